@@ -18,7 +18,6 @@ use crate::retry::Failure;
 use crate::transport::{STAGE_HEADER, Transport};
 use crate::wire::{self, start};
 
-/// The stage label of embeddings calls.
 const STAGE: &str = "embed";
 
 /// What messages call the endpoint.
@@ -27,7 +26,6 @@ const EMBEDDINGS_ENDPOINT: &str = "embeddings endpoint";
 /// Texts of one call unless set otherwise.
 const BATCH: usize = 64;
 
-/// Calls in flight at once.
 const CALLS: usize = 4;
 
 /// The longest reply that is read, in bytes.
@@ -55,7 +53,6 @@ pub enum EmbedError {
     /// The endpoint could not be called, or answered with something else than one finite vector for each text.
     #[error("{}", .0.message(EMBEDDINGS_ENDPOINT, "one vector for each text"))]
     Endpoint(ChatError),
-    /// The client is not configured correctly.
     #[error("{0}")]
     Config(String),
     /// A model in this process cannot be loaded, or failed.
@@ -64,7 +61,6 @@ pub enum EmbedError {
 }
 
 impl EmbedError {
-    /// What to try, where something can be tried.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             EmbedError::Endpoint(ChatError::BadReply { .. }) => Some(

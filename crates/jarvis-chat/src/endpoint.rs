@@ -58,7 +58,6 @@ impl Endpoint {
         }
     }
 
-    /// The address of an embeddings call.
     pub(crate) fn embeddings(&self) -> Url {
         self.of_deployment(None, &["embeddings"])
     }
@@ -75,7 +74,6 @@ impl Endpoint {
         }
     }
 
-    /// The address of the list of models.
     pub(crate) fn models(&self) -> Url {
         match &self.azure {
             Some(azure) => self.with_version(self.join(&["openai", "models"]), azure),
@@ -102,7 +100,6 @@ impl Endpoint {
     }
 }
 
-/// Adds path segments, each escaped as one.
 fn extend(url: &mut Url, tail: &[&str]) {
     // Only an address that cannot have a path fails here, and http ones can.
     if let Ok(mut segments) = url.path_segments_mut() {

@@ -11,7 +11,6 @@ use jarvis_plan::{ErrorCode, Role, TaskError, Turn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
     Text(String),
@@ -45,7 +44,6 @@ pub struct ToolOffer {
     pub schema: Value,
 }
 
-/// One message of a chat call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
     pub role: Role,
@@ -54,7 +52,6 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message that is one text.
     pub fn text(role: Role, text: impl Into<String>) -> Message {
         Message { role, parts: vec![Part::Text(text.into())] }
     }
@@ -104,9 +101,7 @@ pub struct ChatRequest {
     pub presence_penalty: Option<f32>,
     /// −2 to 2.
     pub frequency_penalty: Option<f32>,
-    /// Texts at which the model stops.
     pub stop: Vec<String>,
-    /// The most tokens to write.
     pub max_tokens: Option<u32>,
     /// Token id to bias, −100 to 100; fractions are allowed. Dropped, and the call repeated once, if the endpoint refuses it.
     pub logit_bias: BTreeMap<u32, f32>,
@@ -124,7 +119,6 @@ pub struct ChatRequest {
 /// `x-jarvis-attempt`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CallLabels {
-    /// The task that it is for.
     pub task: Option<i64>,
     /// The attempt at a usable reply, from 1.
     pub attempt: Option<u32>,
@@ -146,7 +140,6 @@ pub struct TokenUsage {
     pub completion: u64,
 }
 
-/// What a call gave.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ChatReply {
     /// The text, as the model wrote it; may be empty when tools are called.
@@ -187,7 +180,6 @@ pub type ChatStream = BoxStream<'static, Result<ChatChunk, ChatError>>;
 /// Something that answers chat calls.
 #[async_trait]
 pub trait ChatModel: Send + Sync {
-    /// The model used for this stage.
     fn model_name(&self, stage: &str) -> String;
 
     /// The context size in tokens of the model used for this stage.
@@ -200,7 +192,6 @@ pub trait ChatModel: Send + Sync {
     /// endpoint's, so that no wrong token is favoured.
     fn token_ids(&self, stage: &str, text: &str) -> Vec<u32>;
 
-    /// Whether the model takes pictures.
     fn can_see(&self) -> bool {
         false
     }
@@ -246,35 +237,40 @@ impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
 /// What can go wrong in a chat call. No variant ever holds a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
-    /// The endpoint cannot be reached.
     Unreachable {
         /// The address, without credentials and query.
         url: String,
         reason: String,
     },
-    /// No reply came in time.
-    Timeout { after: Duration },
+    Timeout {
+        after: Duration,
+    },
     /// The endpoint refused the credentials (401, 403).
-    Unauthorized { message: String },
+    Unauthorized {
+        message: String,
+    },
     /// The endpoint asks for fewer calls (429), and retries did not help.
-    RateLimited { message: String },
+    RateLimited {
+        message: String,
+    },
     /// The endpoint answered with an error status, or with an `error` body whatever the status.
-    Api { status: u16, message: String },
+    Api {
+        status: u16,
+        message: String,
+    },
     /// The endpoint answered with something that is not a chat reply: HTML, no choices, a cut stream.
     BadReply {
         reason: String,
-        /// The start of what came.
         body: String,
     },
-    /// No line of the recording fits the call.
     ReplayMiss {
         stage: String,
-        /// The start of the call's text.
         prompt: String,
     },
-    /// The recording cannot be read or written.
-    Recording { path: String, reason: String },
-    /// The client is not configured correctly.
+    Recording {
+        path: String,
+        reason: String,
+    },
     Config(String),
 }
 
@@ -301,7 +297,6 @@ impl ChatError {
         }
     }
 
-    /// What to try, where something can be tried.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             ChatError::Unreachable { .. } => Some("check the base URL and whether the server runs"),
@@ -315,7 +310,6 @@ impl ChatError {
         }
     }
 
-    /// The code of a task that failed for this reason.
     pub fn code(&self) -> ErrorCode {
         match self {
             ChatError::Unreachable { .. } => ErrorCode::Unavailable,

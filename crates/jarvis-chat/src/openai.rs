@@ -28,7 +28,6 @@ pub struct OpenAi {
     config: OpenAiConfig,
     endpoint: Endpoint,
     transport: Transport,
-    /// Fields refused so far, by model.
     refused: Mutex<HashMap<String, Refused>>,
 }
 
@@ -204,7 +203,6 @@ impl ChatModel for OpenAi {
     }
 }
 
-/// The call with the headers of its labels.
 fn labelled(call: RequestBuilder, labels: CallLabels) -> RequestBuilder {
     let call = match labels.task {
         Some(task) => call.header(TASK_HEADER, task),

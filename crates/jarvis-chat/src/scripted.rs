@@ -40,7 +40,6 @@ impl Scripted {
         Scripted { context_tokens: tokens, ..self }
     }
 
-    /// The requests so far, oldest first.
     pub fn requests(&self) -> Vec<ChatRequest> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

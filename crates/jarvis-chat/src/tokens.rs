@@ -4,14 +4,12 @@ use std::sync::LazyLock;
 
 use tiktoken_rs::CoreBPE;
 
-/// How a model counts tokens, and how many it can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tokens {
     encoding: Option<Encoding>,
     context: usize,
 }
 
-/// A tokenizer that is inside the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Encoding {
     R50k,
@@ -64,7 +62,6 @@ impl Tokens {
         self.encoding.is_none()
     }
 
-    /// The tokenizer's name, or `estimate`.
     pub fn name(&self) -> &'static str {
         self.encoding.map_or("estimate", Encoding::name)
     }

@@ -20,7 +20,6 @@ pub const CHAT_MODEL_ID: &str = "ChatGPT";
 /// A task type that the service knows. Texts are cleaned and cut.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ServiceTask {
-    /// The name that plans use.
     pub id: String,
     /// A name for people; empty when none is given.
     #[serde(default)]
@@ -37,7 +36,6 @@ pub struct ServiceTask {
 }
 
 impl ServiceTask {
-    /// A task of which nothing but the id is known.
     pub fn named(id: &str) -> ServiceTask {
         ServiceTask { id: id.to_owned(), ..ServiceTask::default() }
     }
@@ -64,7 +62,6 @@ pub struct ServiceModel {
     pub host: Option<Host>,
 }
 
-/// The task types of a source.
 #[derive(Debug, Clone)]
 pub struct Tasks {
     /// Every name that a plan may hold, with what it takes and gives. It holds the tasks that the chat model serves and
@@ -74,26 +71,18 @@ pub struct Tasks {
     pub offered: Vec<Tool>,
 }
 
-/// Who could perform a task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found {
     /// There is nothing to choose.
-    Fixed {
-        chosen: Candidate,
-        /// What to try when that fails.
-        fallbacks: Vec<Candidate>,
-        reason: String,
-    },
+    Fixed { chosen: Candidate, fallbacks: Vec<Candidate>, reason: String },
     /// These; a choice is needed where there is more than one.
     Among(Candidates),
 }
 
-/// The models that could perform a task.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Candidates {
     /// Those to choose from, in the order in which they are shown; at least one.
     pub models: Vec<Available>,
-    /// What to try when all of them fail.
     pub fallbacks: Vec<Available>,
     /// How many there are in all, those that are not shown included.
     pub count: usize,
@@ -175,7 +164,6 @@ pub trait ModelSource: Send + Sync {
         Arc::default()
     }
 
-    /// Forgets what was fetched from elsewhere.
     fn refresh(&self) {}
 }
 
@@ -190,18 +178,13 @@ pub struct Records {
 /// Tells whether a native model can work here; the error says what is missing.
 pub type NativeCheck = Arc<dyn Fn(&str) -> Result<(), TaskError> + Send + Sync>;
 
-/// Where performers of tasks come from.
 pub struct Sources {
     pub catalogue: Catalogue,
     /// Asks which of them can be used now; `None` when nothing beyond this process is configured.
     pub prober: Option<Prober>,
-    /// Which candidates the mode and deployment allow.
     pub wanted: Wanted,
-    /// Whether a model server is configured.
     pub model_server: bool,
-    /// Whether Hugging Face is configured.
     pub huggingface: bool,
-    /// Which native models can work here.
     pub native: NativeCheck,
     /// Models at configured OpenAI-compatible endpoints, and tools that serve a task type: always taken to be available.
     pub endpoints: Vec<Available>,
@@ -233,7 +216,6 @@ impl Sources {
         Vocabulary::new(builtin.tools().iter().chain(&self.tools).cloned().collect())
     }
 
-    /// The tool of the configuration that has a name.
     pub(crate) fn tool(&self, name: &str) -> Option<Candidate> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
         Some(Candidate { id: tool.name.clone(), host: Host::Tool.into(), effective_task: tool.name.clone() })
@@ -268,7 +250,6 @@ impl Sources {
     }
 }
 
-/// The catalogue of this machine as a source.
 pub struct FileSource {
     sources: Arc<Sources>,
     chat: bool,
@@ -291,7 +272,6 @@ impl FileSource {
         FileSource { unprobed: true, ..FileSource::for_running(sources, chat, shown) }
     }
 
-    /// Whether the chat model serves a task itself.
     fn is_served(&self, kind: &TaskType) -> bool {
         self.chat
             && match &self.served {

@@ -191,7 +191,6 @@ impl ApiError {
     }
 }
 
-/// The kind of error in the words of the OpenAI API.
 fn kind_of(status: StatusCode) -> &'static str {
     match status {
         StatusCode::UNAUTHORIZED => "authentication_error",

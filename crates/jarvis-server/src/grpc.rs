@@ -36,7 +36,6 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 /// How long a client may take for the handshake of TLS.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 
-/// The largest head of a call, in bytes.
 const MAX_HEAD: u32 = 16 << 10;
 
 #[derive(Debug, Clone)]

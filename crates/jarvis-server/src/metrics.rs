@@ -24,9 +24,7 @@ pub(crate) struct Metrics {
     pub(crate) refused: Counter,
     /// Times that events could not be written to the journal.
     pub(crate) journal_lost: Counter,
-    /// Runs that go on or wait.
     pub(crate) live: Gauge,
-    /// Event streams that are open.
     pub(crate) streams: Gauge,
     /// Bytes taken in as uploads.
     pub(crate) uploaded: Counter<u64, AtomicU64>,

@@ -146,7 +146,6 @@ impl Runs {
         })
     }
 
-    /// Starts a run, or lets it wait for its slot.
     pub(crate) fn start<T, F>(
         &self,
         request: &str,
@@ -255,7 +254,6 @@ impl Runs {
         self.lock().get(&RunId(run_id.to_owned())).cloned()
     }
 
-    /// How many runs go on or wait.
     pub(crate) fn count(&self) -> usize {
         self.lock().len()
     }
@@ -265,7 +263,6 @@ impl Runs {
         self.lock().values().filter(|live| live.is_waiting()).cloned().collect()
     }
 
-    /// Those that have a slot.
     pub(crate) fn running(&self) -> Vec<Arc<Live>> {
         self.lock().values().filter(|live| !live.is_waiting()).cloned().collect()
     }

@@ -135,7 +135,6 @@ struct Mention {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
-    /// In the working folder.
     Here,
     /// In the working folder there is none.
     Nowhere,

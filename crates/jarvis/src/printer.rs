@@ -11,14 +11,10 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// How much is printed on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verbosity {
-    /// Errors only.
     Quiet,
-    /// Progress and warnings.
     Normal,
-    /// Notes too.
     Verbose,
 }
 
@@ -99,7 +95,6 @@ impl Printer {
     }
 }
 
-/// A text on one line, cut after so many characters.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
     cut(&text.replace(char::is_control, " "), max, "…")
 }

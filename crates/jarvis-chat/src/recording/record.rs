@@ -12,7 +12,6 @@ use jarvis_plan::Role;
 use super::{Line, LineModel, LineUsage, request_sha256};
 use crate::model::{ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, Message};
 
-/// The most texts that a line asks for.
 const LANDMARKS: usize = 4;
 
 /// The longest text that a line asks for, in characters.
@@ -153,7 +152,6 @@ fn landmarks(messages: &[Message]) -> Vec<String> {
     stretches.into_iter().map(|(_, piece)| piece.chars().take(LONGEST_LANDMARK).collect()).collect()
 }
 
-/// The file being written.
 struct Output {
     path: String,
     file: Mutex<File>,

@@ -10,7 +10,6 @@ use crate::model::{ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, Mes
 use crate::tokens::Tokens;
 use crate::wire::start;
 
-/// The name of the model where the recording has none.
 const NAME: &str = "replay";
 
 /// The context size, in tokens, where the recording has none: large, since recorded replies need no space.
@@ -92,7 +91,6 @@ impl Replay {
     }
 }
 
-/// The reply of a line.
 fn reply(line: &Line) -> ChatReply {
     ChatReply {
         text: line.reply.clone(),

@@ -26,7 +26,6 @@ struct Shared {
     folder: PathBuf,
     /// The folder as replies name it: the name of the folder above and its own.
     shown: String,
-    /// How often each name was used.
     names: Mutex<HashMap<String, u32>>,
     timings: Mutex<Vec<(String, f64)>>,
 }
@@ -154,7 +153,6 @@ fn content(message: &Message) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// A chat model whose prompts are written down.
 struct Logged {
     chat: Arc<dyn ChatModel>,
     log: PromptLog,

@@ -10,13 +10,10 @@ use super::pipeline::steps::records;
 use super::{DecisionError, Decisions, PromptLog};
 use crate::json::set;
 
-/// The most few-shots of one trial.
 const MAX_SHOTS: usize = 100;
 
-/// What to try.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trial {
-    /// The categories that few-shots are taken from.
     pub few_shot_categories: Vec<usize>,
     /// How many of each; 1 unless given.
     pub num_few_shot_examples_per_category: usize,
@@ -25,22 +22,17 @@ pub struct Trial {
     pub test_example_index: usize,
 }
 
-/// Why there is no trial.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
-    /// The request is wrong.
     #[error("{0}")]
     Request(String),
-    /// There are no examples to try.
     #[error("there are no examples to try")]
     NoExamples,
-    /// The planning failed.
     #[error(transparent)]
     Decision(#[from] DecisionError),
 }
 
 impl TrialError {
-    /// A stable word.
     pub fn code(&self) -> &'static str {
         match self {
             TrialError::Request(_) => "bad_request",
@@ -49,7 +41,6 @@ impl TrialError {
         }
     }
 
-    /// What to try.
     pub fn hint(&self) -> Option<String> {
         match self {
             TrialError::Request(_) => None,

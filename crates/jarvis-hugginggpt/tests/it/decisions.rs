@@ -26,7 +26,6 @@ pub(crate) fn decisions(fixture: &Fixture) -> Decisions {
     }
 }
 
-/// A decision and how it was told.
 pub(crate) struct Decided {
     pub(crate) result: Result<Decision, DecisionError>,
     pub(crate) events: Vec<Event>,

@@ -19,16 +19,11 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// What a scripted worker does with a job.
 #[derive(Clone)]
 pub(crate) enum Does {
-    /// Gives a result.
     Gives(Value),
-    /// Fails.
     Fails(ErrorCode, &'static str),
-    /// Panics.
     Panics,
-    /// Never ends.
     Hangs,
 }
 
@@ -37,12 +32,10 @@ pub(crate) enum Does {
 pub(crate) struct Scripted {
     script: HashMap<String, Does>,
     pub(crate) seen: Mutex<Vec<(String, String, Value)>>,
-    /// Told of every start.
     starts: Notify,
 }
 
 impl Scripted {
-    /// Waits until so many jobs have started.
     pub(crate) async fn started(&self, count: usize) {
         loop {
             let start = self.starts.notified();
@@ -77,7 +70,6 @@ impl Scripted {
     }
 }
 
-/// Everything a test sets up.
 pub(crate) struct Fixture {
     pub(crate) chat: Option<FakeChat>,
     pub(crate) worker: Arc<Scripted>,
@@ -86,7 +78,6 @@ pub(crate) struct Fixture {
     _hub: FakeHub,
 }
 
-/// A fixture in the making.
 pub(crate) struct Builder {
     script: Option<Script>,
     live: Vec<(&'static str, &'static str)>,
@@ -114,7 +105,6 @@ pub(crate) fn with_chat(script: Script) -> Builder {
     }
 }
 
-/// A fixture without a chat model.
 pub(crate) fn offline() -> Builder {
     Builder { script: None, native: true, model_server: false, ..with_chat(Script::new()) }
 }
@@ -132,7 +122,6 @@ impl Builder {
         self
     }
 
-    /// What a worker does for a model or task.
     pub(crate) fn does(mut self, what: &'static str, does: Does) -> Builder {
         self.does.push((what, does));
         self
@@ -208,7 +197,6 @@ pub(crate) async fn with_events<T>(run_id: &str, work: impl AsyncFnOnce(&Events)
     (result, seen)
 }
 
-/// How a run went.
 pub(crate) struct Went {
     pub(crate) run: Result<Run, RunError>,
     pub(crate) usage: Usage,
@@ -229,7 +217,6 @@ impl Fixture {
         Went { run, usage, events }
     }
 
-    /// The lines of one of the request logs.
     pub(crate) fn log(&self, name: &str) -> Vec<Value> {
         let text = std::fs::read_to_string(self.logs.path().join(name)).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()

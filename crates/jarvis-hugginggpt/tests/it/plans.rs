@@ -201,7 +201,6 @@ async fn edits_are_forgiven_where_that_is_safe() {
     }
 }
 
-/// The faults of a plan, in one line each.
 async fn refused(plan: &Value, want: &[impl AsRef<str>]) {
     let fixture = fixture().await;
     let error = read(&fixture, plan).expect_err("it cannot be executed");

@@ -18,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::fixture::{Builder, Fixture, with_chat, with_events};
 
-/// A pipeline beside a catalogue service.
 pub(crate) struct ServiceFixture {
     pub(crate) base: Fixture,
     pub(crate) service: FakeCatalogue,
@@ -58,7 +57,6 @@ pub(crate) async fn with_service_of(builder: Builder, data: Data) -> ServiceFixt
     ServiceFixture { base, service, decisions }
 }
 
-/// A decision and how it was told.
 pub(crate) struct Told {
     pub(crate) result: Result<PipelineDecision, DecisionError>,
     pub(crate) events: Vec<Event>,

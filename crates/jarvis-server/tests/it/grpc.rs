@@ -22,7 +22,6 @@ fn plot() -> String {
     format!("<Thought>: Count.\n<Action>: plot\n<Action Input>: {input}")
 }
 
-/// A certificate for tests alone.
 const TLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../jarvis-tools/tests/it/tls");
 
 const ANSWER: &str = "<Thought>: known\n<Final Answer>: Three fruits.";

@@ -140,7 +140,6 @@ pub(crate) struct Builder {
     checks: Vec<jarvis_server::Check>,
 }
 
-/// A server without a chat model.
 pub(crate) fn offline() -> Builder {
     Builder {
         script: None,
@@ -152,7 +151,6 @@ pub(crate) fn offline() -> Builder {
     }
 }
 
-/// A server whose chat model answers by script.
 pub(crate) fn with_chat(script: Script) -> Builder {
     Builder { script: Some(script), ..offline() }
 }
@@ -311,12 +309,10 @@ impl Harness {
         Reply::of(self.request(Method::POST, path).json(&body).send().await.expect("a reply")).await
     }
 
-    /// Posts and leaves the reply open.
     pub(crate) async fn open(&self, path: &str, body: Value) -> Response {
         self.request(Method::POST, path).json(&body).send().await.expect("a reply")
     }
 
-    /// The events of a stream that ends.
     pub(crate) async fn stream(&self, path: &str, body: Value) -> Vec<(String, Value)> {
         let reply = self.open(path, body).await;
         assert_eq!(reply.status(), StatusCode::OK);
@@ -339,7 +335,6 @@ pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: reqwest::header::HeaderMap,
     pub(crate) text: String,
-    /// Null when it is not JSON.
     pub(crate) json: Value,
 }
 

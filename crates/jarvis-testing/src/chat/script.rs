@@ -147,14 +147,12 @@ pub(super) enum Kind {
 
 #[derive(Debug, Clone)]
 pub(super) struct Text {
-    /// The pieces in which it is streamed.
     pub(super) pieces: Vec<String>,
     pub(super) finish_reason: String,
     pub(super) prompt_tokens: u64,
     pub(super) completion_tokens: u64,
     /// The connection ends before the reply does.
     pub(super) cut: bool,
-    /// `[DONE]` is sent at the end.
     pub(super) done: bool,
     /// One permit lets one piece go.
     pub(super) gate: Option<Arc<Semaphore>>,
@@ -214,7 +212,6 @@ impl Reply {
         Reply::pieces(text.split_inclusive(' '))
     }
 
-    /// A reply that is streamed in the given pieces.
     pub fn pieces<T: Into<String>>(pieces: impl IntoIterator<Item = T>) -> Reply {
         Reply(Kind::Text(Text::new(pieces)))
     }

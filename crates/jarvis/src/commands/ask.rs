@@ -64,7 +64,6 @@ pub(crate) struct AskArgs {
     events: bool,
 }
 
-/// An answer, from wherever.
 #[derive(Debug, Default)]
 struct Answered {
     text: String,
@@ -154,7 +153,6 @@ async fn answered(args: &AskArgs, question: &str, global: &Global, printer: Prin
     }
 }
 
-/// Asks in this process.
 async fn here(
     args: &AskArgs,
     question: &str,

@@ -18,7 +18,6 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wiring::{self, App, Folders};
 
-/// One thing looked at.
 #[derive(Debug, Serialize)]
 struct Finding {
     what: String,
@@ -132,7 +131,6 @@ async fn tools(loaded: &Loaded, folders: &Folders, findings: &mut Vec<Finding>) 
     }
 }
 
-/// Whether a fault is among the findings already.
 fn is_among(findings: &[Finding], failure: &Failure) -> bool {
     let found = failure.error().to_string();
     findings.iter().any(|finding| finding.found == found)
@@ -163,7 +161,6 @@ async fn chat(app: &App, findings: &mut Vec<Finding>) {
     });
 }
 
-/// The catalogue service of decisions, when there is one.
 async fn service(app: &App, findings: &mut Vec<Finding>) {
     let Some(base) = &app.config.decisions.model_api_base_url else { return };
     let what = "catalogue service";
@@ -207,7 +204,6 @@ fn native(app: &App, findings: &mut Vec<Finding>) {
     findings.push(Finding::good("native models", works.join(", ")));
 }
 
-/// Hugging Face and the model server.
 async fn experts(app: &App, findings: &mut Vec<Finding>) {
     let sources = &app.pipeline.sources;
     for endpoint in &sources.endpoints {

@@ -123,7 +123,6 @@ pub(super) fn show(app: &App, planner: &str, finished: &Finished, printer: Print
     printer.note(&format!("run {} took {} ms", finished.run_id, finished.ms));
 }
 
-/// Which planner and models were at work.
 fn footer(app: &App, planner: &str, finished: &Finished) -> String {
     let mut models: Vec<String> = Vec::new();
     for performer in finished.run.outcomes.iter().filter(|outcome| outcome.succeeded()).filter_map(|o| o.performer()) {

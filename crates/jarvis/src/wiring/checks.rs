@@ -15,7 +15,6 @@ use super::App;
 
 /// How long a look holds.
 const KEPT: Duration = Duration::from_secs(5);
-/// How long one look may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The checks of a server, as a function that can be asked at any time.
@@ -40,7 +39,6 @@ struct Look {
     media: Arc<Media>,
     journal: Option<Arc<Journal>>,
     endpoint: Option<Arc<OpenAi>>,
-    /// The model catalogue service, when one is configured.
     catalogue: Option<Arc<dyn ModelSource>>,
     /// The last result. The lock is held during a check, so that concurrent callers share one.
     last: Mutex<Option<(Instant, Vec<Check>)>>,

@@ -53,7 +53,6 @@ impl App {
         source
     }
 
-    /// The examples of pipelines that are configured.
     fn examples(&self) -> Result<Option<Arc<Examples>>, Failure> {
         let config = &self.config.decisions;
         let Some(path) = &config.examples else { return Ok(None) };

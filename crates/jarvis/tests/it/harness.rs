@@ -121,7 +121,6 @@ impl Harness {
     }
 }
 
-/// Where the first picture of an outcome is on disk.
 pub(crate) fn picture_of(outcome: &Value) -> RgbImage {
     let outputs = outcome["outputs"].as_array().expect("outputs");
     let picture = outputs.iter().find(|output| output["kind"] == "image").expect("a picture");

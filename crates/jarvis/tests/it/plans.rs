@@ -6,7 +6,6 @@ use crate::harness::{Harness, outcomes, picture_of};
 
 const REQUEST: &str = "segment photo.png, then find the edges of the result";
 
-/// A harness with a picture in it and a plan for it.
 fn planned() -> (Harness, Value) {
     let harness = Harness::new();
     harness.picture("photo.png");

@@ -42,7 +42,6 @@ fn math_server() -> SocketAddr {
     receiver.recv().expect("the server starts")
 }
 
-/// A harness whose configuration names the sample service.
 fn harness() -> Harness {
     let harness = Harness::new();
     let address = math_server();

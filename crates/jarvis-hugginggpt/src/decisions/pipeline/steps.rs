@@ -45,7 +45,6 @@ pub(crate) struct Planned {
     pub(crate) notes: Vec<String>,
 }
 
-/// What the steps share.
 pub(crate) struct Steps<'a> {
     pub(crate) stages: &'a Stages,
     pub(crate) source: &'a dyn ModelSource,
@@ -314,7 +313,6 @@ impl Steps<'_> {
         }
     }
 
-    /// Reports a choice.
     fn chosen(&self, id: TaskId, task: &PipelineTask, models: &[ServiceModel]) {
         if task.model_id == NONE {
             return;
@@ -373,7 +371,6 @@ fn without_model(task: &mut PipelineTask, reason: &str) {
     task.model_chosen_reason = reason.to_owned();
 }
 
-/// Renames tasks and every link to them.
 fn rename(tasks: &mut [PipelineTask], mapped: &[(String, String)]) {
     let renamed = |id: &mut String| {
         if let Some((_, to)) = mapped.iter().find(|(from, _)| folded(from) == folded(id)) {

@@ -11,7 +11,6 @@ use super::{Service, ServiceError, ServiceModel, ServiceTask, fallback_tasks};
 use crate::decisions::examples::Examples;
 use crate::source::{CHAT_MODEL_ID, Candidates, Found, ModelSource, Records, Tasks};
 
-/// The service as a source.
 #[derive(Debug, Clone)]
 pub struct ServiceSource {
     service: Service,
@@ -47,7 +46,6 @@ impl ServiceSource {
     }
 }
 
-/// What a reader should know of an earlier reply.
 fn stale(error: &ServiceError) -> String {
     format!("{error}; an earlier reply was used")
 }
