@@ -292,10 +292,7 @@ impl Runs {
 pub(crate) const SHOWN: usize = 500;
 
 pub(crate) fn short(request: &str) -> String {
-    match request.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", request.get(..end).expect("a character starts here")),
-        None => request.to_owned(),
-    }
+    jarvis_net::text::cut(request, SHOWN, "…")
 }
 
 /// How long cancelled runs may take to end in good order.

@@ -20,8 +20,7 @@ fn script(plan: &str, choice: &str) -> Script {
 #[tokio::test]
 async fn two_models_cost_one_call_and_one_costs_none() {
     let two = with_chat(script(CAPTION, r#"{"id":"org/two","reason":"it is better"}"#))
-        .live("image-to-text", "org/one")
-        .live("image-to-text", "org/two")
+        .live("image-to-text", "org/one org/two")
         .build()
         .await;
     let went = two.run("what is this?").await;
@@ -120,11 +119,7 @@ async fn control_tasks_run_on_the_model_server_without_probing_or_asking() {
 #[tokio::test]
 async fn a_choice_that_names_nobody_takes_the_first_with_a_note() {
     for reply in ["no idea", r#"{"id":"somebody/else"}"#, ""] {
-        let fixture = with_chat(script(CAPTION, reply))
-            .live("image-to-text", "org/one")
-            .live("image-to-text", "org/two")
-            .build()
-            .await;
+        let fixture = with_chat(script(CAPTION, reply)).live("image-to-text", "org/one org/two").build().await;
         let went = fixture.run("what is this?").await;
         let outcome = went.run.expect("an answer").outcomes[0].clone();
         let selection = outcome.selection.expect("a choice");
@@ -138,16 +133,14 @@ async fn a_choosing_call_that_fails_does_not_fail_the_task() {
         .on("parse_task", Reply::text(CAPTION))
         .on("choose_model", Reply::error(500, "down"))
         .on("response_results", Reply::text("done"));
-    let fixture = with_chat(script).live("image-to-text", "org/one").live("image-to-text", "org/two").build().await;
+    let fixture = with_chat(script).live("image-to-text", "org/one org/two").build().await;
     assert!(fixture.run("what is this?").await.lines()[0].contains("Succeeded org/one"));
 }
 
 #[tokio::test]
 async fn the_next_candidate_is_tried_when_the_chosen_one_fails() {
     let fixture = with_chat(script(CAPTION, r#"{"id":"org/two","reason":"r"}"#))
-        .live("image-to-text", "org/one")
-        .live("image-to-text", "org/two")
-        .live("image-to-text", "org/three")
+        .live("image-to-text", "org/one org/two org/three")
         .does("org/two", Does::Fails(ErrorCode::Upstream, "out of memory"))
         .does("org/one", Does::Panics)
         .build()
@@ -165,8 +158,7 @@ async fn the_next_candidate_is_tried_when_the_chosen_one_fails() {
 #[tokio::test]
 async fn what_no_other_model_can_mend_is_not_tried_again() {
     let fixture = with_chat(script(CAPTION, r#"{"id":"org/two","reason":"r"}"#))
-        .live("image-to-text", "org/one")
-        .live("image-to-text", "org/two")
+        .live("image-to-text", "org/one org/two")
         .does("org/two", Does::Fails(ErrorCode::NotFound, "there is no such file"))
         .build()
         .await;
@@ -179,12 +171,11 @@ async fn what_no_other_model_can_mend_is_not_tried_again() {
 #[tokio::test]
 async fn the_choosing_model_sees_the_candidates_and_the_exact_format() {
     let fixture = with_chat(script(CAPTION, r#"{"id":"org/one","reason":"r"}"#))
-        .live("image-to-text", "org/one")
-        .live("image-to-text", "org/two")
+        .live("image-to-text", "org/one org/two")
         .build()
         .await;
     fixture.run("what is this?").await.run.expect("an answer");
-    let request = fixture.chat.as_ref().expect("a chat").requests_of("choose_model")[0].clone();
+    let request = fixture.requests_of("choose_model")[0].clone();
     let prompt = request.prompt();
     assert!(prompt.contains(r#""inference endpoint":"huggingface""#), "{prompt}");
     assert!(prompt.find("org/one") < prompt.find("org/two"));

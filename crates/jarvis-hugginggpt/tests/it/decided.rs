@@ -61,13 +61,13 @@ async fn choices_follow_the_table() {
     choice(with_chat(one_task("time-travel", picture)), ("N/A", "", None, 0)).await;
     let one = with_chat(caption()).live("image-to-text", "org/one");
     choice(one, ("org/one", "huggingface", Some(1), 0)).await;
-    let several = with_chat(caption()).live("image-to-text", "org/one").live("image-to-text", "org/two");
+    let several = with_chat(caption()).live("image-to-text", "org/one org/two");
     choice(several, ("org/two", "huggingface", Some(2), 1)).await;
     let silent = caption().on("choose_model", Reply::error(500, "no"));
-    let fails = with_chat(silent).live("image-to-text", "org/one").live("image-to-text", "org/three");
+    let fails = with_chat(silent).live("image-to-text", "org/one org/three");
     choice(fails, ("org/one", "huggingface", Some(2), 1)).await;
     // When nobody answers, the catalogue's first models stand.
-    let listed = with_chat(caption()).listed("image-to-text", "org/one").listed("image-to-text", "org/two");
+    let listed = with_chat(caption()).listed("image-to-text", "org/one org/two");
     choice(listed, ("org/two", "huggingface", Some(2), 1)).await;
 }
 
@@ -82,7 +82,7 @@ async fn five_available_models_are_looked_for_and_shown() {
     let choice = &decided.decision().choices[0];
     // Probing ends with the fifth that answers.
     assert_eq!(choice.available, 5);
-    let prompt = fixture.chat.as_ref().expect("a chat").requests_of("choose_model")[0].prompt();
+    let prompt = fixture.prompt("choose_model");
     assert!(prompt.contains("org/e") && !prompt.contains("org/f"), "{prompt}");
     // The reply named nobody of them: the first was taken, and it is told.
     assert!(choice.result.as_ref().expect("a choice").reason.ends_with("the first model was taken"));
@@ -96,8 +96,7 @@ async fn n_tasks_cost_n_plus_one_calls() {
         .map(|id| format!(r#"{{"task":"image-to-text","id":{id},"dep":[-1],"args":{{"image":"/images/{id}.jpg"}}}}"#))
         .collect();
     let fixture = with_chat(script(Reply::text(format!("[{}]", rows.join(",")))))
-        .live("image-to-text", "org/one")
-        .live("image-to-text", "org/two")
+        .live("image-to-text", "org/one org/two")
         .build()
         .await;
     let decided = decide(&decisions(&fixture), Request::new("caption them")).await;
@@ -105,7 +104,7 @@ async fn n_tasks_cost_n_plus_one_calls() {
     let order = &decided.decision().execution_config()["execution_config"]["execution_order"];
     assert_eq!(*order, json!([{"level": 0, "parallel": true, "tasks": [0, 1, 2, 3]}]));
     // Each choice sees its own task and none of the others.
-    let prompts = fixture.chat.as_ref().expect("a chat").requests_of("choose_model");
+    let prompts = fixture.requests_of("choose_model");
     for request in prompts {
         let prompt = request.prompt();
         assert_eq!((0..4).filter(|id| prompt.contains(&format!("/images/{id}.jpg"))).count(), 1);

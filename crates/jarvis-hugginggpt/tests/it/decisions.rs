@@ -64,7 +64,7 @@ pub(crate) fn script(plan: impl Into<jarvis_testing::chat::Replies>) -> Script {
 fn two() -> Builder {
     // Control tasks have no host in this mode.
     let fixture = with_chat(script(Reply::text(TWO))).mode(jarvis_catalogue::InferenceMode::Huggingface);
-    fixture.live("object-detection", "org/one").live("object-detection", "org/two")
+    fixture.live("object-detection", "org/one org/two")
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn a_plan_is_described_for_one_more_call() {
     let decided = decide(&decisions, Request::new("find things")).await;
     assert_eq!(fixture.stages(), ["parse_task", "choose_model", "response_results"]);
     assert_eq!(decided.decision().reply()["description"], "It will look, then speak.");
-    let prompt = fixture.chat.as_ref().expect("a chat").requests_of("response_results")[0].prompt();
+    let prompt = fixture.prompt("response_results");
     assert!(prompt.contains("future tense") && prompt.contains("org/two"), "{prompt}");
 }
 
@@ -224,8 +224,7 @@ async fn a_plan_that_cannot_be_saved_is_a_warning() {
 #[tokio::test]
 async fn prompts_are_written_down_when_asked_for() {
     let fixture = with_chat(script(vec![Reply::text("no plan"), Reply::text(TWO)]))
-        .live("object-detection", "org/one")
-        .live("object-detection", "org/two")
+        .live("object-detection", "org/one org/two")
         .build()
         .await;
     let root = fixture.logs.path().join("prompt_logs");
@@ -247,7 +246,7 @@ async fn prompts_are_written_down_when_asked_for() {
     };
     let asked = read("01_parse_task.json");
     assert_eq!((&asked["prompt_type"], &asked["task_id"]), (&json!("parse_task"), &Value::Null));
-    let sent = &fixture.chat.as_ref().expect("a chat").requests_of("parse_task")[0].body["messages"];
+    let sent = &fixture.requests_of("parse_task")[0].body["messages"];
     assert_eq!(&asked["messages"], sent);
     assert_eq!(read("02_choose_model_task_0.json")["task_id"], 0);
 }

@@ -110,15 +110,15 @@ pub(crate) fn offline() -> Builder {
 }
 
 impl Builder {
-    /// A model of a task that is available at the Hub.
-    pub(crate) fn live(mut self, task: &'static str, id: &'static str) -> Builder {
-        self.live.push((task, id));
+    /// Models of a task that are available at the Hub, with blanks between.
+    pub(crate) fn live(mut self, task: &'static str, ids: &'static str) -> Builder {
+        self.live.extend(ids.split(' ').map(|id| (task, id)));
         self
     }
 
-    /// A model of a task that the catalogue lists and that is not available.
-    pub(crate) fn listed(mut self, task: &'static str, id: &'static str) -> Builder {
-        self.listed.push((task, id));
+    /// Models of a task that the catalogue lists and that are not available.
+    pub(crate) fn listed(mut self, task: &'static str, ids: &'static str) -> Builder {
+        self.listed.extend(ids.split(' ').map(|id| (task, id)));
         self
     }
 
@@ -220,6 +220,15 @@ impl Fixture {
     pub(crate) fn log(&self, name: &str) -> Vec<Value> {
         let text = std::fs::read_to_string(self.logs.path().join(name)).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+    }
+
+    pub(crate) fn requests_of(&self, stage: &str) -> Vec<jarvis_testing::chat::Request> {
+        self.chat.as_ref().expect("a chat model").requests_of(stage)
+    }
+
+    /// The first prompt of a stage.
+    pub(crate) fn prompt(&self, stage: &str) -> String {
+        self.requests_of(stage)[0].prompt()
     }
 
     pub(crate) fn stages(&self) -> Vec<String> {

@@ -56,7 +56,7 @@ async fn the_second_question_quotes_the_reply_and_the_reason() {
     let script = Script::new().on("parse_task", vec![Reply::text("my plan: none"), Reply::text("[]")]);
     let fixture = with_chat(script.on("chitchat", Reply::text("hi"))).build().await;
     fixture.run("hello").await.run.expect("an answer");
-    let requests = fixture.chat.as_ref().expect("a chat").requests_of("parse_task");
+    let requests = fixture.requests_of("parse_task");
     assert!(requests[1].prompt().contains("my plan: none"));
     assert!(requests[1].prompt().len() > requests[0].prompt().len());
 }
@@ -66,12 +66,11 @@ async fn stage_one_is_exact_and_favours_the_words_of_the_format() {
     let script = Script::new().on("parse_task", Reply::text("[]")).on("chitchat", Reply::text("hi"));
     let fixture = with_chat(script).build().await;
     fixture.run("hello").await.run.expect("an answer");
-    let chat = fixture.chat.as_ref().expect("a chat");
-    let plan = &chat.requests_of("parse_task")[0].body;
+    let plan = &fixture.requests_of("parse_task")[0].body;
     assert_eq!(plan["temperature"], 0.0);
     let bias = plan["logit_bias"].as_object().expect("a bias");
     assert!(bias.len() > 40 && bias.values().all(|value| *value == 0.1), "{bias:?}");
-    let talk = &chat.requests_of("chitchat")[0].body;
+    let talk = &fixture.requests_of("chitchat")[0].body;
     assert_eq!((talk.get("temperature"), talk.get("logit_bias")), (None, None));
 }
 
@@ -85,9 +84,8 @@ async fn history_is_told_to_the_planner_and_kept_in_conversation() {
         ..Default::default()
     };
     fixture.run_request(request, Default::default()).await.run.expect("an answer");
-    let chat = fixture.chat.as_ref().expect("a chat");
-    assert!(chat.requests_of("parse_task")[0].prompt().contains("I am Ada"));
-    let messages = chat.requests_of("chitchat")[0].body["messages"].clone();
+    assert!(fixture.prompt("parse_task").contains("I am Ada"));
+    let messages = fixture.requests_of("chitchat")[0].body["messages"].clone();
     let said: Vec<(&str, &str)> = messages
         .as_array()
         .expect("messages")
@@ -106,9 +104,8 @@ async fn long_history_is_trimmed_and_the_input_stays() {
         (0..60).map(|n| jarvis_plan::Turn::user(format!("turn {n}: {}", "many words here ".repeat(60)))).collect();
     let request = jarvis_plan::Request { text: "the last wish".into(), history, ..Default::default() };
     fixture.run_request(request, Default::default()).await.run.expect("an answer");
-    let chat = fixture.chat.as_ref().expect("a chat");
     for stage in ["parse_task", "chitchat"] {
-        let prompt = chat.requests_of(stage)[0].prompt();
+        let prompt = fixture.prompt(stage);
         assert!(prompt.contains("the last wish") && !prompt.contains("turn 0:"), "{stage}");
     }
 }
@@ -118,7 +115,7 @@ async fn structured_output_asks_for_the_task_names() {
     let script = Script::new().on("parse_task", Reply::text(r#"{"tasks":[]}"#)).on("chitchat", Reply::text("hi"));
     let fixture = with_chat(script).settings(|settings| settings.structured = true).build().await;
     fixture.run("hello").await.run.expect("an answer");
-    let body = fixture.chat.as_ref().expect("a chat").requests_of("parse_task")[0].body.clone();
+    let body = fixture.requests_of("parse_task")[0].body.clone();
     let schema = &body["response_format"]["json_schema"];
     assert_eq!(schema["strict"], Value::Bool(true));
     let names = schema["schema"]["properties"]["tasks"]["items"]["properties"]["task"]["enum"].to_string();

@@ -20,8 +20,7 @@ async fn fixture() -> Fixture {
         .on("choose_model", Reply::text(r#"{"id":"org/b","reason":"chosen now"}"#))
         .on("response_results", Reply::text("done"));
     with_chat(script)
-        .live("image-to-text", "org/a")
-        .live("image-to-text", "org/b")
+        .live("image-to-text", "org/a org/b")
         .live("object-detection", "org/boxes")
         .does("org/broken", Does::Fails(ErrorCode::Upstream, "no"))
         .listed("image-to-text", "org/broken")
@@ -151,12 +150,8 @@ async fn a_decision_is_read_back_as_it_was_made() {
             ),
         )
         .on("choose_model", Reply::text(r#"{"id":"org/b","reason":"good"}"#));
-    let fixture = with_chat(script)
-        .live("image-to-text", "org/a")
-        .live("image-to-text", "org/b")
-        .live("object-detection", "org/boxes")
-        .build()
-        .await;
+    let fixture =
+        with_chat(script).live("image-to-text", "org/a org/b").live("object-detection", "org/boxes").build().await;
     let decided = decide(&decisions(&fixture), Request::new("look at it")).await;
     let decision = decided.decision();
     for form in [decision.execution_config(), decision.reply(), decision.decisions_only()] {

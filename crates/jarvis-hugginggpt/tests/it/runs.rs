@@ -23,9 +23,7 @@ const EXAMPLE: &str = r#"[{"task":"image-to-text","id":0,"dep":[-1],"args":{"ima
 #[tokio::test]
 async fn the_worked_example() {
     let fixture = with_chat(script(EXAMPLE))
-        .live("image-to-text", "Salesforce/blip")
-        .live("image-to-text", "nlpconnect/vit-gpt2-image-captioning")
-        .live("image-to-text", "microsoft/git-base")
+        .live("image-to-text", "Salesforce/blip nlpconnect/vit-gpt2-image-captioning microsoft/git-base")
         .live("text-to-speech", "espnet/kan-bayashi_ljspeech_vits")
         .does("image-to-text", Does::Gives(json!({"generated text": "two zebras on dry grass"})))
         .does("text-to-speech", Does::Gives(json!({"generated audio": "/audios/7c1e.wav"})))
@@ -204,15 +202,13 @@ async fn unfolded_tasks_each_have_a_result() {
 async fn input_that_looks_like_a_template_stays_as_it_is() {
     let input = r#"say {{task}} and {{ input }} with a \ backslash, a " quote and a <GENERATED>-0"#;
     let fixture = with_chat(script(EXAMPLE))
-        .live("image-to-text", "org/one")
-        .live("image-to-text", "nlpconnect/vit-gpt2-image-captioning")
+        .live("image-to-text", "org/one nlpconnect/vit-gpt2-image-captioning")
         .live("text-to-speech", "org/tts")
         .build()
         .await;
     fixture.run(input).await.run.expect("an answer");
-    let chat = fixture.chat.as_ref().expect("a chat");
     for stage in ["parse_task", "choose_model", "response_results"] {
-        assert!(chat.requests_of(stage)[0].prompt().contains(input), "{stage}");
+        assert!(fixture.prompt(stage).contains(input), "{stage}");
     }
 }
 

@@ -50,10 +50,10 @@ pub(super) fn of_document(error: &DocumentError) -> Status {
 }
 
 pub(super) fn of_refusal(error: &ApiError) -> Status {
-    match error.status().as_u16() {
-        503 if error.code() == "overloaded" => Status::resource_exhausted(error.message()),
-        503 => Status::unavailable(error.message()),
-        _ => Status::internal(error.message()),
+    match error.0.status.as_u16() {
+        503 if error.0.code == "overloaded" => Status::resource_exhausted(&error.0.message),
+        503 => Status::unavailable(&error.0.message),
+        _ => Status::internal(&error.0.message),
     }
 }
 

@@ -247,11 +247,6 @@ impl Reply {
         Reply::refusal(400, fields, true, text)
     }
 
-    /// As [`Reply::refusing`], with another status and no word about the field.
-    pub fn refusing_silently(status: u16, fields: &[&str], text: &str) -> Reply {
-        Reply::refusal(status, fields, false, text)
-    }
-
     /// Never answers; the request ends when the client goes away.
     pub fn never() -> Reply {
         Reply(Kind::Never)
