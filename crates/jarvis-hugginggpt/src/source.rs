@@ -17,6 +17,11 @@ use crate::decisions::examples::Examples;
 /// The id by which a task served by the chat model itself is chosen, as in the original.
 pub const CHAT_MODEL_ID: &str = "ChatGPT";
 
+/// The chat model as the one that serves a task.
+pub(crate) fn chat_model(host: Host, task: &str) -> Candidate {
+    Candidate { id: CHAT_MODEL_ID.into(), host: host.into(), effective_task: task.to_owned() }
+}
+
 /// A task type that the service knows. Texts are cleaned and cut.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ServiceTask {
@@ -288,7 +293,7 @@ impl FileSource {
         }
         let serves = |one: &&Available| one.host == Host::Tool && one.model.task == kind.name;
         let chosen = self.sources.endpoints.iter().find(serves)?.candidate(kind.name);
-        let chat = Candidate { id: CHAT_MODEL_ID.into(), host: Host::Llm.into(), effective_task: kind.name.into() };
+        let chat = chat_model(Host::Llm, kind.name);
         let native = self.sources.native(kind.name);
         let fallbacks = (!controlled).then_some(chat).into_iter();
         let fallbacks = fallbacks.chain(native.iter().map(|model| model.candidate(kind.name))).collect();
@@ -423,11 +428,7 @@ impl ModelSource for FileSource {
         match kind.family {
             Family::Control | Family::ControlGeneration => self.control(kind),
             Family::ChatServed | Family::Ordinary if self.is_served(kind) => Ok(Found::Fixed {
-                chosen: Candidate {
-                    id: CHAT_MODEL_ID.into(),
-                    host: Host::Llm.into(),
-                    effective_task: kind.name.into(),
-                },
+                chosen: chat_model(Host::Llm, kind.name),
                 fallbacks: self.sources.native(kind.name).iter().map(|model| model.candidate(kind.name)).collect(),
                 reason: "the chat model serves this task itself".into(),
             }),

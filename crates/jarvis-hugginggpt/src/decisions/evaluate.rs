@@ -101,9 +101,7 @@ impl Evaluation {
             per_sample,
         }
     }
-}
 
-impl Evaluation {
     /// The first figure in words: each sample, what is right in it, and the share.
     pub fn tasks_report(&self) -> String {
         let line = |sample: &Sample| {
@@ -300,7 +298,7 @@ impl Decisions {
         // What is stopped here plans for nothing, and leaves every sample.
         let tasks = fetched.transpose()?.map_or_else(Vec::new, |records| records.tasks);
         let shots = if few_shots { examples.few_shots() } else { Vec::new() };
-        let measured = || examples.all().iter().filter(|example| !shots.iter().any(|shot| is_same(shot, example)));
+        let measured = || examples.all.iter().filter(|example| !shots.iter().any(|shot| is_same(shot, example)));
         let mut samples = log.as_ref().map_or_else(HashMap::new, |log| log.samples.clone());
         let pending: Vec<&Example> = measured().filter(|example| !samples.contains_key(&example.id)).collect();
         let notes = log.as_ref().map_or_else(Vec::new, |log| log.log.notes("sample"));

@@ -136,8 +136,9 @@ pub struct Category {
 /// Examples by category. Every id that a category names is there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Examples {
-    all: Vec<Example>,
-    categories: Vec<Category>,
+    /// In the order in which they were given.
+    pub all: Vec<Example>,
+    pub categories: Vec<Category>,
 }
 
 impl Examples {
@@ -210,16 +211,6 @@ impl Examples {
 
     fn of<'a>(&'a self, category: &'a str) -> impl Iterator<Item = &'a Example> {
         self.all.iter().filter(move |example| example.base_pipeline_id == category)
-    }
-
-    /// Every example, in order.
-    pub fn all(&self) -> &[Example] {
-        &self.all
-    }
-
-    /// The categories, in order.
-    pub fn categories(&self) -> &[Category] {
-        &self.categories
     }
 
     pub fn category(&self, index: usize) -> Option<&Category> {

@@ -60,18 +60,18 @@ impl Trial {
     pub fn read(body: &Value) -> Result<Trial, TrialError> {
         let wrong = |text: &str| TrialError::Request(text.to_owned());
         let fields = body.as_object().ok_or_else(|| wrong("the body must be a JSON object"))?;
-        let number = |name: &str| match fields.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => match value.as_u64().and_then(|number| usize::try_from(number).ok()) {
-                Some(number) => Ok(Some(number)),
-                None => Err(TrialError::Request(format!("`{name}` must be a whole number from 0"))),
-            },
+        let whole = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());
+        let number = |name: &str| match fields.get(name).filter(|value| !value.is_null()) {
+            None => Ok(None),
+            Some(value) => {
+                whole(value).map(Some).ok_or_else(|| wrong(&format!("`{name}` must be a whole number from 0")))
+            }
         };
         let few_shot_categories = match fields.get("few_shot_categories") {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(items)) => items
                 .iter()
-                .map(|item| item.as_u64().and_then(|number| usize::try_from(number).ok()))
+                .map(whole)
                 .collect::<Option<Vec<usize>>>()
                 .ok_or_else(|| wrong("`few_shot_categories` must hold whole numbers from 0"))?,
             Some(_) => return Err(wrong("`few_shot_categories` must be a list")),
@@ -96,12 +96,12 @@ impl Decisions {
     /// When the trial names what is not there, there are no examples, or there is no plan.
     pub async fn try_example(&self, trial: &Trial, events: &Events) -> Result<Value, TrialError> {
         let examples = self.source.examples().await;
-        if examples.all().is_empty() {
+        if examples.all.is_empty() {
             return Err(TrialError::NoExamples);
         }
         let category = |index: usize, field: &str| {
             examples.category(index).ok_or_else(|| {
-                let known: Vec<String> = examples.categories().iter().map(|known| known.index.to_string()).collect();
+                let known: Vec<String> = examples.categories.iter().map(|known| known.index.to_string()).collect();
                 TrialError::Request(format!("`{field}`: there is no category {index}; there are {}", known.join(", ")))
             })
         };

@@ -15,14 +15,16 @@ use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Run, RunError, Settings, Source
 use jarvis_plan::{ErrorCode, Event, Request, RunId, TaskError, Usage};
 use jarvis_testing::chat::{FakeChat, Script};
 use jarvis_testing::hub::{FakeHub, HubModel};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-#[derive(Clone)]
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Does {
     Gives(Value),
-    Fails(ErrorCode, &'static str),
+    Fails(ErrorCode, String),
     Panics,
     Hangs,
 }
@@ -62,7 +64,7 @@ impl Scripted {
         self.starts.notify_waiters();
         match self.script.get(id).or_else(|| self.script.get(task)) {
             Some(Does::Gives(value)) => Ok(TaskOutput(value.clone())),
-            Some(Does::Fails(code, message)) => Err(TaskError::new(*code, *message)),
+            Some(Does::Fails(code, message)) => Err(TaskError::new(*code, message)),
             Some(Does::Panics) => panic!("a worker's own bug"),
             Some(Does::Hangs) => std::future::pending().await,
             None => Ok(TaskOutput::text(format!("{task} of {}", job.texts().into_values().next().unwrap_or_default()))),
@@ -80,9 +82,9 @@ pub(crate) struct Fixture {
 
 pub(crate) struct Builder {
     script: Option<Script>,
-    live: Vec<(&'static str, &'static str)>,
-    listed: Vec<(&'static str, &'static str)>,
-    does: Vec<(&'static str, Does)>,
+    live: Vec<(String, String)>,
+    listed: Vec<(String, String)>,
+    does: Vec<(String, Does)>,
     mode: InferenceMode,
     model_server: bool,
     native: bool,
@@ -111,19 +113,19 @@ pub(crate) fn offline() -> Builder {
 
 impl Builder {
     /// Models of a task that are available at the Hub, with blanks between.
-    pub(crate) fn live(mut self, task: &'static str, ids: &'static str) -> Builder {
-        self.live.extend(ids.split(' ').map(|id| (task, id)));
+    pub(crate) fn live(mut self, task: &str, ids: &str) -> Builder {
+        self.live.extend(ids.split(' ').map(|id| (task.to_owned(), id.to_owned())));
         self
     }
 
     /// Models of a task that the catalogue lists and that are not available.
-    pub(crate) fn listed(mut self, task: &'static str, ids: &'static str) -> Builder {
-        self.listed.extend(ids.split(' ').map(|id| (task, id)));
+    pub(crate) fn listed(mut self, task: &str, ids: &str) -> Builder {
+        self.listed.extend(ids.split(' ').map(|id| (task.to_owned(), id.to_owned())));
         self
     }
 
-    pub(crate) fn does(mut self, what: &'static str, does: Does) -> Builder {
-        self.does.push((what, does));
+    pub(crate) fn does(mut self, what: &str, does: Does) -> Builder {
+        self.does.push((what.to_owned(), does));
         self
     }
 
@@ -173,7 +175,7 @@ impl Builder {
             ..Sources::new(Catalogue::with_models(models, Vec::new()), Wanted::remote(self.mode, deployment))
         };
         let logs = tempfile::tempdir().expect("a folder");
-        let script = self.does.into_iter().map(|(what, does)| (what.to_owned(), does)).collect();
+        let script = self.does.into_iter().collect();
         let worker = Arc::new(Scripted { script, ..Scripted::default() });
         let prompts = Arc::new(Prompts::builtin().expect("the prompts parse"));
         let pipeline = HuggingGpt {

@@ -22,7 +22,7 @@ async fn fixture() -> Fixture {
     with_chat(script)
         .live("image-to-text", "org/a org/b")
         .live("object-detection", "org/boxes")
-        .does("org/broken", Does::Fails(ErrorCode::Upstream, "no"))
+        .does("org/broken", Does::Fails(ErrorCode::Upstream, "no".into()))
         .listed("image-to-text", "org/broken")
         .build()
         .await

@@ -127,6 +127,7 @@ pub(crate) struct ChatCompletion {
 pub(crate) struct Choice {
     pub(crate) index: u32,
     pub(crate) message: AssistantMessage,
+    /// `stop`.
     pub(crate) finish_reason: &'static str,
     /// Always null.
     #[schema(value_type = Option<Object>)]
@@ -136,6 +137,7 @@ pub(crate) struct Choice {
 /// The reply.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AssistantMessage {
+    /// `assistant`.
     pub(crate) role: &'static str,
     /// The answer, with links to the files that were made.
     pub(crate) content: String,
@@ -187,6 +189,7 @@ pub(crate) struct Delta<'a> {
 /// The models that can be asked.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ModelList {
+    /// `list`.
     pub(crate) object: &'static str,
     pub(crate) data: Vec<ModelCard>,
 }
@@ -195,6 +198,7 @@ pub(crate) struct ModelList {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct ModelCard {
     pub(crate) id: String,
+    /// `model`.
     pub(crate) object: &'static str,
     /// When it was made, in seconds since the Unix epoch.
     pub(crate) created: u64,

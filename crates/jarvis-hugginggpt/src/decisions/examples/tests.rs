@@ -33,16 +33,16 @@ fn load_text(examples: &str, categories: Option<&str>) -> Result<Examples, JsonF
 fn examples_are_grouped_by_category() {
     let all = json!([example("a-example-1"), example("b-example-0"), example("a-example-0"), example("a-example-1")]);
     let loaded = load_text(&all.to_string(), None).unwrap();
-    assert_eq!(loaded.all().len(), 3);
-    let names: Vec<(usize, &str, usize)> = (loaded.categories().iter())
+    assert_eq!(loaded.all.len(), 3);
+    let names: Vec<(usize, &str, usize)> = (loaded.categories.iter())
         .map(|category| (category.index, category.base_pipeline_id.as_str(), category.example_ids.len()))
         .collect();
     assert_eq!(names, [(0, "a", 2), (1, "b", 1)]);
     let shots: Vec<String> = loaded.few_shots().into_iter().map(|example| example.id).collect();
     assert_eq!(shots, ["a-example-0", "b-example-0"]);
-    assert_eq!(loaded.all()[0].tasks[0].sample_reasoning["pipeline-end"], "last");
-    assert_eq!(loaded.all()[0].answer(false)[0].as_object().unwrap().len(), 5);
-    assert_eq!(loaded.all()[0].answer(true)[0].as_object().unwrap().len(), 6);
+    assert_eq!(loaded.all[0].tasks[0].sample_reasoning["pipeline-end"], "last");
+    assert_eq!(loaded.all[0].answer(false)[0].as_object().unwrap().len(), 5);
+    assert_eq!(loaded.all[0].answer(true)[0].as_object().unwrap().len(), 6);
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jarvis_catalogue::Host;
 use jarvis_catalogue::{Available, Family, Model};
-use jarvis_plan::{Candidate, ErrorCode, Kind, Param, Task, TaskError, Tool, Vocabulary};
+use jarvis_plan::{ErrorCode, Kind, Param, Task, TaskError, Tool, Vocabulary};
 
 use super::{Service, ServiceError, ServiceModel, ServiceTask, fallback_tasks};
 use crate::decisions::examples::Examples;
-use crate::source::{CHAT_MODEL_ID, Candidates, Found, ModelSource, Records, Tasks};
+use crate::source::{Candidates, Found, ModelSource, Records, Tasks, chat_model};
 
 #[derive(Debug, Clone)]
 pub struct ServiceSource {
@@ -107,11 +107,7 @@ impl ModelSource for ServiceSource {
             }
             _ if self.is_served(effective) => {
                 return Ok(Found::Fixed {
-                    chosen: Candidate {
-                        id: CHAT_MODEL_ID.into(),
-                        host: Host::Api.into(),
-                        effective_task: effective.to_owned(),
-                    },
+                    chosen: chat_model(Host::Api, effective),
                     fallbacks: Vec::new(),
                     reason: "the chat model serves this task itself".into(),
                 });
