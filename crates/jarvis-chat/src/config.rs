@@ -84,7 +84,6 @@ impl OpenAiConfig {
         }
     }
 
-    /// The model of a stage.
     pub fn model_of(&self, stage: &str) -> &str {
         self.stage_models.get(stage).unwrap_or(&self.model)
     }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::FutureExt;
@@ -19,7 +18,6 @@ use crate::retry::Failure;
 use crate::transport::{STAGE_HEADER, Transport};
 use crate::wire::{self, start};
 
-/// The stage label of embeddings calls.
 const STAGE: &str = "embed";
 
 /// What messages call the endpoint.
@@ -28,7 +26,6 @@ const EMBEDDINGS_ENDPOINT: &str = "embeddings endpoint";
 /// Texts of one call unless set otherwise.
 const BATCH: usize = 64;
 
-/// Calls in flight at once.
 const CALLS: usize = 4;
 
 /// The longest reply that is read, in bytes.
@@ -53,33 +50,9 @@ pub trait Embedder: Send + Sync {
 /// Why texts have no vectors. No variant ever holds a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EmbedError {
-    /// The endpoint cannot be reached.
-    #[error("cannot reach the embeddings endpoint at {url}: {reason}")]
-    Unreachable {
-        /// The address, without credentials and query.
-        url: String,
-        reason: String,
-    },
-    /// No reply came in time.
-    #[error("the embeddings endpoint did not answer within {} s", .after.as_secs_f32())]
-    Timeout { after: Duration },
-    /// The endpoint refused the credentials (401, 403).
-    #[error("the embeddings endpoint refused the credentials: {message}")]
-    Unauthorized { message: String },
-    /// The endpoint asks for fewer calls (429), and retries did not help.
-    #[error("the embeddings endpoint limits the rate of calls: {message}")]
-    RateLimited { message: String },
-    /// The endpoint answered with an error status, or with an `error` body whatever the status.
-    #[error("{message}")]
-    Api { status: u16, message: String },
-    /// The endpoint answered with something else than one finite vector for each text.
-    #[error("the embeddings endpoint's answer is not one vector for each text: {reason}")]
-    BadReply {
-        reason: String,
-        /// The start of what came.
-        body: String,
-    },
-    /// The client is not configured correctly.
+    /// The endpoint could not be called, or answered with something else than one finite vector for each text.
+    #[error("{}", .0.message(EMBEDDINGS_ENDPOINT, "one vector for each text"))]
+    Endpoint(ChatError),
     #[error("{0}")]
     Config(String),
     /// A model in this process cannot be loaded, or failed.
@@ -88,18 +61,13 @@ pub enum EmbedError {
 }
 
 impl EmbedError {
-    /// What to try, where something can be tried.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            EmbedError::Unreachable { .. } => Some("check the base URL and whether the server runs"),
-            EmbedError::Timeout { .. } => Some("raise the timeout, or use a faster model"),
-            EmbedError::Unauthorized { .. } => Some("check the API key and that it fits the base URL"),
-            EmbedError::RateLimited { .. } => Some("wait, or use another key or model"),
-            EmbedError::Api { status: 404, .. } => Some("check the model's name and the base URL"),
-            EmbedError::BadReply { .. } => Some(
+            EmbedError::Endpoint(ChatError::BadReply { .. }) => Some(
                 "check that the base URL is that of an OpenAI-compatible endpoint and the model one for embeddings",
             ),
-            EmbedError::Api { .. } | EmbedError::Config(_) | EmbedError::Model(_) => None,
+            EmbedError::Endpoint(error) => error.hint(),
+            EmbedError::Config(_) | EmbedError::Model(_) => None,
         }
     }
 }
@@ -107,15 +75,8 @@ impl EmbedError {
 impl From<ChatError> for EmbedError {
     fn from(error: ChatError) -> EmbedError {
         match error {
-            ChatError::Unreachable { url, reason } => EmbedError::Unreachable { url, reason },
-            ChatError::Timeout { after } => EmbedError::Timeout { after },
-            ChatError::Unauthorized { message } => EmbedError::Unauthorized { message },
-            ChatError::RateLimited { message } => EmbedError::RateLimited { message },
-            ChatError::Api { status, message } => EmbedError::Api { status, message },
-            ChatError::BadReply { reason, body } => EmbedError::BadReply { reason, body },
-            error @ (ChatError::ReplayMiss { .. } | ChatError::Recording { .. } | ChatError::Config(_)) => {
-                EmbedError::Config(error.to_string())
-            }
+            ChatError::Config(reason) => EmbedError::Config(reason),
+            error => EmbedError::Endpoint(error),
         }
     }
 }
@@ -219,7 +180,7 @@ impl Embedder for OpenAiEmbeddings {
                 self.dimension.store(found, Ordering::Relaxed);
             } else if known != found {
                 let reason = format!("a vector has {found} components, and others have {known}");
-                return Err(EmbedError::BadReply { reason, body: String::new() });
+                return Err(ChatError::BadReply { reason, body: String::new() }.into());
             }
         }
         Ok(vectors)

@@ -58,7 +58,6 @@ impl Endpoint {
         }
     }
 
-    /// The address of an embeddings call.
     pub(crate) fn embeddings(&self) -> Url {
         self.of_deployment(None, &["embeddings"])
     }
@@ -75,7 +74,6 @@ impl Endpoint {
         }
     }
 
-    /// The address of the list of models.
     pub(crate) fn models(&self) -> Url {
         match &self.azure {
             Some(azure) => self.with_version(self.join(&["openai", "models"]), azure),
@@ -102,7 +100,6 @@ impl Endpoint {
     }
 }
 
-/// Adds path segments, each escaped as one.
 fn extend(url: &mut Url, tail: &[&str]) {
     // Only an address that cannot have a path fails here, and http ones can.
     if let Ok(mut segments) = url.path_segments_mut() {
@@ -117,6 +114,8 @@ fn is_version(segment: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use jarvis_testing::rows;
+
     use super::*;
 
     fn chat(base: &str) -> String {
@@ -128,30 +127,8 @@ mod tests {
 
     #[test]
     fn addresses_are_joined() {
-        for (base, expected) in [
-            ("http://h:1", "http://h:1/v1/chat/completions"),
-            ("http://h:1/", "http://h:1/v1/chat/completions"),
-            ("http://h:1/v1", "http://h:1/v1/chat/completions"),
-            ("http://h:1/v1/", "http://h:1/v1/chat/completions"),
-            ("http://h:1//v1//", "http://h:1/v1/chat/completions"),
-            (" https://o.example/api/v1 ", "https://o.example/api/v1/chat/completions"),
-            ("https://o.example/api", "https://o.example/api/v1/chat/completions"),
-            ("https://g.example/v1beta/openai/", "https://g.example/v1beta/openai/chat/completions"),
-            ("https://z.example/paas/v4", "https://z.example/paas/v4/chat/completions"),
-            ("https://z.example/inference/chat/completions", "https://z.example/inference/chat/completions"),
-            ("https://z.example/v1/completions", "https://z.example/v1/chat/completions"),
-            ("https://z.example/v1/embeddings", "https://z.example/v1/chat/completions"),
-            ("http://h/v1?team=a", "http://h/v1/chat/completions?team=a"),
-            (
-                "ftp://h",
-                "the base URL of the chat endpoint, ftp://h/, cannot be used: it must start with http:// or https://",
-            ),
-            (
-                "sk-pasted-into-the-wrong-place",
-                "the base URL of the chat endpoint, (not an address), cannot be used: relative URL without a base",
-            ),
-        ] {
-            assert_eq!(chat(base), expected, "{base}");
+        for (base, expected) in rows::<(String, String)>(include_str!("cases.yaml"), "addresses") {
+            assert_eq!(chat(&base), expected, "{base}");
         }
     }
 

@@ -22,8 +22,8 @@ pub use embeddings::{EmbedError, Embedder, OpenAiEmbeddings};
 pub use jarvis_net::Secret;
 pub use jarvis_net::retry::Retries;
 pub use model::{
-    CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message, Part, ReplySchema, TokenUsage,
-    ToolOffer, ToolUse,
+    CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, Message, Part, ReplySchema,
+    TokenUsage, ToolOffer, ToolUse,
 };
 pub use openai::OpenAi;
 pub use recording::{Recorder, Replay, request_sha256};

@@ -1,16 +1,16 @@
 //! The contract of a chat model: what is asked, what comes back, and what can go wrong.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures::stream::BoxStream;
+use futures::stream::{self, BoxStream, StreamExt as _};
 use jarvis_plan::{ErrorCode, Role, TaskError, Turn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
     Text(String),
@@ -44,7 +44,6 @@ pub struct ToolOffer {
     pub schema: Value,
 }
 
-/// One message of a chat call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
     pub role: Role,
@@ -53,7 +52,6 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message that is one text.
     pub fn text(role: Role, text: impl Into<String>) -> Message {
         Message { role, parts: vec![Part::Text(text.into())] }
     }
@@ -103,9 +101,7 @@ pub struct ChatRequest {
     pub presence_penalty: Option<f32>,
     /// −2 to 2.
     pub frequency_penalty: Option<f32>,
-    /// Texts at which the model stops.
     pub stop: Vec<String>,
-    /// The most tokens to write.
     pub max_tokens: Option<u32>,
     /// Token id to bias, −100 to 100; fractions are allowed. Dropped, and the call repeated once, if the endpoint refuses it.
     pub logit_bias: BTreeMap<u32, f32>,
@@ -123,7 +119,6 @@ pub struct ChatRequest {
 /// `x-jarvis-attempt`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CallLabels {
-    /// The task that it is for.
     pub task: Option<i64>,
     /// The attempt at a usable reply, from 1.
     pub attempt: Option<u32>,
@@ -145,7 +140,6 @@ pub struct TokenUsage {
     pub completion: u64,
 }
 
-/// What a call gave.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ChatReply {
     /// The text, as the model wrote it; may be empty when tools are called.
@@ -155,6 +149,18 @@ pub struct ChatReply {
     /// Why the model stopped, in the endpoint's own word; empty when it gave none.
     pub finish_reason: String,
     pub usage: TokenUsage,
+}
+
+impl ChatReply {
+    /// The reply word by word, as an endpoint would stream it.
+    pub(crate) fn into_stream(self) -> ChatStream {
+        let words = self.text.split_inclusive(char::is_whitespace);
+        let mut chunks: Vec<_> =
+            words.map(|text| Ok(ChatChunk { text: text.to_owned(), ..ChatChunk::default() })).collect();
+        let (finish_reason, usage) = (Some(self.finish_reason), Some(self.usage));
+        chunks.push(Ok(ChatChunk { finish_reason, usage, ..ChatChunk::default() }));
+        stream::iter(chunks).boxed()
+    }
 }
 
 /// A piece of a streamed reply. The last one carries the finish reason and the usage, when the endpoint gives them.
@@ -168,10 +174,12 @@ pub struct ChatChunk {
     pub usage: Option<TokenUsage>,
 }
 
+/// A reply as it is written, piece by piece.
+pub type ChatStream = BoxStream<'static, Result<ChatChunk, ChatError>>;
+
 /// Something that answers chat calls.
 #[async_trait]
 pub trait ChatModel: Send + Sync {
-    /// The model used for this stage.
     fn model_name(&self, stage: &str) -> String;
 
     /// The context size in tokens of the model used for this stage.
@@ -184,7 +192,6 @@ pub trait ChatModel: Send + Sync {
     /// endpoint's, so that no wrong token is favoured.
     fn token_ids(&self, stage: &str, text: &str) -> Vec<u32>;
 
-    /// Whether the model takes pictures.
     fn can_see(&self) -> bool {
         false
     }
@@ -193,10 +200,7 @@ pub trait ChatModel: Send + Sync {
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError>;
 
     /// Makes one call and yields the reply as it is written. Dropping the stream aborts the call.
-    async fn stream(
-        &self,
-        request: &ChatRequest,
-    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError>;
+    async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError>;
 }
 
 #[async_trait]
@@ -225,10 +229,7 @@ impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
         (**self).complete(request).await
     }
 
-    async fn stream(
-        &self,
-        request: &ChatRequest,
-    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+    async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError> {
         (**self).stream(request).await
     }
 }
@@ -236,49 +237,66 @@ impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
 /// What can go wrong in a chat call. No variant ever holds a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
-    /// The endpoint cannot be reached.
-    #[error("cannot reach the chat endpoint at {url}: {reason}")]
     Unreachable {
         /// The address, without credentials and query.
         url: String,
         reason: String,
     },
-    /// No reply came in time.
-    #[error("the chat endpoint did not answer within {} s", .after.as_secs_f32())]
-    Timeout { after: Duration },
+    Timeout {
+        after: Duration,
+    },
     /// The endpoint refused the credentials (401, 403).
-    #[error("the chat endpoint refused the credentials: {message}")]
-    Unauthorized { message: String },
+    Unauthorized {
+        message: String,
+    },
     /// The endpoint asks for fewer calls (429), and retries did not help.
-    #[error("the chat endpoint limits the rate of calls: {message}")]
-    RateLimited { message: String },
+    RateLimited {
+        message: String,
+    },
     /// The endpoint answered with an error status, or with an `error` body whatever the status.
-    #[error("{message}")]
-    Api { status: u16, message: String },
+    Api {
+        status: u16,
+        message: String,
+    },
     /// The endpoint answered with something that is not a chat reply: HTML, no choices, a cut stream.
-    #[error("the chat endpoint's answer is not a chat reply: {reason}")]
     BadReply {
         reason: String,
-        /// The start of what came.
         body: String,
     },
-    /// No line of the recording fits the call.
-    #[error("ReplayMiss: no unused line of the recording fits stage `{stage}`; the prompt starts: {prompt}")]
     ReplayMiss {
         stage: String,
-        /// The start of the call's text.
         prompt: String,
     },
-    /// The recording cannot be read or written.
-    #[error("the recording {path}: {reason}")]
-    Recording { path: String, reason: String },
-    /// The client is not configured correctly.
-    #[error("{0}")]
+    Recording {
+        path: String,
+        reason: String,
+    },
     Config(String),
 }
 
+impl fmt::Display for ChatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message("chat endpoint", "a chat reply"))
+    }
+}
+
 impl ChatError {
-    /// What to try, where something can be tried.
+    /// The message, for an endpoint of this name whose answers ought to be `reply`.
+    pub(crate) fn message(&self, endpoint: &str, reply: &str) -> String {
+        match self {
+            ChatError::Unreachable { url, reason } => format!("cannot reach the {endpoint} at {url}: {reason}"),
+            ChatError::Timeout { after } => format!("the {endpoint} did not answer within {} s", after.as_secs_f32()),
+            ChatError::Unauthorized { message } => format!("the {endpoint} refused the credentials: {message}"),
+            ChatError::RateLimited { message } => format!("the {endpoint} limits the rate of calls: {message}"),
+            ChatError::BadReply { reason, .. } => format!("the {endpoint}'s answer is not {reply}: {reason}"),
+            ChatError::ReplayMiss { stage, prompt } => {
+                format!("ReplayMiss: no unused line of the recording fits stage `{stage}`; the prompt starts: {prompt}")
+            }
+            ChatError::Recording { path, reason } => format!("the recording {path}: {reason}"),
+            ChatError::Api { message, .. } | ChatError::Config(message) => message.clone(),
+        }
+    }
+
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             ChatError::Unreachable { .. } => Some("check the base URL and whether the server runs"),
@@ -292,7 +310,6 @@ impl ChatError {
         }
     }
 
-    /// The code of a task that failed for this reason.
     pub fn code(&self) -> ErrorCode {
         match self {
             ChatError::Unreachable { .. } => ErrorCode::Unavailable,
@@ -310,10 +327,6 @@ impl ChatError {
 
 impl From<ChatError> for TaskError {
     fn from(error: ChatError) -> TaskError {
-        let failed = TaskError::new(error.code(), error.to_string());
-        match error.hint() {
-            Some(hint) => failed.hint(hint),
-            None => failed,
-        }
+        TaskError { hint: error.hint().map(str::to_owned), ..TaskError::new(error.code(), error.to_string()) }
     }
 }

@@ -9,14 +9,14 @@ use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, StreamExt};
 use reqwest::header::HeaderValue;
 use reqwest::{RequestBuilder, Response};
 use serde_json::{Map, Value};
 
 use crate::config::{OpenAiConfig, Protocol};
 use crate::endpoint::{CHAT_ENDPOINT, Endpoint};
-use crate::model::{CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Part};
+use crate::model::{CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, Part};
 use crate::retry::Failure;
 use crate::sse;
 use crate::tokens::Tokens;
@@ -28,7 +28,6 @@ pub struct OpenAi {
     config: OpenAiConfig,
     endpoint: Endpoint,
     transport: Transport,
-    /// Fields refused so far, by model.
     refused: Mutex<HashMap<String, Refused>>,
 }
 
@@ -185,10 +184,7 @@ impl ChatModel for OpenAi {
         self.call(request, false, |response| self.read_reply(response)).await
     }
 
-    async fn stream(
-        &self,
-        request: &ChatRequest,
-    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+    async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError> {
         let pause = request.timeout.unwrap_or(self.config.timeout);
         let response = self.call(request, true, |response| async { Ok(response) }).await?;
         let redactor = self.transport.redactor().clone();
@@ -207,7 +203,6 @@ impl ChatModel for OpenAi {
     }
 }
 
-/// The call with the headers of its labels.
 fn labelled(call: RequestBuilder, labels: CallLabels) -> RequestBuilder {
     let call = match labels.task {
         Some(task) => call.header(TASK_HEADER, task),

@@ -16,16 +16,13 @@ use crate::model::{ChatRequest, Part, ToolUse};
 /// One line of a recording. People write `stage`, `contains`, `reply` and `sticky`; the rest is kept by `--record`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Line {
-    /// The stage that the line answers.
     stage: String,
     /// Texts that must all occur in the call's message texts.
     #[serde(default)]
     contains: Vec<String>,
     reply: String,
-    /// The tools that the model called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tool_uses: Vec<ToolUse>,
-    /// Whether the line may answer more than once.
     #[serde(default)]
     sticky: bool,
     /// The hash of the recorded request, see [`request_sha256`].
@@ -40,14 +37,12 @@ struct Line {
     model: Option<LineModel>,
 }
 
-/// Tokens as they were reported.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct LineUsage {
     prompt_tokens: u64,
     completion_tokens: u64,
 }
 
-/// The model of a recorded call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct LineModel {
     name: String,

@@ -5,7 +5,6 @@ use jarvis_net::Secret;
 use crate::config::OpenAiConfig;
 use crate::model::ChatError;
 
-/// The secrets of one client.
 #[derive(Clone)]
 pub(crate) struct Redactor(Vec<Secret>);
 

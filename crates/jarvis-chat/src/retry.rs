@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::model::ChatError;
 
-/// A failed attempt.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: ChatError,

@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use futures::stream::{self, BoxStream, StreamExt as _};
 
-use crate::model::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, TokenUsage};
+use crate::model::{ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, TokenUsage};
 
 /// Answers each call with the next reply of a list and keeps the requests. After the last reply, calls fail.
 #[derive(Debug)]
@@ -41,7 +40,6 @@ impl Scripted {
         Scripted { context_tokens: tokens, ..self }
     }
 
-    /// The requests so far, oldest first.
     pub fn requests(&self) -> Vec<ChatRequest> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -71,16 +69,7 @@ impl ChatModel for Scripted {
         next.unwrap_or_else(|| Err(ChatError::Config("the scripted model has no reply left".to_owned())))
     }
 
-    async fn stream(
-        &self,
-        request: &ChatRequest,
-    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
-        let reply = self.complete(request).await?;
-        let words = reply.text.split_inclusive(' ');
-        let mut chunks: Vec<_> =
-            words.map(|text| Ok(ChatChunk { text: text.to_owned(), ..ChatChunk::default() })).collect();
-        let (finish_reason, usage) = (Some(reply.finish_reason), Some(reply.usage));
-        chunks.push(Ok(ChatChunk { finish_reason, usage, ..ChatChunk::default() }));
-        Ok(stream::iter(chunks).boxed())
+    async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError> {
+        Ok(self.complete(request).await?.into_stream())
     }
 }

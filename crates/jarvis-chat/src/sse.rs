@@ -14,7 +14,6 @@ use crate::wire::{MAX_REPLY, Reply, start};
 
 type Events = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<Broken>>> + Send>>;
 
-/// Why the bytes ended too early.
 #[derive(Debug)]
 enum Broken {
     /// Nothing came in time, not even a comment that keeps the connection.
@@ -24,7 +23,6 @@ enum Broken {
 
 struct Reading {
     events: Events,
-    /// The longest wait for bytes.
     pause: Duration,
     status: u16,
     finish_reason: Option<String>,

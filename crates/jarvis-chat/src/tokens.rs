@@ -1,15 +1,15 @@
 //! Tokenizers and context sizes by model name. Tokenizers are inside the program and loaded when first used.
 
+use std::sync::LazyLock;
+
 use tiktoken_rs::CoreBPE;
 
-/// How a model counts tokens, and how many it can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tokens {
     encoding: Option<Encoding>,
     context: usize,
 }
 
-/// A tokenizer that is inside the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Encoding {
     R50k,
@@ -22,66 +22,20 @@ enum Encoding {
 /// The context size of a model that is not known, in tokens.
 const UNKNOWN_CONTEXT: usize = 8192;
 
-/// Families of models: the start of the name, the tokenizer where it is known, the context size in tokens. The longest
-/// start that fits is taken. Up to `gpt-3.5-turbo-0301` as HuggingGPT has them (`get_token_ids.py`), then as the vendors
-/// publish them; for open models the size that is safe to assume.
-const FAMILIES: &[(&str, Option<Encoding>, usize)] = &[
-    ("gpt-4", Some(Encoding::Cl100k), 8192),
-    ("gpt-4-32k", Some(Encoding::Cl100k), 32_768),
-    ("text-davinci-003", Some(Encoding::P50k), 4096),
-    ("text-davinci-002", Some(Encoding::P50k), 4096),
-    ("text-davinci-001", Some(Encoding::R50k), 2049),
-    ("text-curie-001", Some(Encoding::R50k), 2049),
-    ("text-babbage-001", Some(Encoding::R50k), 2049),
-    ("text-ada-001", Some(Encoding::R50k), 2049),
-    ("davinci", Some(Encoding::R50k), 2049),
-    ("curie", Some(Encoding::R50k), 2049),
-    ("babbage", Some(Encoding::R50k), 2049),
-    ("ada", Some(Encoding::R50k), 2049),
-    ("gpt-3.5-turbo", Some(Encoding::Cl100k), 4096),
-    ("gpt-3.5-turbo-0301", Some(Encoding::Cl100k), 4096),
-    ("gpt-3.5-turbo-16k", Some(Encoding::Cl100k), 16_385),
-    ("gpt-3.5-turbo-1106", Some(Encoding::Cl100k), 16_385),
-    ("gpt-3.5-turbo-0125", Some(Encoding::Cl100k), 16_385),
-    ("gpt-3.5-turbo-instruct", Some(Encoding::Cl100k), 4096),
-    ("gpt-35-turbo", Some(Encoding::Cl100k), 4096),
-    ("gpt-35-turbo-16k", Some(Encoding::Cl100k), 16_385),
-    ("davinci-002", Some(Encoding::Cl100k), 16_384),
-    ("babbage-002", Some(Encoding::Cl100k), 16_384),
-    ("gpt-4-1106", Some(Encoding::Cl100k), 128_000),
-    ("gpt-4-0125", Some(Encoding::Cl100k), 128_000),
-    ("gpt-4-vision", Some(Encoding::Cl100k), 128_000),
-    ("gpt-4-turbo", Some(Encoding::Cl100k), 128_000),
-    ("gpt-4o", Some(Encoding::O200k), 128_000),
-    ("chatgpt-4o", Some(Encoding::O200k), 128_000),
-    ("gpt-4.1", Some(Encoding::O200k), 1_047_576),
-    ("gpt-4.5", Some(Encoding::O200k), 128_000),
-    ("gpt-5", Some(Encoding::O200k), 400_000),
-    ("gpt-5-chat", Some(Encoding::O200k), 128_000),
-    ("o1", Some(Encoding::O200k), 200_000),
-    ("o1-mini", Some(Encoding::O200k), 128_000),
-    ("o1-preview", Some(Encoding::O200k), 128_000),
-    ("o3", Some(Encoding::O200k), 200_000),
-    ("o4-mini", Some(Encoding::O200k), 200_000),
-    ("codex-mini", Some(Encoding::O200k), 200_000),
-    ("gpt-oss", Some(Encoding::Harmony), 131_072),
-    ("claude", None, 200_000),
-    ("gemini", None, 1_000_000),
-    ("deepseek", None, 65_536),
-    ("llama-3", None, 8192),
-    ("llama-3.1", None, 131_072),
-    ("llama-3.2", None, 131_072),
-    ("llama-3.3", None, 131_072),
-    ("llama3", None, 8192),
-    ("llama3.1", None, 131_072),
-    ("llama3.2", None, 131_072),
-    ("llama3.3", None, 131_072),
-    ("qwen2.5", None, 32_768),
-    ("qwen3", None, 32_768),
-    ("mistral", None, 32_768),
-    ("gemma-3", None, 131_072),
-    ("gemma3", None, 131_072),
-];
+/// Families of models: the start of the name, the tokenizer where it is known, the context size in tokens.
+static FAMILIES: LazyLock<Vec<(&str, Tokens)>> = LazyLock::new(|| {
+    let lines = include_str!("families.tsv").lines().filter(|line| !line.starts_with('#'));
+    let family = |line: &'static str| {
+        let mut fields = line.split('\t');
+        let (start, encoding, context) = (fields.next()?, fields.next()?, fields.next()?);
+        let known = || ENCODINGS.into_iter().find(|other| other.name() == encoding);
+        let encoding = if encoding == "-" { None } else { Some(known()?) };
+        Some((start, Tokens { encoding, context: context.parse().ok()? }))
+    };
+    lines.map(|line| family(line).expect("each line is a family, which a test reads")).collect()
+});
+
+const ENCODINGS: [Encoding; 5] = [Encoding::R50k, Encoding::P50k, Encoding::Cl100k, Encoding::O200k, Encoding::Harmony];
 
 impl Tokens {
     /// What is known of a model by its name; an owner before it (`openai/gpt-4o`) and `ft:` are passed over.
@@ -93,14 +47,9 @@ impl Tokens {
             let rest = name.strip_prefix(start)?;
             (!rest.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some(start.len())
         };
-        let best = FAMILIES
-            .iter()
-            .filter_map(|family| fits(family.0).map(|length| (length, family)))
-            .max_by_key(|(length, _)| *length);
-        match best {
-            Some((_, &(_, encoding, context))) => Tokens { encoding, context },
-            None => Tokens { encoding: None, context: UNKNOWN_CONTEXT },
-        }
+        let longest =
+            FAMILIES.iter().filter_map(|(start, tokens)| Some((fits(start)?, *tokens))).max_by_key(|fit| fit.0);
+        longest.map_or(Tokens { encoding: None, context: UNKNOWN_CONTEXT }, |(_, tokens)| tokens)
     }
 
     /// The context size in tokens; 8192 for an unknown model.
@@ -113,16 +62,8 @@ impl Tokens {
         self.encoding.is_none()
     }
 
-    /// The tokenizer's name, or `estimate`.
     pub fn name(&self) -> &'static str {
-        match self.encoding {
-            Some(Encoding::R50k) => "r50k_base",
-            Some(Encoding::P50k) => "p50k_base",
-            Some(Encoding::Cl100k) => "cl100k_base",
-            Some(Encoding::O200k) => "o200k_base",
-            Some(Encoding::Harmony) => "o200k_harmony",
-            None => "estimate",
-        }
+        self.encoding.map_or("estimate", Encoding::name)
     }
 
     /// The tokens of a text; special tokens in it count as the plain text they are. About 0.2 ms for a thousand tokens.
@@ -152,6 +93,16 @@ impl Tokens {
 }
 
 impl Encoding {
+    fn name(self) -> &'static str {
+        match self {
+            Encoding::R50k => "r50k_base",
+            Encoding::P50k => "p50k_base",
+            Encoding::Cl100k => "cl100k_base",
+            Encoding::O200k => "o200k_base",
+            Encoding::Harmony => "o200k_harmony",
+        }
+    }
+
     fn load(self) -> &'static CoreBPE {
         match self {
             Encoding::R50k => tiktoken_rs::r50k_base_singleton(),
@@ -208,41 +159,18 @@ fn estimate(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use jarvis_testing::rows;
+
     use super::*;
+
+    const CASES: &str = include_str!("cases.yaml");
 
     #[test]
     fn families_by_name() {
-        for (model, name, context) in [
-            ("gpt-4", "cl100k_base", 8192),
-            ("gpt-4-0613", "cl100k_base", 8192),
-            ("gpt-4-32k", "cl100k_base", 32_768),
-            ("gpt-4-32k-0314", "cl100k_base", 32_768),
-            ("gpt-4-turbo-2024-04-09", "cl100k_base", 128_000),
-            ("gpt-3.5-turbo", "cl100k_base", 4096),
-            ("gpt-3.5-turbo-0301", "cl100k_base", 4096),
-            ("text-davinci-003", "p50k_base", 4096),
-            ("text-ada-001", "r50k_base", 2049),
-            ("davinci", "r50k_base", 2049),
-            ("davinci-002", "cl100k_base", 16_384),
-            ("gpt-4o-mini", "o200k_base", 128_000),
-            ("openai/gpt-4o", "o200k_base", 128_000),
-            ("ft:gpt-4o-mini:org::id", "o200k_base", 128_000),
-            ("GPT-4.1-nano", "o200k_base", 1_047_576),
-            ("gpt-5", "o200k_base", 400_000),
-            ("gpt-5.1", "o200k_base", 400_000),
-            ("o3-mini", "o200k_base", 200_000),
-            ("o1-mini", "o200k_base", 128_000),
-            ("gpt-oss:20b", "o200k_harmony", 131_072),
-            ("meta-llama/Llama-3.1-8B-Instruct", "estimate", 131_072),
-            ("qwen3:8b", "estimate", 32_768),
-            ("gpt-4all", "estimate", 8192),
-            ("o1x", "estimate", 8192),
-            ("my-own", "estimate", 8192),
-            ("", "estimate", 8192),
-        ] {
-            let tokens = Tokens::of(model);
-            assert_eq!((tokens.name(), tokens.context()), (name, context), "{model}");
+        for (model, name, context) in rows::<(String, String, usize)>(CASES, "families") {
+            let tokens = Tokens::of(&model);
             assert_eq!(tokens.is_estimate(), name == "estimate", "{model}");
+            assert_eq!((tokens.name(), tokens.context()), (name.as_str(), context), "{model}");
         }
     }
 

@@ -36,7 +36,6 @@ pub(crate) struct Transport {
     client: Client,
     redactor: Redactor,
     connect_timeout: Duration,
-    /// What messages call the endpoint.
     what: &'static str,
 }
 
@@ -109,7 +108,6 @@ impl Transport {
         }
     }
 
-    /// What it means that a call could not be sent.
     fn unsent(&self, error: reqwest::Error) -> Failure {
         let url = error.url().map_or_else(|| "(not an address)".to_owned(), |url| without_secrets(url.as_str()));
         let reason = if error.is_connect() && error.is_timeout() {

@@ -26,10 +26,8 @@ const REFUSABLE: [&str; 9] = [
     "max_tokens",
 ];
 
-/// Fields that an endpoint has refused.
 pub(crate) type Refused = BTreeSet<&'static str>;
 
-/// The body of a chat call.
 pub(crate) fn chat_body(request: &ChatRequest, model: &str, stream: bool) -> Map<String, Value> {
     let messages: Vec<Value> = request.messages.iter().map(message).collect();
     let mut body = Map::new();
@@ -92,7 +90,6 @@ pub(crate) fn completion_prompt(messages: &[Message]) -> String {
     prompt
 }
 
-/// Takes the refused fields out of a body.
 pub(crate) fn without(body: &mut Map<String, Value>, refused: &Refused) {
     for &name in refused {
         let removed = body.shift_remove(name);
@@ -257,12 +254,10 @@ impl Reply {
         serde_json::from_value(value).map_err(|error| bad(format!("it has another shape: {error}")))
     }
 
-    /// Whether any choice is in it.
     pub(crate) fn has_choices(&self) -> bool {
         self.choices.as_ref().is_some_and(|choices| !choices.is_empty())
     }
 
-    /// The text of the first choice.
     pub(crate) fn text(&self) -> Option<String> {
         let choice = self.choices.as_ref()?.first()?;
         let said = choice.message.as_ref().or(choice.delta.as_ref());
@@ -291,7 +286,6 @@ impl Reply {
         calls.iter().enumerate().filter_map(used).collect()
     }
 
-    /// Why the model stopped, where it says so.
     pub(crate) fn finish_reason(&self) -> Option<String> {
         match self.choices.as_ref()?.first()?.finish_reason.as_ref()? {
             Value::Null => None,
@@ -300,7 +294,6 @@ impl Reply {
         }
     }
 
-    /// The tokens, where they are reported.
     pub(crate) fn usage(&self) -> Option<TokenUsage> {
         let usage = self.usage?;
         let (prompt, completion) = (usage.prompt_tokens.unwrap_or(0), usage.completion_tokens.unwrap_or(0));

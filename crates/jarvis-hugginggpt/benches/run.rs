@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::StreamExt;
-use futures::stream::{self, BoxStream};
+use futures::stream::{self};
 use jarvis_catalogue::TaskOutput;
 use jarvis_catalogue::{Catalogue, Deployment, InferenceMode, Wanted};
-use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest};
+use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, ChatStream};
 use jarvis_engine::{Events, Job, Worker};
 use jarvis_hugginggpt::prompts::Prompts;
 use jarvis_hugginggpt::{HuggingGpt, Sources};
@@ -48,10 +48,7 @@ impl ChatModel for Instant {
         Ok(ChatReply { text, ..ChatReply::default() })
     }
 
-    async fn stream(
-        &self,
-        request: &ChatRequest,
-    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+    async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError> {
         #[allow(clippy::disallowed_methods)]
         let reply = self.complete(request).await?;
         Ok(stream::iter([Ok(ChatChunk { text: reply.text, ..ChatChunk::default() })]).boxed())

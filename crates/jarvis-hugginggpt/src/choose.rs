@@ -19,7 +19,6 @@ use crate::stages::Stages;
 
 const STAGE: &str = "choose_model";
 
-/// Chooses for the tasks of one request.
 pub(crate) struct Chooser {
     /// Without them, the models are ranked.
     pub(crate) stages: Option<Stages>,
@@ -57,7 +56,6 @@ pub(crate) fn effective_of(task: &str, has_text: bool) -> &str {
 }
 
 impl Chooser {
-    /// Chooses for one task.
     pub(crate) async fn choose(&self, task: &Task) -> Result<Chosen, TaskError> {
         let effective = effective(task);
         match self.source.find(task, effective).await? {
@@ -148,7 +146,6 @@ pub(crate) fn no_choice(error: &AskError, those: &str) -> String {
     }
 }
 
-/// A choice as read from a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) id: String,

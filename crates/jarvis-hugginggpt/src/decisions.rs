@@ -117,7 +117,6 @@ pub enum Method {
     Unified,
 }
 
-/// How decisions are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {

@@ -15,7 +15,6 @@ use jarvis_pipeline::Run;
 #[derive(Debug, Clone)]
 pub struct About<'a> {
     pub run_id: &'a str,
-    /// The request's text, as typed.
     pub request: &'a str,
     /// `offline`, `llm`, or `plan` where a plan was given.
     pub planner: &'a str,
@@ -26,7 +25,6 @@ pub struct About<'a> {
     pub ms: u64,
 }
 
-/// The wire form of a run.
 #[derive(Debug, Serialize)]
 pub struct RunDocument {
     run_id: String,

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// Why a file that the configuration names cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JsonFileError {
     #[error("cannot read {}", .path.display())]
@@ -33,7 +32,6 @@ pub(crate) fn load(path: &Path, max: u64) -> Result<Value, JsonFileError> {
     serde_json::from_slice(&bytes).map_err(|error| JsonFileError::content(path, format!("it is not JSON: {error}")))
 }
 
-/// Sets a field of an object.
 pub(crate) fn set(object: &mut Value, field: &str, value: impl Into<Value>) {
     object.as_object_mut().expect("only objects get fields").insert(field.to_owned(), value.into());
 }

@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 /// Past this size a log is renamed to `NAME.1`, replacing an older one, and begun anew.
 const ROTATE_AT: u64 = 64 << 20;
 
-/// The two logs of one folder.
 #[derive(Debug)]
 pub struct RequestLogs {
     success: Mutex<Log>,
@@ -36,7 +35,6 @@ impl RequestLogs {
         })
     }
 
-    /// Appends a case that went well.
     pub fn success(&self, run: &RunId, input: &str, fields: Value) {
         write(&self.success, run, input, fields);
     }

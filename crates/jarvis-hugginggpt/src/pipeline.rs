@@ -43,24 +43,20 @@ pub struct HuggingGpt {
     pub vocabulary: Arc<Vocabulary>,
     /// Tools with a configured backend: those that the chat model plans with.
     pub offered: Vec<Tool>,
-    /// Who could perform a task.
     pub sources: Arc<Sources>,
     pub worker: Arc<dyn Worker>,
     pub prompts: Arc<Prompts>,
-    /// The request logs, when they are kept.
     pub logs: Option<Arc<RequestLogs>>,
     /// How template answers show a display path.
     pub show: Arc<dyn Fn(&str) -> String + Send + Sync>,
     pub settings: Settings,
 }
 
-/// Name of the pipeline.
 pub const NAME: &str = "hugginggpt";
 
 /// The least time the answer gets, however late it is.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
 
-/// What stage 1 decided.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Planned {
     /// There are tasks to run. Without a chat model the plan may be empty.
@@ -268,14 +264,12 @@ impl HuggingGpt {
         Ok(Planned::Tasks(plan))
     }
 
-    /// What the stages need to ask this model.
     pub(crate) fn stages(&self, chat: Arc<dyn ChatModel>, events: &Events) -> Stages {
         let Settings { reserve_tokens, structured, .. } = self.settings;
         let ask = Ask::new(chat, events).reserving(reserve_tokens).structured(structured);
         Stages { ask, prompts: Arc::clone(&self.prompts), settings: self.settings.clone() }
     }
 
-    /// Chooses for the tasks of a request.
     pub(crate) fn chooser(&self, request: &Arc<Request>, events: &Events) -> Chooser {
         let (sources, shown) = (Arc::clone(&self.sources), self.settings.num_candidates);
         Chooser {
@@ -342,7 +336,6 @@ impl HuggingGpt {
         Ok(Answer { text, resources, notes })
     }
 
-    /// The answer from the outcomes alone.
     fn template_answer(&self, request: &Request, plan: &Plan, outcomes: &[Outcome]) -> Answer {
         let text = template::answer(request, plan, outcomes, self.show.as_ref());
         Answer { text, resources: resources(outcomes), notes: Vec::new() }

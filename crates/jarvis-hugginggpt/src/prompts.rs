@@ -61,7 +61,6 @@ jarvis_ask::prompts! {
     }
 }
 
-/// Every prompt of the pipeline, parsed and checked.
 #[derive(Debug, Clone)]
 pub struct Prompts {
     table: jarvis_ask::Prompts<Prompt>,
@@ -83,7 +82,6 @@ pub struct ParseTask<'a> {
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ChooseModel<'a> {
     pub input: &'a str,
-    /// The task, in its planned form.
     pub task: &'a Value,
     /// The candidates: `[{"id","inference endpoint","likes","description","tags"}]`.
     pub metas: &'a Value,
@@ -106,7 +104,6 @@ const LIST_PLACEHOLDER: &str = "[TASKS_LIST_WILL_BE_REPLACED_DYNAMICALLY]";
 const DESCRIPTION_SHOWN: usize = 120;
 
 impl Prompts {
-    /// The stages whose prompts can be replaced.
     pub const STAGES: [&'static str; 9] = [
         "parse_task",
         "choose_model",
@@ -119,7 +116,6 @@ impl Prompts {
         "pipeline_unified",
     ];
 
-    /// The built-in prompts.
     pub fn builtin() -> Result<Prompts, TemplateError> {
         Prompts::with(&BTreeMap::new())
     }

@@ -3,12 +3,10 @@
 use jarvis_engine::Limits as EngineLimits;
 use jarvis_plan::Limits as PlanLimits;
 
-/// Settings of the four stages.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Re-ask once, quoting the error, when the planner's reply cannot be read.
     pub reask: bool,
-    /// The most tasks of a plan.
     pub plan: PlanLimits,
     pub engine: EngineLimits,
     /// Tokens left free for the model's reply in every prompt.

@@ -17,10 +17,14 @@ use crate::decisions::examples::Examples;
 /// The id by which a task served by the chat model itself is chosen, as in the original.
 pub const CHAT_MODEL_ID: &str = "ChatGPT";
 
+/// The chat model as the one that serves a task.
+pub(crate) fn chat_model(host: Host, task: &str) -> Candidate {
+    Candidate { id: CHAT_MODEL_ID.into(), host: host.into(), effective_task: task.to_owned() }
+}
+
 /// A task type that the service knows. Texts are cleaned and cut.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ServiceTask {
-    /// The name that plans use.
     pub id: String,
     /// A name for people; empty when none is given.
     #[serde(default)]
@@ -37,7 +41,6 @@ pub struct ServiceTask {
 }
 
 impl ServiceTask {
-    /// A task of which nothing but the id is known.
     pub fn named(id: &str) -> ServiceTask {
         ServiceTask { id: id.to_owned(), ..ServiceTask::default() }
     }
@@ -64,7 +67,6 @@ pub struct ServiceModel {
     pub host: Option<Host>,
 }
 
-/// The task types of a source.
 #[derive(Debug, Clone)]
 pub struct Tasks {
     /// Every name that a plan may hold, with what it takes and gives. It holds the tasks that the chat model serves and
@@ -74,26 +76,18 @@ pub struct Tasks {
     pub offered: Vec<Tool>,
 }
 
-/// Who could perform a task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found {
     /// There is nothing to choose.
-    Fixed {
-        chosen: Candidate,
-        /// What to try when that fails.
-        fallbacks: Vec<Candidate>,
-        reason: String,
-    },
+    Fixed { chosen: Candidate, fallbacks: Vec<Candidate>, reason: String },
     /// These; a choice is needed where there is more than one.
     Among(Candidates),
 }
 
-/// The models that could perform a task.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Candidates {
     /// Those to choose from, in the order in which they are shown; at least one.
     pub models: Vec<Available>,
-    /// What to try when all of them fail.
     pub fallbacks: Vec<Available>,
     /// How many there are in all, those that are not shown included.
     pub count: usize,
@@ -175,7 +169,6 @@ pub trait ModelSource: Send + Sync {
         Arc::default()
     }
 
-    /// Forgets what was fetched from elsewhere.
     fn refresh(&self) {}
 }
 
@@ -190,18 +183,13 @@ pub struct Records {
 /// Tells whether a native model can work here; the error says what is missing.
 pub type NativeCheck = Arc<dyn Fn(&str) -> Result<(), TaskError> + Send + Sync>;
 
-/// Where performers of tasks come from.
 pub struct Sources {
     pub catalogue: Catalogue,
     /// Asks which of them can be used now; `None` when nothing beyond this process is configured.
     pub prober: Option<Prober>,
-    /// Which candidates the mode and deployment allow.
     pub wanted: Wanted,
-    /// Whether a model server is configured.
     pub model_server: bool,
-    /// Whether Hugging Face is configured.
     pub huggingface: bool,
-    /// Which native models can work here.
     pub native: NativeCheck,
     /// Models at configured OpenAI-compatible endpoints, and tools that serve a task type: always taken to be available.
     pub endpoints: Vec<Available>,
@@ -233,7 +221,6 @@ impl Sources {
         Vocabulary::new(builtin.tools().iter().chain(&self.tools).cloned().collect())
     }
 
-    /// The tool of the configuration that has a name.
     pub(crate) fn tool(&self, name: &str) -> Option<Candidate> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
         Some(Candidate { id: tool.name.clone(), host: Host::Tool.into(), effective_task: tool.name.clone() })
@@ -268,15 +255,14 @@ impl Sources {
     }
 }
 
-/// The catalogue of this machine as a source.
 pub struct FileSource {
     sources: Arc<Sources>,
     chat: bool,
     shown: usize,
     unprobed: bool,
     /// The tasks that the chat model serves; those of the registry unless set.
-    served: Option<Vec<String>>,
-    examples: Arc<Examples>,
+    pub served: Option<Vec<String>>,
+    pub examples: Arc<Examples>,
 }
 
 impl FileSource {
@@ -288,22 +274,9 @@ impl FileSource {
 
     /// For planning: where no model is available now, the first models of the catalogue, as the original does.
     pub fn for_planning(sources: Arc<Sources>, chat: bool, shown: usize) -> FileSource {
-        FileSource { sources, chat, shown, unprobed: true, served: None, examples: Arc::default() }
+        FileSource { unprobed: true, ..FileSource::for_running(sources, chat, shown) }
     }
 
-    /// With other tasks for the chat model to serve.
-    pub fn llm_serves(mut self, tasks: Vec<String>) -> FileSource {
-        self.served = Some(tasks);
-        self
-    }
-
-    /// With examples of pipelines.
-    pub fn with_examples(mut self, examples: Arc<Examples>) -> FileSource {
-        self.examples = examples;
-        self
-    }
-
-    /// Whether the chat model serves a task itself.
     fn is_served(&self, kind: &TaskType) -> bool {
         self.chat
             && match &self.served {
@@ -320,7 +293,7 @@ impl FileSource {
         }
         let serves = |one: &&Available| one.host == Host::Tool && one.model.task == kind.name;
         let chosen = self.sources.endpoints.iter().find(serves)?.candidate(kind.name);
-        let chat = Candidate { id: CHAT_MODEL_ID.into(), host: Host::Llm.into(), effective_task: kind.name.into() };
+        let chat = chat_model(Host::Llm, kind.name);
         let native = self.sources.native(kind.name);
         let fallbacks = (!controlled).then_some(chat).into_iter();
         let fallbacks = fallbacks.chain(native.iter().map(|model| model.candidate(kind.name))).collect();
@@ -455,11 +428,7 @@ impl ModelSource for FileSource {
         match kind.family {
             Family::Control | Family::ControlGeneration => self.control(kind),
             Family::ChatServed | Family::Ordinary if self.is_served(kind) => Ok(Found::Fixed {
-                chosen: Candidate {
-                    id: CHAT_MODEL_ID.into(),
-                    host: Host::Llm.into(),
-                    effective_task: kind.name.into(),
-                },
+                chosen: chat_model(Host::Llm, kind.name),
                 fallbacks: self.sources.native(kind.name).iter().map(|model| model.candidate(kind.name)).collect(),
                 reason: "the chat model serves this task itself".into(),
             }),

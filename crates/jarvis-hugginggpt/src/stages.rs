@@ -7,7 +7,6 @@ use jarvis_ask::Ask;
 use crate::prompts::Prompts;
 use crate::settings::Settings;
 
-/// What a stage needs to ask its question.
 #[derive(Clone)]
 pub(crate) struct Stages {
     pub(crate) ask: Ask,

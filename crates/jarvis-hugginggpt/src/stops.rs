@@ -11,7 +11,6 @@ use crate::pipeline::{HuggingGpt, Planned};
 use jarvis_pipeline::RunError;
 
 impl HuggingGpt {
-    /// Stage 1 alone, with the events of a run.
     pub async fn run_plan_only(
         &self,
         request: &Request,

@@ -15,24 +15,9 @@ use serde_json::json;
 use utoipa::{IntoResponses, ToSchema};
 
 /// An error on its way to a caller. It says what happened and what to try, and nothing of how the server is built.
+/// Boxed, since most calls have none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ApiError(Box<Fields>);
-
-/// What an error is made of; boxed, since most calls have none.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Fields {
-    status: StatusCode,
-    code: &'static str,
-    message: String,
-    hint: Option<String>,
-    /// The field of the request that is wrong, for callers that ask for it.
-    param: Option<String>,
-    /// Everything that is wrong, where there is more to say than one sentence.
-    details: Vec<Detail>,
-    retry_after_s: Option<u64>,
-    /// Answer with `{"error": "…"}`, as the originals do.
-    plain: bool,
-}
+pub(crate) struct ApiError(pub(crate) Box<ErrorFields>);
 
 /// One of the things that are wrong with a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -67,16 +52,16 @@ pub(crate) enum Failures {
 }
 
 /// What went wrong.
-#[derive(Debug, Serialize, ToSchema)]
-struct ErrorFields {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct ErrorFields {
     /// A stable word.
     #[schema(example = "invalid_request")]
-    code: &'static str,
+    pub(crate) code: &'static str,
     /// What happened.
-    message: String,
+    pub(crate) message: String,
     /// What to try, where something can be tried.
     #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
+    pub(crate) hint: Option<String>,
     /// The kind of error in the words of the OpenAI API.
     #[serde(rename = "type")]
     kind: &'static str,
@@ -86,28 +71,20 @@ struct ErrorFields {
     /// Everything that is wrong with a plan.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     details: Vec<Detail>,
+    #[serde(skip)]
+    pub(crate) status: StatusCode,
+    #[serde(skip)]
+    retry_after_s: Option<u64>,
+    /// Answer with `{"error": "…"}`, as the originals do.
+    #[serde(skip)]
+    plain: bool,
 }
 
 impl ApiError {
-    pub(crate) fn status(&self) -> StatusCode {
-        self.0.status
-    }
-
-    pub(crate) fn code(&self) -> &'static str {
-        self.0.code
-    }
-
-    pub(crate) fn message(&self) -> &str {
-        &self.0.message
-    }
-
-    pub(crate) fn hint_text(&self) -> Option<&str> {
-        self.0.hint.as_deref()
-    }
-
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
-        ApiError(Box::new(Fields {
+        ApiError(Box::new(ErrorFields {
             status,
+            kind: kind_of(status),
             code,
             message: message.into(),
             hint: None,
@@ -155,11 +132,9 @@ impl ApiError {
         self
     }
 
-    fn hint_if(self, hint: Option<impl Into<String>>) -> ApiError {
-        match hint {
-            Some(hint) => self.hint(hint),
-            None => self,
-        }
+    fn hint_if(mut self, hint: Option<impl Into<String>>) -> ApiError {
+        self.0.hint = hint.map(Into::into).or(self.0.hint);
+        self
     }
 
     pub(crate) fn param(mut self, param: impl Into<String>) -> ApiError {
@@ -171,6 +146,7 @@ impl ApiError {
     pub(crate) fn in_the_original_form(mut self) -> ApiError {
         if self.0.status != StatusCode::BAD_REQUEST {
             self.0.status = StatusCode::INTERNAL_SERVER_ERROR;
+            self.0.kind = kind_of(self.0.status);
         }
         self.0.plain = true;
         self
@@ -178,20 +154,10 @@ impl ApiError {
 
     /// The body, for streams that have begun and can only tell of an error inside.
     pub(crate) fn body(&self) -> ErrorBody {
-        ErrorBody {
-            error: ErrorFields {
-                code: self.0.code,
-                message: self.0.message.clone(),
-                hint: self.0.hint.clone(),
-                kind: kind_of(self.0.status),
-                param: self.0.param.clone(),
-                details: self.0.details.clone(),
-            },
-        }
+        ErrorBody { error: (*self.0).clone() }
     }
 }
 
-/// The kind of error in the words of the OpenAI API.
 fn kind_of(status: StatusCode) -> &'static str {
     match status {
         StatusCode::UNAUTHORIZED => "authentication_error",

@@ -36,7 +36,6 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 /// How long a client may take for the handshake of TLS.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 
-/// The largest head of a call, in bytes.
 const MAX_HEAD: u32 = 16 << 10;
 
 #[derive(Debug, Clone)]
@@ -107,7 +106,7 @@ pub(crate) async fn serve(
         guard::check_token(&server, &headers).map(|()| request).map_err(|error| {
             tonic::Status::unauthenticated(format!(
                 "{}: send the metadata `authorization: Bearer TOKEN` with the token that the server was started with",
-                error.message()
+                error.0.message
             ))
         })
     };

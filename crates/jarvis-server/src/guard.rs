@@ -119,7 +119,6 @@ fn check_origin(
         .hint("add the origin to `server.cors_origins` in its configuration"))
 }
 
-/// Host and port of an address, as a Host header writes them.
 fn authority(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))

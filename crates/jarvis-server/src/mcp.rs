@@ -43,7 +43,6 @@ const MOST_SESSIONS: usize = 1_024;
 /// How long a session may lie idle; a call that tells nothing on its way is idle too.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// The server's instructions for the model of a client.
 const INSTRUCTIONS: &str = "jarvis does work with expert models on its own: pictures (describe, segment, detect, edges, \
     depth, generate), sound (transcribe, speak), video and text (summarise, translate, classify, extract). `run` plans \
     a request into tasks, chooses a model for each, runs them and answers; pictures and sounds that were made come back \
@@ -119,7 +118,6 @@ fn cancelled() -> ErrorData {
 #[derive(Debug, Clone)]
 struct Gone(CancellationToken);
 
-/// The sessions of the earlier protocol.
 type Sessions = Arc<LocalSessionManager>;
 
 /// The route `/mcp`. Where a request comes from, and whether it carries the token, is checked before. `closed` ends the

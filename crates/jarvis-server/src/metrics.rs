@@ -3,7 +3,6 @@
 use std::sync::atomic::AtomicU64;
 
 use jarvis_plan::EventKind;
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -13,57 +12,28 @@ use prometheus_client::registry::{Registry, Unit};
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
-    requests: Family<RequestLabels, Counter>,
-    request_seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
-    runs: Family<RunLabels, Counter>,
+    requests: Family<Labels, Counter>,
+    request_seconds: Family<Labels, Histogram, fn() -> Histogram>,
+    runs: Family<Labels, Counter>,
     run_seconds: Histogram,
-    tasks: Family<TaskLabels, Counter>,
-    calls: Family<CallLabels, Counter>,
-    tokens: Family<TokenLabels, Counter>,
+    tasks: Family<Labels, Counter>,
+    calls: Family<Labels, Counter>,
+    tokens: Family<Labels, Counter>,
     /// Runs refused because the queue was full.
     pub(crate) refused: Counter,
     /// Times that events could not be written to the journal.
     pub(crate) journal_lost: Counter,
-    /// Runs that go on or wait.
     pub(crate) live: Gauge,
-    /// Event streams that are open.
     pub(crate) streams: Gauge,
     /// Bytes taken in as uploads.
     pub(crate) uploaded: Counter<u64, AtomicU64>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RequestLabels {
-    method: &'static str,
-    route: String,
-    status: u16,
-}
+/// Names and values, in the order in which they are written.
+type Labels = Vec<(&'static str, String)>;
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RouteLabels {
-    route: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RunLabels {
-    status: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct TaskLabels {
-    task: String,
-    status: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct CallLabels {
-    stage: String,
-    ok: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct TokenLabels {
-    kind: &'static str,
+fn labels<const N: usize>(labels: [(&'static str, &str); N]) -> Labels {
+    labels.map(|(name, value)| (name, value.to_owned())).into()
 }
 
 /// Upper bounds of the histograms, in seconds: from a cached reply to the longest run.
@@ -115,15 +85,15 @@ impl Metrics {
         match event {
             EventKind::ModelCall { stage, prompt_tokens, completion_tokens, ok, .. } => {
                 let ok = if *ok { "true" } else { "false" };
-                self.calls.get_or_create(&CallLabels { stage: stage.clone(), ok }).inc();
-                self.tokens.get_or_create(&TokenLabels { kind: "prompt" }).inc_by(*prompt_tokens);
-                self.tokens.get_or_create(&TokenLabels { kind: "completion" }).inc_by(*completion_tokens);
+                self.calls.get_or_create(&labels([("stage", stage), ("ok", ok)])).inc();
+                self.tokens.get_or_create(&labels([("kind", "prompt")])).inc_by(*prompt_tokens);
+                self.tokens.get_or_create(&labels([("kind", "completion")])).inc_by(*completion_tokens);
             }
             EventKind::TaskFinished { outcome } => {
                 // A plan may name anything; only known names become labels.
                 let task = jarvis_catalogue::find(&outcome.task).map_or("other", |kind| kind.name);
                 let status = outcome.status.as_str();
-                self.tasks.get_or_create(&TaskLabels { task: task.to_owned(), status }).inc();
+                self.tasks.get_or_create(&labels([("task", task), ("status", status)])).inc();
             }
             EventKind::Done { cancelled: true, ms, .. } => self.ended("cancelled", *ms),
             EventKind::Done { ok, ms, .. } => self.ended(if *ok { "done" } else { "failed" }, *ms),
@@ -135,15 +105,15 @@ impl Metrics {
     }
 
     fn ended(&self, status: &'static str, ms: u64) {
-        self.runs.get_or_create(&RunLabels { status }).inc();
+        self.runs.get_or_create(&labels([("status", status)])).inc();
         self.run_seconds.observe(ms as f64 / 1000.0);
     }
 
     /// Counts a request that was answered. The route is its pattern, not its path.
     pub(crate) fn answered(&self, method: &'static str, route: &str, status: u16, took: std::time::Duration) {
-        let route = route.to_owned();
-        self.request_seconds.get_or_create(&RouteLabels { route: route.clone() }).observe(took.as_secs_f64());
-        self.requests.get_or_create(&RequestLabels { method, route, status }).inc();
+        self.request_seconds.get_or_create(&labels([("route", route)])).observe(took.as_secs_f64());
+        let status = status.to_string();
+        self.requests.get_or_create(&labels([("method", method), ("route", route), ("status", &status)])).inc();
     }
 
     /// Everything counted, in the text format of OpenMetrics, which Prometheus reads.

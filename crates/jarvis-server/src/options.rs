@@ -17,7 +17,6 @@ pub struct Options {
     pub caller: CallerPolicy,
     /// Answer failed decisions as the originals did: status 500 and `{"error": "…"}`.
     pub compat_errors: bool,
-    /// Runs at once.
     pub max_running: usize,
     /// Runs that may wait for a slot; the next one is refused.
     pub max_waiting: usize,

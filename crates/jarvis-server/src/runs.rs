@@ -146,7 +146,6 @@ impl Runs {
         })
     }
 
-    /// Starts a run, or lets it wait for its slot.
     pub(crate) fn start<T, F>(
         &self,
         request: &str,
@@ -255,7 +254,6 @@ impl Runs {
         self.lock().get(&RunId(run_id.to_owned())).cloned()
     }
 
-    /// How many runs go on or wait.
     pub(crate) fn count(&self) -> usize {
         self.lock().len()
     }
@@ -265,7 +263,6 @@ impl Runs {
         self.lock().values().filter(|live| live.is_waiting()).cloned().collect()
     }
 
-    /// Those that have a slot.
     pub(crate) fn running(&self) -> Vec<Arc<Live>> {
         self.lock().values().filter(|live| !live.is_waiting()).cloned().collect()
     }
@@ -295,10 +292,7 @@ impl Runs {
 pub(crate) const SHOWN: usize = 500;
 
 pub(crate) fn short(request: &str) -> String {
-    match request.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", request.get(..end).expect("a character starts here")),
-        None => request.to_owned(),
-    }
+    jarvis_net::text::cut(request, SHOWN, "…")
 }
 
 /// How long cancelled runs may take to end in good order.

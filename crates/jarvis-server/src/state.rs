@@ -22,13 +22,11 @@ use crate::options::Options;
 use crate::runs::{Runs, Slots};
 use crate::sessions::Sessions;
 
-/// The parts of jarvis that the server exposes.
 #[derive(Clone)]
 pub struct Parts {
     pub pipeline: Arc<HuggingGpt>,
     /// Every pipeline that callers may choose by name; the first is the default.
     pub pipelines: Vec<Named>,
-    /// Makes the context of a run of a pipeline.
     pub context: MakeContext,
     pub agent: Arc<Agent>,
     /// Decides, with the configured catalogue.
@@ -37,7 +35,6 @@ pub struct Parts {
     pub local_decisions: Decisions,
     /// How decisions are written unless the caller says.
     pub format: Format,
-    /// The public root.
     pub media: Arc<Media>,
     /// The journal; without one, runs are forgotten when they end.
     pub journal: Option<Arc<Journal>>,
@@ -102,7 +99,6 @@ impl Server {
         Server(Arc::new(Inner { parts, options, runs, metrics, sessions: Sessions::default() }))
     }
 
-    /// The pipeline of that name.
     pub(crate) fn pipeline(&self, name: &str) -> Option<&Named> {
         self.parts.pipelines.iter().find(|named| named.name == name)
     }

@@ -94,7 +94,6 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl FakeCatalogue {
-    /// Starts the service on a free loopback port.
     pub async fn start(data: Data) -> io::Result<FakeCatalogue> {
         let state = Arc::new(Mutex::new(State { data, ..State::default() }));
         let shared = Arc::clone(&state);
@@ -124,13 +123,11 @@ impl FakeCatalogue {
         self.stub.url("")
     }
 
-    /// From now on every call fails in this way.
     pub fn fail(&self, fault: Fault) {
         let mut state = lock(&self.state);
         (state.fault, state.faults_left) = (fault, None);
     }
 
-    /// The next `count` calls fail in this way.
     pub fn fail_times(&self, fault: Fault, count: usize) {
         let mut state = lock(&self.state);
         (state.fault, state.faults_left) = (fault, Some(count));

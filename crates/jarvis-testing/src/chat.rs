@@ -33,7 +33,6 @@ pub struct Request {
 }
 
 impl Request {
-    /// A header's value; empty when it is missing.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
@@ -82,7 +81,6 @@ pub struct FakeChat {
     server: Option<std::thread::JoinHandle<()>>,
 }
 
-/// What the server and the test both see.
 #[derive(Debug)]
 struct Shared {
     rules: Mutex<Vec<Rule>>,
@@ -158,7 +156,6 @@ impl FakeChat {
         self.requests().into_iter().filter(|request| request.stage() == stage).collect()
     }
 
-    /// The stages of all requests, in order of arrival.
     pub fn stages(&self) -> Vec<String> {
         self.requests().iter().map(|request| request.stage().to_owned()).collect()
     }

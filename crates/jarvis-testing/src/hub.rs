@@ -21,7 +21,6 @@ use tokio::task::JoinHandle;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     pub method: String,
-    /// Path and query, as sent.
     pub target: String,
     pub authorization: Option<String>,
 }
@@ -41,7 +40,6 @@ pub enum Answer {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HubModel {
-    /// `owner/name`.
     pub id: String,
     /// The Hub's task word.
     pub pipeline_tag: String,
@@ -136,7 +134,6 @@ async fn keep(State(shared): State<Arc<Shared>>, request: Request, next: Next) -
 pub struct FakeHub(Server);
 
 impl FakeHub {
-    /// Starts a Hub with these models.
     pub async fn start(models: Vec<HubModel>) -> io::Result<FakeHub> {
         FakeHub::start_with(models, Router::new()).await
     }

@@ -14,11 +14,9 @@ pub enum Served {
     Now(Canned),
     /// Says `times` times that it is loading, then answers.
     Loading {
-        /// How often it is loading still.
         times: u32,
         /// The seconds it says that it needs.
         estimated_time: f64,
-        /// The answer after that.
         then: Canned,
     },
 }
@@ -74,7 +72,6 @@ impl FakeInference {
         Ok(FakeInference { stub })
     }
 
-    /// The address before a model's id.
     pub fn base(&self) -> String {
         self.stub.url("/hf-inference/models")
     }
@@ -146,7 +143,6 @@ impl FakeMedia {
         Ok(FakeMedia { stub })
     }
 
-    /// The base URL, ending in `/v1`.
     pub fn base(&self) -> String {
         self.stub.url("/v1")
     }
@@ -166,7 +162,6 @@ fn openai_error(status: u16, message: &str) -> Canned {
         .status(status)
 }
 
-/// Whether a request is a form with a file and a model.
 fn is_upload(request: &Captured) -> bool {
     let form = request.header("content-type").is_some_and(|kind| kind.starts_with("multipart/form-data; boundary="));
     let body = String::from_utf8_lossy(&request.body);

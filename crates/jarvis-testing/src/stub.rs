@@ -21,7 +21,6 @@ const MAX_REQUEST: usize = 256 << 20;
 #[derive(Debug, Clone)]
 pub struct Captured {
     pub method: String,
-    /// The path, percent-encoding kept.
     pub path: String,
     /// What follows `?`; empty when nothing does.
     pub query: String,
@@ -63,7 +62,6 @@ impl Canned {
         Canned { status: 200, headers, body: body.into(), ending: Ending::Whole }
     }
 
-    /// JSON with status 200.
     pub fn json(value: &Value) -> Canned {
         Canned::bytes("application/json", value.to_string())
     }

@@ -17,13 +17,11 @@ pub(crate) struct Prices {
 }
 
 impl Prices {
-    /// The prices; none when neither is given.
     pub(crate) fn new(sent: Option<f64>, received: Option<f64>) -> Option<Prices> {
         (sent.is_some() || received.is_some())
             .then(|| Prices { sent: sent.unwrap_or(0.0), received: received.unwrap_or(0.0) })
     }
 
-    /// What a run has cost.
     pub(crate) fn of(self, summary: &Summary) -> f64 {
         let usage = summary.usage;
         (usage.prompt as f64 * self.sent + usage.completion as f64 * self.received) / 1e6
@@ -39,11 +37,9 @@ const SILENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct BatchProgress {
     printer: Printer,
-    /// Who is asked.
     asked: String,
     /// What an item is and what it is asked for: `request` and `plan`.
     words: (&'static str, &'static str),
-    /// The file with all failures.
     failures: String,
     /// Whether items that went well are listed too, while they are few.
     pub(crate) lists_all: bool,
@@ -77,7 +73,6 @@ impl BatchProgress {
         }
     }
 
-    /// Takes the bar away.
     pub(crate) fn clear(&self) {
         if let Some(bar) = self.state().bar.take() {
             bar.finish_and_clear();

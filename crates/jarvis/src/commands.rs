@@ -73,16 +73,22 @@ fn picture_place(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The first `most` bytes of a file, or of standard input for `-`.
+fn read_input(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match path == Path::new("-") {
+        true => std::io::stdin().lock().take(most).read_to_end(&mut bytes)?,
+        false => std::fs::File::open(path)?.take(most).read_to_end(&mut bytes)?,
+    };
+    Ok(bytes)
+}
+
 /// The request's text; `-` stands for standard input.
 fn request_text(typed: &str) -> Result<String, Failure> {
     let text = if typed == "-" {
-        let mut text = String::new();
-        std::io::stdin()
-            .lock()
-            .take(4 << 20)
-            .read_to_string(&mut text)
-            .map_err(|error| Failure::usage(format!("cannot read the request from standard input: {error}")))?;
-        text
+        let read = read_input(Path::new("-"), 4 << 20);
+        read.and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other))
+            .map_err(|error| Failure::usage(format!("cannot read the request from standard input: {error}")))?
     } else {
         typed.to_owned()
     };

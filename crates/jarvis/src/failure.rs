@@ -38,15 +38,10 @@ impl Failure {
         self
     }
 
-    /// Adds a hint where there is one.
     pub(crate) fn maybe_hint(self, hint: Option<impl Into<String>>) -> Failure {
-        match hint {
-            Some(hint) => self.hint(hint),
-            None => self,
-        }
+        Failure { hint: hint.map(Into::into).or(self.hint), ..self }
     }
 
-    /// Says which run failed, and the stable word for why.
     pub(crate) fn of_run(mut self, run: RunId, code: &'static str) -> Failure {
         self.run = Some((run, code));
         self

@@ -135,7 +135,6 @@ struct Mention {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
-    /// In the working folder.
     Here,
     /// In the working folder there is none.
     Nowhere,
@@ -288,10 +287,7 @@ fn take(path: &Path, name: &str, media: &Media, max_bytes: u64) -> Result<Resour
                 Failure::usage(error)
             }
         };
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        failure.maybe_hint(hint)
     })
 }
 

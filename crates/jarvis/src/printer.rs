@@ -4,15 +4,17 @@
 use std::borrow::Cow;
 use std::error::Error;
 use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
 
-/// How much is printed on stderr.
+use jarvis_net::text::cut;
+use serde::Serialize;
+
+use crate::failure::Failure;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verbosity {
-    /// Errors only.
     Quiet,
-    /// Progress and warnings.
     Normal,
-    /// Notes too.
     Verbose,
 }
 
@@ -45,6 +47,12 @@ impl Printer {
     pub(crate) fn out(self, line: &str) {
         let mut out = std::io::stdout().lock();
         let _ = writeln!(out, "{}", harmless(line)).and_then(|()| out.flush());
+    }
+
+    /// Data: one JSON document to stdout, which is all that the command does.
+    pub(crate) fn json(self, document: &impl Serialize) -> Result<ExitCode, Failure> {
+        self.out(&serde_json::to_string_pretty(document).map_err(Failure::work)?);
+        Ok(ExitCode::SUCCESS)
     }
 
     /// Data: text to stdout without a line end, shown at once.
@@ -87,13 +95,8 @@ impl Printer {
     }
 }
 
-/// A text on one line, cut after so many characters.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    match line.char_indices().nth(max) {
-        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or(&line)),
-        None => line,
-    }
+    cut(&text.replace(char::is_control, " "), max, "…")
 }
 
 /// What models, files and services say must not drive the terminal or hide from the reader: control characters other than

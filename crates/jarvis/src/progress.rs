@@ -8,7 +8,6 @@ use jarvis_plan::{EventKind, Level, Outcome, Status, TaskId};
 
 use crate::printer::{Printer, Verbosity, harmless, one_line};
 
-/// Shows events. One for each run.
 pub(crate) struct Progress {
     printer: Printer,
     bars: Option<MultiProgress>,

@@ -21,7 +21,6 @@ use crate::wiring::App;
 #[cfg(feature = "bench")]
 pub(crate) use batch::{BatchResult, batch};
 
-/// What is printed on stdout while a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Live {
     Nothing,
@@ -101,7 +100,6 @@ pub(crate) async fn watch<T>(
     Watched { run_id, ended, usage, ms, streamed_text }
 }
 
-/// Sees the events of a run.
 trait Observer: Send + 'static {
     fn observe(&mut self, event: &Event);
 }

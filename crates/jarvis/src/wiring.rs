@@ -48,17 +48,14 @@ pub(crate) const ROUTER: &str = "https://router.huggingface.co/hf-inference/mode
 
 pub(crate) struct App {
     pub(crate) config: Config,
-    /// The public root.
     pub(crate) media: Arc<Media>,
     /// The journal; `None` when it could not be opened, which is a warning.
     pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) pipeline: Arc<HuggingGpt>,
     pub(crate) agent: Arc<Agent>,
-    /// Makes the contexts in which pipelines run.
     pub(crate) contexts: Contexts,
     /// The endpoint of the chat model, when it is at one.
     pub(crate) endpoint: Option<Arc<OpenAi>>,
-    /// What further pipelines are built from.
     base: Arc<Base>,
 }
 
@@ -124,7 +121,6 @@ impl App {
     }
 }
 
-/// How template answers name files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Naming {
     /// By their place on disk, for a person at this machine.
@@ -169,7 +165,6 @@ impl Base {
 
 #[derive(Debug)]
 pub(crate) struct Folders {
-    /// The public root.
     pub(crate) public: PathBuf,
     pub(crate) journal: PathBuf,
     pub(crate) logs: PathBuf,
@@ -182,7 +177,6 @@ pub(crate) struct Folders {
 }
 
 impl Folders {
-    /// The folders that a configuration names or implies.
     pub(crate) fn of(config: &Config) -> Result<Folders, Failure> {
         let data = match &config.data_dir {
             Some(data) => data.clone(),
@@ -254,11 +248,7 @@ pub(crate) fn open_journal(global: &Global, printer: Printer) -> Result<Journal,
     }
     Journal::open(&folders.journal).map_err(|error| {
         let hint = error.hint();
-        let failure = Failure::work(error);
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        Failure::work(error).maybe_hint(hint)
     })
 }
 

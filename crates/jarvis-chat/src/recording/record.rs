@@ -6,13 +6,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, StreamExt};
 use jarvis_plan::Role;
 
 use super::{Line, LineModel, LineUsage, request_sha256};
-use crate::model::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message};
+use crate::model::{ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, Message};
 
-/// The most texts that a line asks for.
 const LANDMARKS: usize = 4;
 
 /// The longest text that a line asks for, in characters.
@@ -83,10 +82,7 @@ impl<M: ChatModel> ChatModel for Recorder<M> {
         Ok(reply)
     }
 
-    async fn stream(
-        &self,
-        request: &ChatRequest,
-    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+    async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError> {
         let chunks = self.model.stream(request).await?;
         let state = Some((chunks, ChatReply::default(), self.line(request), self.output.clone()));
         let watched = stream::unfold(state, |state| async move {
@@ -156,7 +152,6 @@ fn landmarks(messages: &[Message]) -> Vec<String> {
     stretches.into_iter().map(|(_, piece)| piece.chars().take(LONGEST_LANDMARK).collect()).collect()
 }
 
-/// The file being written.
 struct Output {
     path: String,
     file: Mutex<File>,

@@ -4,14 +4,12 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use futures::stream::{self, BoxStream, StreamExt};
 
 use super::{Line, LineModel, request_sha256};
-use crate::model::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message, TokenUsage};
+use crate::model::{ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, Message, TokenUsage};
 use crate::tokens::Tokens;
 use crate::wire::start;
 
-/// The name of the model where the recording has none.
 const NAME: &str = "replay";
 
 /// The context size, in tokens, where the recording has none: large, since recorded replies need no space.
@@ -93,7 +91,6 @@ impl Replay {
     }
 }
 
-/// The reply of a line.
 fn reply(line: &Line) -> ChatReply {
     ChatReply {
         text: line.reply.clone(),
@@ -132,17 +129,7 @@ impl ChatModel for Replay {
         self.take(request).map(reply)
     }
 
-    /// Yields the reply word by word, as an endpoint would.
-    async fn stream(
-        &self,
-        request: &ChatRequest,
-    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
-        let line = self.take(request)?;
-        let ChatReply { text, finish_reason, usage, .. } = reply(line);
-        let words = text.split_inclusive(char::is_whitespace);
-        let mut chunks: Vec<_> =
-            words.map(|word| Ok(ChatChunk { text: word.to_owned(), ..ChatChunk::default() })).collect();
-        chunks.push(Ok(ChatChunk { text: String::new(), finish_reason: Some(finish_reason), usage: Some(usage) }));
-        Ok(stream::iter(chunks).boxed())
+    async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError> {
+        Ok(self.complete(request).await?.into_stream())
     }
 }

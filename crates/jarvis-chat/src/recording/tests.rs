@@ -2,74 +2,34 @@
 
 use futures::StreamExt;
 use jarvis_plan::Role;
+use jarvis_testing::rows;
 
 use super::*;
 use crate::model::{ChatError, ChatModel, Message};
+
+const CASES: &str = include_str!("../cases.yaml");
 
 fn request(stage: &str, texts: &[&str]) -> ChatRequest {
     ChatRequest::exact(stage, texts.iter().map(|text| Message::text(Role::User, *text)).collect())
 }
 
 /// Asks one after another; a miss is `-`.
-async fn check(recording: &str, calls: &[(&str, &[&str], &str)]) {
-    let replay = Replay::parse("r.jsonl", recording).unwrap();
-    for (at, (stage, texts, expected)) in calls.iter().enumerate() {
-        let got = match replay.complete(&request(stage, texts)).await {
-            Ok(reply) => reply.text,
-            Err(ChatError::ReplayMiss { stage: missed, .. }) if missed == *stage => "-".to_owned(),
-            Err(error) => error.to_string(),
-        };
-        assert_eq!(&got, expected, "call {at} of {recording}");
+#[tokio::test]
+async fn lines_answer_by_request_by_stage_and_contents_and_once_unless_sticky() {
+    type Call = (String, Vec<String>, String);
+    for (recording, calls) in rows::<(String, Vec<Call>)>(CASES, "recordings") {
+        let recording = recording.replace("HASH", &request_sha256(&request("a", &["two"])));
+        let replay = Replay::parse("r.jsonl", &recording).unwrap();
+        for (at, (stage, texts, expected)) in calls.into_iter().enumerate() {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let got = match replay.complete(&request(&stage, &texts)).await {
+                Ok(reply) => reply.text,
+                Err(ChatError::ReplayMiss { stage: missed, .. }) if missed == stage => "-".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(got, expected, "call {at} of {recording}");
+        }
     }
-}
-
-#[tokio::test]
-async fn lines_are_taken_in_order_by_stage_and_contents() {
-    check(
-        r#"{"stage":"a","contains":["cat"],"reply":"1","sticky":false}
-{"stage":"b","reply":"2"}
-
-{"stage":"a","contains":["cat","dog"],"reply":"3"}
-{"stage":"a","contains":[],"reply":" 4 "}"#,
-        &[
-            ("a", &["no animal"], " 4 "),
-            ("a", &["no animal"], "-"),
-            ("b", &["cat"], "2"),
-            ("b", &["cat"], "-"),
-            // Each text may be in another message.
-            ("a", &["a dog", "and a cat"], "1"),
-            ("a", &["a dog"], "-"),
-            ("a", &["a dog", "and a cat"], "3"),
-            ("c", &["cat"], "-"),
-        ],
-    )
-    .await;
-}
-
-#[tokio::test]
-async fn sticky_lines_answer_again() {
-    check(
-        r#"{"stage":"a","contains":["x"],"reply":"once"}
-{"stage":"a","contains":["x"],"reply":"always","sticky":true}
-{"stage":"a","contains":["x"],"reply":"never"}"#,
-        &[("a", &["x"], "once"), ("a", &["x"], "always"), ("a", &["x"], "always")],
-    )
-    .await;
-}
-
-#[tokio::test]
-async fn an_exact_request_goes_first() {
-    let hash = request_sha256(&request("a", &["two"]));
-    check(
-        &format!(
-            r#"{{"stage":"a","reply":"any"}}
-{{"stage":"a","reply":"exact","request_sha256":"{hash}"}}
-{{"stage":"a","reply":"other","request_sha256":"00"}}"#
-        ),
-        // Lines of other requests still answer by stage and contents.
-        &[("a", &["two"], "exact"), ("a", &["two"], "any"), ("a", &["two"], "other"), ("a", &["two"], "-")],
-    )
-    .await;
 }
 
 #[tokio::test]
@@ -95,18 +55,8 @@ async fn a_reply_is_streamed_whole() {
 
 #[test]
 fn bad_lines_are_named_by_number() {
-    for (text, expected) in [
-        (
-            "{\"stage\":\"a\",\"reply\":\"x\"}\n\n{\"stage\":\"a\"}",
-            "the recording r.jsonl: line 3, column 13: missing field `reply`",
-        ),
-        ("oops", "the recording r.jsonl: line 1, column 1: expected value"),
-        (
-            "{\"stage\":\"a\",\"reply\":1}",
-            "the recording r.jsonl: line 1, column 22: invalid type: integer `1`, expected a string",
-        ),
-    ] {
-        assert_eq!(Replay::parse("r.jsonl", text).map(|_| ()).unwrap_err().to_string(), expected);
+    for (text, expected) in rows::<(String, String)>(CASES, "bad lines") {
+        assert_eq!(Replay::parse("r.jsonl", &text).map(|_| ()).unwrap_err().to_string(), expected);
     }
 }
 

@@ -1,10 +1,13 @@
 //! Bodies and replies of the wire, case by case.
 
 use jarvis_plan::Role;
+use jarvis_testing::rows;
 use serde_json::json;
 
 use super::*;
 use crate::model::ReplySchema;
+
+const CASES: &str = include_str!("../cases.yaml");
 
 fn request() -> ChatRequest {
     ChatRequest::exact("parse_task", vec![Message::text(Role::System, "Plan."), Message::text(Role::User, "Hi")])
@@ -85,17 +88,9 @@ fn completion_prompt_tags_all_but_the_first_system_text() {
 fn refusals_name_their_fields() {
     let all = json!({"logit_bias": {}, "response_format": {}, "temperature": 0, "max_tokens": 5, "model": "m"});
     let few = json!({"temperature": 0, "model": "m"});
-    for (sent, answer, expected) in [
-        (&all, r#"{"error":{"message":"logit_bias is not supported"}}"#, vec!["logit_bias"]),
-        (&all, r#"{"detail":"response_format.type must be text"}"#, vec!["response_format"]),
-        (&all, r#"{"error":{"message":"Unsupported value","param":"temperature"}}"#, vec!["temperature"]),
-        (&all, r#"{"error":{"message":"Use 'max_completion_tokens' instead of 'max_tokens'"}}"#, vec!["max_tokens"]),
-        (&all, "what?", vec!["logit_bias", "response_format"]),
-        // A message that merely speaks of temperature refuses nothing.
-        (&few, r#"{"error":{"message":"the temperature of the room"}}"#, vec![]),
-        (&few, "logit_bias", vec![]),
-    ] {
-        let refused = refused_by(answer, sent.as_object().unwrap());
+    for (sent, answer, expected) in rows::<(String, String, Vec<String>)>(CASES, "refusals") {
+        let sent = if sent == "all" { &all } else { &few };
+        let refused = refused_by(&answer, sent.as_object().unwrap());
         assert_eq!(refused.into_iter().collect::<Vec<_>>(), expected, "{answer}");
     }
 }
@@ -109,35 +104,12 @@ fn refused_max_tokens_gets_its_newer_name() {
 
 #[test]
 fn replies_are_read_leniently() {
-    let ok = |text: &str, reason: &str| ChatReply {
-        text: text.into(),
-        finish_reason: reason.into(),
-        ..ChatReply::default()
-    };
-    let check = |body: Value, expected: Result<ChatReply, &str>| {
+    for (body, expected) in rows::<(Value, Result<(String, String), String>)>(CASES, "replies") {
         let text = body.to_string();
         let got = Reply::read(&text, 200).and_then(|reply| reply.whole(&text));
-        assert_eq!(got.map_err(|error| error.to_string()), expected.map_err(str::to_owned), "{body}");
-    };
-    check(json!({"choices": [{"message": {"content": " hi \n"}, "finish_reason": "eos"}]}), Ok(ok(" hi \n", "eos")));
-    check(json!({"choices": [{"text": "hi"}], "usage": null, "error": null}), Ok(ok("hi", "")));
-    check(
-        json!({"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"text": "b"}]}}]}),
-        Ok(ok("ab", "")),
-    );
-    check(json!({"choices": [{"message": {"content": null, "refusal": "No."}}]}), Ok(ok("No.", "")));
-    check(
-        json!({"choices": [{"message": {"content": null}, "finish_reason": "length"}]}),
-        Err("the chat endpoint's answer is not a chat reply: its first choice holds no text (finish reason `length`)"),
-    );
-    check(json!({"choices": []}), Err("the chat endpoint's answer is not a chat reply: it holds no choices"));
-    check(json!({}), Err("the chat endpoint's answer is not a chat reply: it holds no choices"));
-    check(json!({"error": {"message": "over capacity", "code": 3}}), Err("over capacity"));
-    check(json!({"error": "model not found"}), Err("model not found"));
-    check(json!({"detail": [{"msg": "field required"}]}), Err(r#"[{"msg":"field required"}]"#));
-    check(json!({"object": "error", "message": "no"}), Err("no"));
-    // An answer that mentions an error is not one.
-    check(json!({"choices": [{"message": {"content": "error"}}], "detail": "x"}), Ok(ok("error", "")));
+        let expected = expected.map(|(text, finish_reason)| ChatReply { text, finish_reason, ..ChatReply::default() });
+        assert_eq!(got.map_err(|error| error.to_string()), expected, "{body}");
+    }
 }
 
 #[test]

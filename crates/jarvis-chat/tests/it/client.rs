@@ -7,9 +7,10 @@ use jarvis_chat::{
 };
 use jarvis_plan::TaskError;
 use jarvis_testing::chat::{FakeChat, Reply, Script};
+use jarvis_testing::rows;
 use serde_json::{Value, json};
 
-use crate::{KEY, client, config, request};
+use crate::{CASES, KEY, client, config, request};
 
 /// Asks once; says what came and how many requests it took.
 async fn ask(script: Script) -> (Result<String, ChatError>, usize) {
@@ -38,69 +39,21 @@ async fn a_call_carries_stage_key_model_and_settings() {
 
 #[tokio::test]
 async fn passing_troubles_are_repeated() {
-    let ok = || Reply::text("fine");
-    for (troubles, expected, requests) in [
-        (vec![Reply::rate_limited("0"), ok()], Ok("fine"), 2),
-        (vec![Reply::rate_limited("Sun, 06 Nov 1994 08:49:37 GMT"), ok()], Ok("fine"), 2),
-        // A wish for an hour is cut to the longest pause.
-        (vec![Reply::rate_limited("3600"), ok()], Ok("fine"), 2),
-        (vec![Reply::error(500, "oops"), ok()], Ok("fine"), 2),
-        (vec![Reply::error(503, "oops"), Reply::html(502), ok()], Ok("fine"), 3),
-        (vec![Reply::rate_limited("0")], Err(ChatError::RateLimited { message: "slow down".into() }), 3),
-        (vec![Reply::error(500, "oops")], Err(ChatError::Api { status: 500, message: "oops".into() }), 3),
-        (vec![Reply::error(501, "never")], Err(ChatError::Api { status: 501, message: "never".into() }), 1),
-        (
-            vec![Reply::json(429, json!({"error": {"message": "no money", "code": "insufficient_quota"}})), ok()],
-            Err(ChatError::RateLimited { message: "no money".into() }),
-            1,
-        ),
-    ] {
+    for (troubles, expected, requests) in rows::<(Vec<Reply>, Result<String, String>, usize)>(CASES, "passing troubles")
+    {
         let shown = format!("{troubles:?}");
-        let got = ask(Script::always(troubles)).await;
-        assert_eq!(got, (expected.map(str::to_owned), requests), "{shown}");
+        let (got, sent) = ask(Script::always(troubles)).await;
+        assert_eq!((got.map_err(|error| format!("{error:?}")), sent), (expected, requests), "{shown}");
     }
 }
 
 #[tokio::test]
 async fn bad_answers_are_typed_errors() {
-    let cases = [
-        (Reply::error(200, "over capacity"), "Api 200: over capacity"),
-        (Reply::json(200, json!({"error": "no such model"})), "Api 200: no such model"),
-        (
-            Reply::json(404, json!({"error": {"message": "The model `x` does not exist"}})),
-            "Api 404: The model `x` does not exist",
-        ),
-        (Reply::json(400, json!({"detail": "bad messages"})), "Api 400: bad messages"),
-        (
-            Reply::raw(404, "text/plain", "404 page not found"),
-            "Api 404: the chat endpoint answered with HTTP 404 Not Found: 404 page not found",
-        ),
-        (
-            Reply::raw(302, "text/plain", "").header("location", "https://u:p@h.example/x?k=1"),
-            "Api 302: the chat endpoint redirects to https://h.example/x, which is not followed; use its final address as base URL",
-        ),
-        (
-            Reply::error(401, &format!("Incorrect API key provided: {KEY}")),
-            "Unauthorized: Incorrect API key provided: [redacted]",
-        ),
-        (Reply::html(403), "Unauthorized: the chat endpoint answered with HTTP 403 Forbidden: a web page"),
-        (Reply::html(200), "BadReply: its content type is `text/html` (a web page; is the base URL right?), not JSON"),
-        (Reply::raw(200, "text/plain", "hello"), "BadReply: its content type is `text/plain`, not JSON"),
-        (
-            Reply::raw(200, "application/json", "{\"choices\": ["),
-            "BadReply: it is not JSON: EOF while parsing a list at line 1 column 13",
-        ),
-        (
-            Reply::raw(200, "application/json", "[1]"),
-            "BadReply: it has another shape: invalid type: integer `1`, expected a sequence",
-        ),
-        (
-            Reply::raw(200, "application/json", ""),
-            "BadReply: it is not JSON: EOF while parsing a value at line 1 column 0",
-        ),
-        (Reply::empty_choices(), "BadReply: it holds no choices"),
-        (Reply::cut("one two three"), "BadReply: the connection broke before its end"),
-    ];
+    let mut cases: Vec<(Reply, String)> = rows(CASES, "bad answers");
+    cases.push((
+        Reply::raw(302, "text/plain", "").header("location", "https://u:p@h.example/x?k=1"),
+        "Api 302: the chat endpoint redirects to https://h.example/x, which is not followed; use its final address as base URL".into(),
+    ));
     for (reply, expected) in cases {
         let shown = format!("{reply:?}");
         let (got, requests) = ask(Script::always(reply)).await;
@@ -112,7 +65,7 @@ async fn bad_answers_are_typed_errors() {
             ChatError::BadReply { reason, .. } => format!("BadReply: {reason}"),
             other => format!("{other:?}"),
         };
-        assert!(got.starts_with(expected), "{shown}\n{got}\n{expected}");
+        assert!(got.starts_with(&expected), "{shown}\n{got}\n{expected}");
         assert_eq!(requests, 1, "{shown}");
     }
 }
@@ -177,30 +130,7 @@ fn sent(fake: &FakeChat, fields: &[&str]) -> Vec<Vec<String>> {
 #[tokio::test]
 async fn refused_fields_are_left_out_and_remembered() {
     let fields = ["temperature", "logit_bias", "response_format", "max_tokens", "max_completion_tokens"];
-    let all = vec!["temperature", "logit_bias", "response_format", "max_tokens"];
-    for (reply, expected) in [
-        (
-            Reply::refusing(&["logit_bias"], "ok"),
-            vec![all.clone(), vec!["temperature", "response_format", "max_tokens"]],
-        ),
-        (
-            Reply::refusing(&["logit_bias", "response_format"], "ok"),
-            vec![all.clone(), vec!["temperature", "response_format", "max_tokens"], vec!["temperature", "max_tokens"]],
-        ),
-        // No word about the field: the likeliest two go at once.
-        (
-            Reply::refusing_silently(422, &["response_format"], "ok"),
-            vec![all.clone(), vec!["temperature", "max_tokens"]],
-        ),
-        (
-            Reply::refusing(&["temperature", "max_tokens"], "ok"),
-            vec![
-                all.clone(),
-                vec!["logit_bias", "response_format", "max_tokens"],
-                vec!["logit_bias", "response_format", "max_completion_tokens"],
-            ],
-        ),
-    ] {
+    for (reply, expected) in rows::<(Reply, Vec<Vec<String>>)>(CASES, "refused fields") {
         let shown = format!("{reply:?}");
         let fake = FakeChat::start(Script::always(reply)).await;
         let client = client(&fake);
@@ -212,10 +142,7 @@ async fn refused_fields_are_left_out_and_remembered() {
         assert_eq!(sent(&fake, &fields), expected, "{shown}");
         // The next call leaves them out at once.
         client.complete(&request).await.unwrap();
-        assert_eq!(
-            sent(&fake, &fields).last(),
-            expected.last().map(|last| last.iter().map(|f| f.to_string()).collect()).as_ref()
-        );
+        assert_eq!(sent(&fake, &fields).last(), expected.last());
         assert_eq!(fake.requests().len(), expected.len() + 1, "{shown}");
         assert_eq!(fake.requests()[0].body["logit_bias"], json!({"307": 0.1}));
     }

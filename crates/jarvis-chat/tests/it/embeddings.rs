@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use jarvis_chat::{EmbedError, Embedder, OpenAiConfig, OpenAiEmbeddings};
+use jarvis_chat::{ChatError, EmbedError, Embedder, OpenAiConfig, OpenAiEmbeddings};
 use jarvis_testing::chat::{DIMENSION, FakeChat, Reply, Script, fake_vector};
+use jarvis_testing::rows;
 use serde_json::{Value, json};
 
-use crate::{KEY, config};
+use crate::{CASES, KEY, config};
 
 fn texts(count: usize) -> Vec<String> {
     (0..count).map(|at| format!("text number {at} of {count}")).collect()
@@ -79,61 +80,7 @@ async fn ids_tell_model_endpoint_and_settings_but_no_key() {
 
 #[tokio::test]
 async fn replies_are_checked_and_troubles_repeated() {
-    let rows = |rows: Value| Reply::json(200, json!({"object": "list", "data": rows}));
-    let bad = "the embeddings endpoint's answer is not one vector for each text: ";
-    for (replies, expected, requests) in [
-        (
-            vec![rows(json!([{"index": 1, "embedding": [1, 2]}, {"index": 0, "embedding": [3, 4]}]))],
-            "[[3.0, 4.0], [1.0, 2.0]]".to_owned(),
-            1,
-        ),
-        (vec![rows(json!([{"embedding": [1]}, {"embedding": [2]}]))], "[[1.0], [2.0]]".to_owned(), 1),
-        (
-            vec![
-                Reply::rate_limited("0"),
-                Reply::error(500, "oops"),
-                rows(json!([{"embedding": [1]}, {"embedding": [2]}])),
-            ],
-            "[[1.0], [2.0]]".to_owned(),
-            3,
-        ),
-        (vec![Reply::rate_limited("0")], "the embeddings endpoint limits the rate of calls: slow down".to_owned(), 3),
-        (vec![Reply::error(401, "no")], "the embeddings endpoint refused the credentials: no".to_owned(), 1),
-        (
-            vec![Reply::raw(404, "text/plain", "")],
-            "the embeddings endpoint answered with HTTP 404 Not Found".to_owned(),
-            1,
-        ),
-        (vec![Reply::error(200, "no such model")], "no such model".to_owned(), 1),
-        (vec![rows(json!([{"embedding": [1]}]))], format!("{bad}1 vectors came for 2 texts"), 1),
-        (
-            vec![rows(json!([{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]))],
-            format!("{bad}two vectors are for text 0"),
-            1,
-        ),
-        (
-            vec![rows(json!([{"index": 0, "embedding": [1]}, {"index": 2, "embedding": [1]}]))],
-            format!("{bad}a vector is for text 2 of 2"),
-            1,
-        ),
-        (
-            vec![rows(json!([{"embedding": [1]}, {"embedding": [1, 2]}]))],
-            format!("{bad}a vector has 2 components, and others have 1"),
-            1,
-        ),
-        (vec![rows(json!([{"embedding": [1]}, {"embedding": []}]))], format!("{bad}the vector for text 1 is empty"), 1),
-        (
-            vec![rows(json!([{"embedding": [1]}, {"embedding": [1e300]}]))],
-            format!("{bad}the vector for text 1 holds a number that is not finite"),
-            1,
-        ),
-        (
-            vec![Reply::html(200)],
-            format!("{bad}its content type is `text/html` (a web page; is the base URL right?), not JSON"),
-            1,
-        ),
-        (vec![Reply::refusing(&["encoding_format"], "")], "2 vectors".to_owned(), 2),
-    ] {
+    for (replies, expected, requests) in rows::<(Vec<Reply>, String, usize)>(CASES, "embeddings") {
         let shown = format!("{replies:?}");
         let fake = FakeChat::start(Script::new().on("embed", replies)).await;
         let got = match embeddings(&fake).embed(&texts(2)).await {
@@ -164,7 +111,11 @@ async fn a_wait_ends_and_keys_stay_out() {
     config.retries.max = 0;
     let client = OpenAiEmbeddings::new(config).unwrap();
     let error = client.embed(&texts(1)).await.unwrap_err();
-    assert_eq!(error, EmbedError::Api { status: 400, message: "your key [redacted] is odd".into() });
-    assert_eq!(client.embed(&texts(1)).await.unwrap_err(), EmbedError::Timeout { after: Duration::from_millis(50) });
+    assert_eq!(
+        error,
+        EmbedError::Endpoint(ChatError::Api { status: 400, message: "your key [redacted] is odd".into() })
+    );
+    let late = ChatError::Timeout { after: Duration::from_millis(50) };
+    assert_eq!(client.embed(&texts(1)).await.unwrap_err(), EmbedError::Endpoint(late));
     assert!(!format!("{client:?}").contains(KEY));
 }

@@ -15,7 +15,9 @@ use jarvis_chat::{ChatRequest, Message, OpenAi, OpenAiConfig, Retries, Secret};
 use jarvis_plan::Role;
 use jarvis_testing::chat::FakeChat;
 
-/// No message may ever hold it.
+const CASES: &str = include_str!("cases.yaml");
+
+/// No message may ever hold it; the test cases quote it.
 const KEY: &str = "sk-very-secret-0123456789";
 
 /// Settings with a key and repeats without pauses.

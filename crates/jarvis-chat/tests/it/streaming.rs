@@ -5,9 +5,10 @@ use std::time::Duration;
 use futures::StreamExt;
 use jarvis_chat::{ChatChunk, ChatError, ChatModel, OpenAi, Protocol, TokenUsage};
 use jarvis_testing::chat::{FakeChat, Reply, Script};
+use jarvis_testing::rows;
 use serde_json::json;
 
-use crate::{client, config, request};
+use crate::{CASES, client, config, request};
 
 /// All that a stream yields: the texts, then the last chunk or the error.
 async fn collect(client: &OpenAi) -> (Vec<String>, Result<ChatChunk, ChatError>) {
@@ -80,58 +81,11 @@ async fn dropping_the_stream_is_seen_by_the_server() {
 
 #[tokio::test]
 async fn ends_of_streams() {
-    let bad = |reason: &str| Err(ChatError::BadReply { reason: reason.into(), body: String::new() });
-    let stream = |body: &str| Reply::raw(200, "text/event-stream", body);
-    let cut = || bad("the stream stopped before the model did");
-    let start = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
-    for (reply, texts, last) in [
-        (Reply::cut("one two"), vec!["one ", "two"], cut()),
-        (Reply::text("one").without_done(), vec!["one"], Ok(end("stop", Some((10, 1))))),
-        (stream(""), vec![], cut()),
-        (stream("data: [DONE]\n\n"), vec![], bad("it holds no choices")),
-        (stream(&format!("{start}data: [DONE]\n\n")), vec!["a"], Ok(ChatChunk::default())),
-        (stream(start), vec!["a"], cut()),
-        (
-            stream(&format!("{start}data: {{\"error\":{{\"message\":\"worker died\"}}}}\n\n")),
-            vec!["a"],
-            Err(ChatError::Api { status: 200, message: "worker died".into() }),
-        ),
-        (
-            stream(&format!("{start}data: {{oops\n\n")),
-            vec!["a"],
-            Err(ChatError::BadReply {
-                reason: "it is not JSON: key must be a string at line 1 column 2".into(),
-                body: "{oops".into(),
-            }),
-        ),
-        // A server that does not stream answers in one piece.
-        (
-            Reply::json(200, json!({"choices": [{"message": {"content": "whole"}, "finish_reason": "stop"}]})),
-            vec!["whole"],
-            Ok(ChatChunk {
-                text: "whole".into(),
-                finish_reason: Some("stop".into()),
-                usage: Some(TokenUsage::default()),
-            }),
-        ),
-        (
-            Reply::error(200, "over capacity"),
-            vec![],
-            Err(ChatError::Api { status: 200, message: "over capacity".into() }),
-        ),
-        (
-            Reply::empty_choices(),
-            vec![],
-            Err(ChatError::BadReply {
-                reason: "it holds no choices".into(),
-                body: r#"{"id":"x","object":"chat.completion","created":0,"model":"m","choices":[]}"#.into(),
-            }),
-        ),
-    ] {
+    for (reply, texts, last) in rows::<(Reply, Vec<String>, String)>(CASES, "ends of streams") {
         let shown = format!("{reply:?}");
         let fake = FakeChat::start(Script::always(reply)).await;
         let got = collect(&client(&fake)).await;
-        assert_eq!(got, (texts.into_iter().map(str::to_owned).collect(), last), "{shown}");
+        assert_eq!((got.0, format!("{:?}", got.1)), (texts, last), "{shown}");
         assert_eq!(fake.requests().len(), 1, "{shown}");
     }
 }

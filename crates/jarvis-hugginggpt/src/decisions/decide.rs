@@ -164,7 +164,6 @@ impl Decisions {
         Ok(decision)
     }
 
-    /// The tasks as the planner proposes them.
     async fn draft(
         &self,
         stages: Option<&Stages>,

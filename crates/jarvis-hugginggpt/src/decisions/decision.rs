@@ -2,7 +2,6 @@
 
 use jarvis_plan::{Plan, Selection, TaskError, TaskId, Usage};
 
-/// What was decided for one task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskChoice {
     pub task: TaskId,
@@ -16,16 +15,13 @@ pub struct TaskChoice {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapped {
     pub task: TaskId,
-    /// The name as planned.
     pub from: String,
-    /// The known name.
     pub to: String,
 }
 
 /// What was decided for a request. Nothing of it has been executed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// The request's text, verbatim.
     pub request: String,
     /// The plan's id: that of the run that decided it.
     pub plan_id: String,
@@ -33,11 +29,9 @@ pub struct Decision {
     pub plan: Plan,
     /// One choice for each task, in ascending id.
     pub choices: Vec<TaskChoice>,
-    /// Task names that were taken to mean others.
     pub mapped: Vec<Mapped>,
     /// What a reader should know: what was mended, guessed or could not be saved.
     pub warnings: Vec<String>,
-    /// The plan in words, when asked for.
     pub description: Option<String>,
     pub usage: Usage,
     /// How long it took, in milliseconds.
@@ -51,12 +45,10 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// The choice for a task.
     pub fn choice(&self, task: TaskId) -> Option<&TaskChoice> {
         self.choices.iter().find(|choice| choice.task == task)
     }
 
-    /// The name a task had before it was mapped.
     pub fn mapped_from(&self, task: TaskId) -> Option<&str> {
         self.mapped.iter().find(|mapped| mapped.task == task).map(|mapped| mapped.from.as_str())
     }

@@ -11,37 +11,28 @@ use jarvis_pipeline::RunError;
 /// Characters of a model's reply that an error quotes.
 const QUOTED: usize = 400;
 
-/// Why there is no decision.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DecisionError {
-    /// The request says nothing.
     #[error("the request is empty")]
     EmptyRequest,
-    /// The scenario is not one.
     #[error("the scenario cannot be used: {0}")]
     Scenario(String),
-    /// The catalogue gave no tasks to plan with.
     #[error("the catalogue offers no tasks: {0}")]
     NoTasks(TaskError),
     /// A model call failed, and nothing can be decided without it.
     #[error("the model call of stage `{stage}` failed: {source}")]
     Model { stage: &'static str, source: ChatError },
-    /// There is no chat model, and this cannot be done without one.
     #[error("{0} needs a chat model")]
     NeedsModel(&'static str),
-    /// The planner failed.
     #[error("cannot plan: {0}")]
     Planner(String),
     /// A prompt cannot be made from its template, or does not fit the model.
     #[error("cannot make the prompt of stage `{stage}`: {reason}")]
     Prompt { stage: &'static str, reason: String },
-    /// The planning model's reply holds no plan.
     #[error("the planner's reply is no plan: {reason}")]
     Unreadable { reason: String, reply: String },
-    /// The deadline passed.
     #[error("there was no decision within {} s", .after.as_secs())]
     Timeout { after: Duration },
-    /// The request was cancelled.
     #[error("the request was cancelled")]
     Cancelled,
 }
@@ -68,7 +59,6 @@ impl DecisionError {
         }
     }
 
-    /// What to try, when there is something.
     pub fn hint(&self) -> Option<String> {
         match self {
             DecisionError::EmptyRequest => Some("say what you want".into()),

@@ -27,22 +27,17 @@ use crate::source::ServiceTask;
 /// The most paths of one pipeline that are counted.
 const MAX_PATHS: usize = 10_000;
 
-/// How one sample did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     pub id: String,
     pub category: String,
     /// Whether every task is right: no more, no fewer, each with the same five fields.
     pub all_match: bool,
-    /// Tasks that are right.
     pub tasks_matched: usize,
-    /// Tasks of the true pipeline.
     pub tasks_true: usize,
     /// Tasks planned that the true pipeline does not have.
     pub tasks_extra: usize,
-    /// Paths of the true pipeline that were found.
     pub paths_matched: usize,
-    /// Paths of the true pipeline.
     pub paths_true: usize,
     /// Paths planned that the true pipeline does not have.
     pub paths_extra: usize,
@@ -54,7 +49,6 @@ pub struct Sample {
 /// The figures of an evaluation. Shares are from 0 to 1, and 0 when there are no samples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
-    /// Samples planned for.
     pub samples: usize,
     /// Those without a plan.
     pub failed: usize,
@@ -70,7 +64,6 @@ pub struct Evaluation {
     pub per_sample: Vec<Sample>,
 }
 
-/// The figures of one category.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CategoryFigures {
     pub samples: usize,
@@ -81,7 +74,6 @@ pub struct CategoryFigures {
 }
 
 impl Evaluation {
-    /// The figures of samples.
     pub fn of(per_sample: Vec<Sample>, few_shots: usize) -> Evaluation {
         let mut by_category: BTreeMap<String, Vec<&Sample>> = BTreeMap::new();
         for sample in &per_sample {
@@ -109,9 +101,7 @@ impl Evaluation {
             per_sample,
         }
     }
-}
 
-impl Evaluation {
     /// The first figure in words: each sample, what is right in it, and the share.
     pub fn tasks_report(&self) -> String {
         let line = |sample: &Sample| {
@@ -159,7 +149,6 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     if count == 0 { 0.0 } else { values.sum::<f64>() / count as f64 }
 }
 
-/// Compares a plan with the true pipeline of an example.
 pub fn compare(example: &Example, planned: &[PipelineTask]) -> Sample {
     let truth: BTreeSet<String> = example.tasks.iter().map(fields).collect();
     let found: BTreeSet<String> = planned.iter().map(fields).collect();
@@ -275,7 +264,6 @@ struct Head {
     measured: String,
 }
 
-/// Why an evaluation ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum EvaluationError {
     #[error(transparent)]
@@ -310,7 +298,7 @@ impl Decisions {
         // What is stopped here plans for nothing, and leaves every sample.
         let tasks = fetched.transpose()?.map_or_else(Vec::new, |records| records.tasks);
         let shots = if few_shots { examples.few_shots() } else { Vec::new() };
-        let measured = || examples.all().iter().filter(|example| !shots.iter().any(|shot| is_same(shot, example)));
+        let measured = || examples.all.iter().filter(|example| !shots.iter().any(|shot| is_same(shot, example)));
         let mut samples = log.as_ref().map_or_else(HashMap::new, |log| log.samples.clone());
         let pending: Vec<&Example> = measured().filter(|example| !samples.contains_key(&example.id)).collect();
         let notes = log.as_ref().map_or_else(Vec::new, |log| log.log.notes("sample"));

@@ -14,7 +14,6 @@ use crate::untrusted::clean;
 
 /// The largest file, in bytes.
 const MAX_FILE: u64 = 16 << 20;
-/// The most examples of a file.
 const MAX_EXAMPLES: usize = 10_000;
 /// The longest description, in characters.
 const DESCRIPTION: usize = 20_000;
@@ -27,7 +26,6 @@ pub(crate) const OBJECTS_SEEN: &str = "\nObjects seen: ";
 /// What stands in a prompt for objects that are not listed.
 pub(crate) const INFER_OBJECTS: &str = "not listed: infer them from the description";
 
-/// What is to be seen by a vision pipeline.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Scenario {
     /// Its id; empty when it has none.
@@ -36,7 +34,6 @@ pub struct Scenario {
     /// What is in the picture; empty when unknown.
     #[serde(rename = "objects-seen")]
     pub objects_seen: Vec<String>,
-    /// What happens.
     #[serde(rename = "sample-description")]
     pub sample_description: String,
 }
@@ -108,7 +105,6 @@ pub struct Example {
 }
 
 impl Example {
-    /// Reads one example.
     pub fn read(value: &Value) -> Result<Example, String> {
         let text = |name: &str| value.get(name).and_then(Value::as_str).map(|text| clean(text, OBJECT));
         let id = text("id").filter(|id| !id.is_empty()).ok_or("`id` is missing")?;
@@ -130,20 +126,19 @@ impl Example {
     }
 }
 
-/// The examples of one category.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Category {
     pub index: usize,
     pub base_pipeline_id: String,
-    /// Its examples, in order.
     pub example_ids: Vec<String>,
 }
 
 /// Examples by category. Every id that a category names is there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Examples {
-    all: Vec<Example>,
-    categories: Vec<Category>,
+    /// In the order in which they were given.
+    pub all: Vec<Example>,
+    pub categories: Vec<Category>,
 }
 
 impl Examples {
@@ -218,27 +213,14 @@ impl Examples {
         self.all.iter().filter(move |example| example.base_pipeline_id == category)
     }
 
-    /// Every example, in order.
-    pub fn all(&self) -> &[Example] {
-        &self.all
-    }
-
-    /// The categories, in order.
-    pub fn categories(&self) -> &[Category] {
-        &self.categories
-    }
-
-    /// The category of that number.
     pub fn category(&self, index: usize) -> Option<&Category> {
         self.categories.iter().find(|category| category.index == index)
     }
 
-    /// The example of that id.
     pub fn get(&self, id: &str) -> Option<&Example> {
         self.all.iter().find(|example| example.id == id)
     }
 
-    /// The examples of a category, in order.
     pub fn in_category<'a>(&'a self, category: &'a Category) -> impl Iterator<Item = &'a Example> {
         category.example_ids.iter().filter_map(|id| self.get(id))
     }

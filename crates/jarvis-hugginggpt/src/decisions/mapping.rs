@@ -53,14 +53,12 @@ pub(super) async fn map(
         .collect())
 }
 
-/// A name that may be mapped to.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub(super) id: String,
     pub(super) aliases: Vec<String>,
 }
 
-/// What became of names.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     /// The known name by the one that was mapped.

@@ -58,7 +58,6 @@ impl PipelineTask {
         self.id == SOURCE || self.id == END
     }
 
-    /// The six fields that a planner writes.
     pub fn planned(&self) -> Value {
         json!({
             "id": self.id,
@@ -94,7 +93,6 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// The task of that id.
     pub fn task(&self, id: &str) -> Option<&PipelineTask> {
         self.tasks.iter().find(|task| task.id == id)
     }
@@ -105,7 +103,6 @@ impl Pipeline {
     }
 }
 
-/// The elements that are something.
 pub(super) fn some(list: &[String]) -> impl Iterator<Item = &str> {
     list.iter().map(String::as_str).filter(|item| !is_none(item))
 }
@@ -116,7 +113,6 @@ fn is_none(text: &str) -> bool {
     text.is_empty() || ["none", "null", "n/a", "-1"].iter().any(|none| text.eq_ignore_ascii_case(none))
 }
 
-/// A list that holds [`NONE`] when there is nothing in it.
 fn or_none(list: Vec<String>) -> Vec<String> {
     if list.is_empty() { vec![NONE.to_owned()] } else { list }
 }

@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use async_trait::async_trait;
-use futures::stream::BoxStream;
-use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message, Part};
+use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, Message, Part};
 use serde_json::{Value, json};
 
 use super::store::{private, stamp};
@@ -27,7 +26,6 @@ struct Shared {
     folder: PathBuf,
     /// The folder as replies name it: the name of the folder above and its own.
     shown: String,
-    /// How often each name was used.
     names: Mutex<HashMap<String, u32>>,
     timings: Mutex<Vec<(String, f64)>>,
 }
@@ -155,7 +153,6 @@ fn content(message: &Message) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// A chat model whose prompts are written down.
 struct Logged {
     chat: Arc<dyn ChatModel>,
     log: PromptLog,
@@ -191,10 +188,7 @@ impl ChatModel for Logged {
         reply
     }
 
-    async fn stream(
-        &self,
-        request: &ChatRequest,
-    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+    async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError> {
         self.log.write(request).await;
         self.chat.stream(request).await
     }

@@ -21,7 +21,6 @@ use crate::source::Sources;
 /// A plan that may be executed: checked, with a model pinned to the tasks that name one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Executable {
-    /// The request it was made for, when the file says.
     pub request: Option<String>,
     /// The plan; its ids are dense.
     pub plan: Plan,
@@ -33,7 +32,6 @@ pub struct Executable {
     pub notes: Vec<String>,
 }
 
-/// One thing that is wrong with a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanFault {
     /// The task, as the file calls it; `None` for the plan as a whole.
@@ -74,7 +72,6 @@ impl fmt::Display for PlanFileError {
 impl std::error::Error for PlanFileError {}
 
 impl PlanFileError {
-    /// A stable word.
     pub fn code(&self) -> &'static str {
         "bad_plan"
     }
@@ -97,10 +94,8 @@ impl PlanFileError {
     }
 }
 
-/// The most faults that are listed.
 const MOST_FAULTS: usize = 100;
 
-/// The faults of a plan, as they are found.
 #[derive(Debug, Default)]
 struct Faults(Vec<PlanFault>);
 

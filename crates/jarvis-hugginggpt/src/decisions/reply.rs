@@ -14,7 +14,6 @@ use crate::json::{set, take};
 /// What stands in place of a model's id where there is none.
 pub(crate) const NO_MODEL: &str = "N/A";
 
-/// The levels of a graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Levels<K> {
     /// Node to its level: 0 without dependencies, else one more than the highest of its dependencies.
@@ -55,7 +54,6 @@ pub(crate) fn execution_order<K, T: Serialize>(levels: &Levels<K>, name: impl Fn
 }
 
 impl Decision {
-    /// The tasks in ascending id.
     fn tasks(&self) -> Vec<&Task> {
         let mut tasks: Vec<&Task> = self.plan.tasks().iter().collect();
         tasks.sort_by_key(|task| task.id);

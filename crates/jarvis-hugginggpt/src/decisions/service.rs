@@ -32,28 +32,11 @@ pub const MAX_MODELS: usize = 50;
 /// The most examples that are asked for and used.
 pub const MAX_EXAMPLES: usize = 100;
 
-/// The task ids that stand in for the list of a service that cannot be asked, in the pipeline form.
-pub const FALLBACK_TASKS: [&str; 17] = [
-    "source",
-    "object-detection-general",
-    "face-detection",
-    "vehicle-plate-detection",
-    "vehicle-damage-detection",
-    "protective-gear-detection",
-    "equipment-detection",
-    "fire-detection",
-    "cloth-color-classification",
-    "vehicle-color-classification",
-    "gender-classification",
-    "age-classification",
-    "emotion-classification",
-    "face-recognition",
-    "vehicle-make-classification",
-    "human-pose-detection",
-    "pipeline-end",
-];
+const FALLBACK_TASKS: &str = "source object-detection-general face-detection vehicle-plate-detection \
+    vehicle-damage-detection protective-gear-detection equipment-detection fire-detection cloth-color-classification \
+    vehicle-color-classification gender-classification age-classification emotion-classification face-recognition \
+    vehicle-make-classification human-pose-detection pipeline-end";
 
-/// Where the service is and how it is asked.
 #[derive(Clone)]
 pub struct ServiceConfig {
     /// Its base, such as `http://models.example:8081`; paths are added to it.
@@ -80,7 +63,6 @@ pub struct ServiceConfig {
 }
 
 impl ServiceConfig {
-    /// The defaults named at each field.
     pub fn new(base: Url) -> ServiceConfig {
         ServiceConfig {
             base,
@@ -119,28 +101,15 @@ pub struct Fetched<T> {
 /// Why the service gave nothing usable. No text of the service stands in it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceError {
-    /// The call failed.
     #[error("the model catalogue service at {origin} cannot say {what}: {source}")]
-    Call {
-        origin: String,
-        /// What was asked.
-        what: &'static str,
-        source: CallError,
-    },
-    /// The reply has another shape than agreed.
+    Call { origin: String, what: &'static str, source: CallError },
     #[error("the model catalogue service at {origin} answered with something that is not {what}")]
-    Shape {
-        origin: String,
-        /// What was asked.
-        what: &'static str,
-    },
-    /// It says that there are no tasks.
+    Shape { origin: String, what: &'static str },
     #[error("the model catalogue service at {origin} lists no tasks")]
     NoTasks { origin: String },
 }
 
 impl ServiceError {
-    /// What to try.
     pub fn hint(&self) -> &'static str {
         match self {
             ServiceError::Call { source: CallError::TooLarge(_), .. } => "the service sends more than is accepted",
@@ -153,7 +122,6 @@ impl ServiceError {
         }
     }
 
-    /// True when the service did not answer in time.
     pub fn is_timeout(&self) -> bool {
         matches!(self, ServiceError::Call { source: CallError::Timeout(_), .. })
     }
@@ -254,7 +222,6 @@ impl Service {
         self.inner.examples.get((task.to_owned(), scenario.to_owned(), count), fetch).await
     }
 
-    /// Forgets every reply.
     pub fn refresh(&self) {
         self.inner.tasks.clear();
         self.inner.models.clear();
@@ -292,9 +259,9 @@ impl Service {
     }
 }
 
-/// The tasks of [`FALLBACK_TASKS`], with nothing known but their ids.
+/// Task types that stand in for the list of a service that cannot be asked, with nothing known but their ids.
 pub fn fallback_tasks() -> Vec<ServiceTask> {
-    FALLBACK_TASKS.into_iter().map(ServiceTask::named).collect()
+    FALLBACK_TASKS.split_whitespace().map(ServiceTask::named).collect()
 }
 
 #[cfg(test)]

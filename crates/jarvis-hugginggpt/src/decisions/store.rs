@@ -9,34 +9,24 @@ use serde_json::Value;
 
 /// What every plan file's name begins with; a time stamp and the plan's id follow.
 const PREFIX: &str = "execution_plan_";
-/// What it ends with.
 const SUFFIX: &str = ".json";
 /// The largest plan file that is read, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
 /// The longest id, in characters.
 const MAX_ID: usize = 64;
 
-/// The saved plans of one folder.
 #[derive(Debug)]
 pub struct PlanStore {
     folder: PathBuf,
     keep: usize,
 }
 
-/// Why a plan could not be saved or loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// No saved plan has this id.
     #[error("there is no saved plan `{0}`")]
     Unknown(String),
-    /// The disk refused.
     #[error("{}: {source}", .path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        source: std::io::Error,
-    },
-    /// The file holds no plan.
+    Io { path: PathBuf, source: std::io::Error },
     #[error("{} holds no plan: {reason}", .path.display())]
     Broken { path: PathBuf, reason: String },
 }
@@ -51,7 +41,6 @@ impl StoreError {
         }
     }
 
-    /// A stable word.
     pub fn code(&self) -> &'static str {
         match self {
             StoreError::Unknown(_) => "unknown_plan",
@@ -94,7 +83,6 @@ impl PlanStore {
         Ok(shown(&self.folder, &name))
     }
 
-    /// Loads the plan of that id, as it was saved.
     pub fn load(&self, id: &str) -> Result<Value, StoreError> {
         let unknown = || StoreError::Unknown(id.chars().take(MAX_ID).collect());
         let path = self.find(id).ok_or_else(unknown)?;
@@ -106,7 +94,6 @@ impl PlanStore {
             .map_err(|error| StoreError::Broken { path: path.clone(), reason: error.to_string() })
     }
 
-    /// The file of the plan of that id.
     pub fn find(&self, id: &str) -> Option<PathBuf> {
         if !is_id(id) {
             return None;
@@ -128,7 +115,6 @@ impl PlanStore {
         names
     }
 
-    /// Removes the oldest plans beyond those that are kept.
     fn retire(&self) {
         if self.keep == 0 {
             return;

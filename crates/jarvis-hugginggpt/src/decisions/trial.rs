@@ -10,13 +10,10 @@ use super::pipeline::steps::records;
 use super::{DecisionError, Decisions, PromptLog};
 use crate::json::set;
 
-/// The most few-shots of one trial.
 const MAX_SHOTS: usize = 100;
 
-/// What to try.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trial {
-    /// The categories that few-shots are taken from.
     pub few_shot_categories: Vec<usize>,
     /// How many of each; 1 unless given.
     pub num_few_shot_examples_per_category: usize,
@@ -25,22 +22,17 @@ pub struct Trial {
     pub test_example_index: usize,
 }
 
-/// Why there is no trial.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
-    /// The request is wrong.
     #[error("{0}")]
     Request(String),
-    /// There are no examples to try.
     #[error("there are no examples to try")]
     NoExamples,
-    /// The planning failed.
     #[error(transparent)]
     Decision(#[from] DecisionError),
 }
 
 impl TrialError {
-    /// A stable word.
     pub fn code(&self) -> &'static str {
         match self {
             TrialError::Request(_) => "bad_request",
@@ -49,7 +41,6 @@ impl TrialError {
         }
     }
 
-    /// What to try.
     pub fn hint(&self) -> Option<String> {
         match self {
             TrialError::Request(_) => None,
@@ -69,18 +60,18 @@ impl Trial {
     pub fn read(body: &Value) -> Result<Trial, TrialError> {
         let wrong = |text: &str| TrialError::Request(text.to_owned());
         let fields = body.as_object().ok_or_else(|| wrong("the body must be a JSON object"))?;
-        let number = |name: &str| match fields.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => match value.as_u64().and_then(|number| usize::try_from(number).ok()) {
-                Some(number) => Ok(Some(number)),
-                None => Err(TrialError::Request(format!("`{name}` must be a whole number from 0"))),
-            },
+        let whole = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());
+        let number = |name: &str| match fields.get(name).filter(|value| !value.is_null()) {
+            None => Ok(None),
+            Some(value) => {
+                whole(value).map(Some).ok_or_else(|| wrong(&format!("`{name}` must be a whole number from 0")))
+            }
         };
         let few_shot_categories = match fields.get("few_shot_categories") {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(items)) => items
                 .iter()
-                .map(|item| item.as_u64().and_then(|number| usize::try_from(number).ok()))
+                .map(whole)
                 .collect::<Option<Vec<usize>>>()
                 .ok_or_else(|| wrong("`few_shot_categories` must hold whole numbers from 0"))?,
             Some(_) => return Err(wrong("`few_shot_categories` must be a list")),
@@ -105,12 +96,12 @@ impl Decisions {
     /// When the trial names what is not there, there are no examples, or there is no plan.
     pub async fn try_example(&self, trial: &Trial, events: &Events) -> Result<Value, TrialError> {
         let examples = self.source.examples().await;
-        if examples.all().is_empty() {
+        if examples.all.is_empty() {
             return Err(TrialError::NoExamples);
         }
         let category = |index: usize, field: &str| {
             examples.category(index).ok_or_else(|| {
-                let known: Vec<String> = examples.categories().iter().map(|known| known.index.to_string()).collect();
+                let known: Vec<String> = examples.categories.iter().map(|known| known.index.to_string()).collect();
                 TrialError::Request(format!("`{field}`: there is no category {index}; there are {}", known.join(", ")))
             })
         };

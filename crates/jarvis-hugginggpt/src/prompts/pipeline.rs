@@ -19,16 +19,13 @@ pub struct PipelinePlan<'a> {
     pub task_description: usize,
     /// Examples, shown with their reasons unless `reasons` is false.
     pub examples: &'a [Example],
-    /// Whether examples give their reasons.
     pub reasons: bool,
     /// The models to choose among in the same call; `None` asks for the plan alone.
     pub models: Option<ModelsShown<'a>>,
 }
 
-/// The models that a planner is shown.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelsShown<'a> {
-    /// The models by task.
     pub by_task: &'a [(String, Vec<ServiceModel>)],
     /// How many of each task are shown.
     pub most: usize,
@@ -41,7 +38,6 @@ pub struct ModelsShown<'a> {
 pub struct PipelineChoice<'a> {
     /// The scenario; its description may be cut.
     pub scenario: &'a Scenario,
-    /// The task as planned.
     pub task: &'a Value,
     pub info: &'a ServiceTask,
     pub models: &'a [ServiceModel],

@@ -2,7 +2,6 @@
 
 use jarvis_plan::{ErrorCode, Language};
 
-/// The sentences around the results.
 pub(super) struct Words {
     pub(super) nothing: &'static str,
     pub(super) summary: fn(usize, usize) -> String,
@@ -16,7 +15,6 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Those of a language.
     pub(super) fn of(language: Language) -> &'static Words {
         match language {
             Language::English => &ENGLISH,

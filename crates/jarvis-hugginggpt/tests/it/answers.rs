@@ -79,7 +79,7 @@ async fn a_huge_request_is_cut_where_results_are_told() {
     let fixture = fixture(Reply::text("fine")).build().await;
     let request = format!("change it {}", "and again ".repeat(500));
     fixture.run(&request).await.run.expect("an answer");
-    let prompt = fixture.chat.as_ref().expect("a chat").requests_of("response_results")[0].prompt();
+    let prompt = fixture.prompt("response_results");
     assert!(prompt.contains("/images/made.png"));
 }
 
@@ -90,7 +90,7 @@ async fn huge_results_are_shortened_to_fit() {
         .build()
         .await;
     fixture.run("change it").await.run.expect("an answer");
-    let prompt = fixture.chat.as_ref().expect("a chat").requests_of("response_results")[0].prompt();
+    let prompt = fixture.prompt("response_results");
     assert!(prompt.contains("/images/made.png") && prompt.contains("left out"));
     assert!(prompt.len() < 40_000, "{}", prompt.len());
 }

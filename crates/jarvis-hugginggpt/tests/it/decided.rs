@@ -1,74 +1,57 @@
 //! What is decided for the tasks of a plan: arguments, dependencies, models.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use jarvis_catalogue::Host;
-use jarvis_catalogue::{Available, Model};
+use jarvis_catalogue::{Available, InferenceMode, Model};
 use jarvis_hugginggpt::decisions::Decisions;
 use jarvis_hugginggpt::{Candidates, Found, ModelSource, Tasks};
 use jarvis_plan::{Request, Task, TaskError};
 use jarvis_testing::chat::{Reply, Script};
+use jarvis_testing::rows;
 use serde_json::{Value, json};
 
 use crate::decisions::{decide, decisions, script};
-use crate::fixture::{Builder, with_chat};
+use crate::fixture::with_chat;
 
 /// Each row of the table of choices: the model, where it is, among how many, in how many calls.
-async fn choice(fixture: Builder, want: (&str, &str, Option<u64>, usize)) {
-    let fixture = fixture.build().await;
-    let decided = decide(&decisions(&fixture), Request::new("do it")).await;
-    let reply = decided.decision().reply();
-    let (selection, raw) = (&reply["decisions"]["model_selections"]["0"], &reply["raw_results"]["0"]);
-    let (model, host, among, calls) = want;
-    let choices = fixture.stages().iter().filter(|stage| *stage == "choose_model").count();
-    assert_eq!(choices, calls, "{selection}");
-    assert_eq!(raw["choose model result"]["id"], model, "{selection}");
-    assert_eq!(reply["execution_config"]["tasks"][0]["model_id"], model);
-    if model == "N/A" {
-        assert_eq!((&selection["selected_model"], &selection["hosted_on"]), (&Value::Null, &Value::Null));
-        assert_eq!((&selection["status"], &raw["status"]), (&json!("unavailable"), &json!("unavailable")));
-        assert_eq!((raw.get("selected_model_id"), raw.get("available_candidates_count")), (None, None));
-    } else {
-        assert_eq!((&selection["selected_model"], &raw["selected_model_id"]), (&json!(model), &json!(model)));
-        assert_eq!((&selection["hosted_on"], &raw["hosted_on"]), (&json!(host), &json!(host)));
-        assert_eq!(raw["status"], "selected_not_executed");
+#[tokio::test]
+async fn choices_follow_the_table() {
+    type Models = BTreeMap<String, String>;
+    type Want = (String, String, Option<u64>, usize);
+    type Row = (String, Value, InferenceMode, Models, Models, Want);
+    for (task, args, mode, live, listed, (model, host, among, calls)) in
+        rows::<Row>(include_str!("cases.yaml"), "choices")
+    {
+        let builder = with_chat(one_task(&task, &args.to_string())).mode(mode);
+        let builder = live.iter().fold(builder, |builder, (task, ids)| builder.live(task, ids));
+        let builder = listed.iter().fold(builder, |builder, (task, ids)| builder.listed(task, ids));
+        let fixture = builder.build().await;
+        let decided = decide(&decisions(&fixture), Request::new("do it")).await;
+        let reply = decided.decision().reply();
+        let (selection, raw) = (&reply["decisions"]["model_selections"]["0"], &reply["raw_results"]["0"]);
+        let choices = fixture.stages().iter().filter(|stage| *stage == "choose_model").count();
+        assert_eq!(choices, calls, "{selection}");
+        assert_eq!(raw["choose model result"]["id"], *model, "{selection}");
+        assert_eq!(reply["execution_config"]["tasks"][0]["model_id"], *model);
+        if model == "N/A" {
+            assert_eq!((&selection["selected_model"], &selection["hosted_on"]), (&Value::Null, &Value::Null));
+            assert_eq!((&selection["status"], &raw["status"]), (&json!("unavailable"), &json!("unavailable")));
+            assert_eq!((raw.get("selected_model_id"), raw.get("available_candidates_count")), (None, None));
+        } else {
+            assert_eq!((&selection["selected_model"], &raw["selected_model_id"]), (&json!(model), &json!(model)));
+            assert_eq!((&selection["hosted_on"], &raw["hosted_on"]), (&json!(host), &json!(host)));
+            assert_eq!(raw["status"], "selected_not_executed");
+        }
+        assert_eq!(selection["available_candidates"], json!(among));
     }
-    assert_eq!(selection["available_candidates"], json!(among));
 }
 
 fn one_task(task: &str, args: &str) -> Script {
     script(Reply::text(format!(r#"[{{"task":"{task}","id":0,"dep":[-1],"args":{args}}}]"#)))
-}
-
-#[tokio::test]
-async fn choices_follow_the_table() {
-    let caption = || one_task("image-to-text", r#"{"image":"/images/a.jpg"}"#);
-    let picture = r#"{"image":"/images/a.jpg"}"#;
-    choice(with_chat(one_task("canny-control", picture)), ("canny-control", "local", Some(1), 0)).await;
-    let drawn = r#"{"image":"/images/a.jpg","text":"a fox"}"#;
-    let controlled = one_task("canny-text-to-image", drawn);
-    choice(with_chat(controlled), ("lllyasviel/sd-controlnet-canny", "local", Some(1), 0)).await;
-    // Without text another task stands in.
-    choice(with_chat(one_task("canny-text-to-image", picture)), ("canny-control", "local", Some(1), 0)).await;
-    let depth = with_chat(one_task("depth-text-to-image", picture)).live("depth-estimation", "org/depth");
-    choice(depth, ("org/depth", "huggingface", Some(1), 0)).await;
-    let remote = with_chat(one_task("canny-control", picture)).mode(jarvis_catalogue::InferenceMode::Huggingface);
-    choice(remote, ("N/A", "", None, 0)).await;
-    let nobody = with_chat(caption()).mode(jarvis_catalogue::InferenceMode::Local);
-    choice(nobody, ("N/A", "", None, 0)).await;
-    choice(with_chat(one_task("time-travel", picture)), ("N/A", "", None, 0)).await;
-    let one = with_chat(caption()).live("image-to-text", "org/one");
-    choice(one, ("org/one", "huggingface", Some(1), 0)).await;
-    let several = with_chat(caption()).live("image-to-text", "org/one").live("image-to-text", "org/two");
-    choice(several, ("org/two", "huggingface", Some(2), 1)).await;
-    let silent = caption().on("choose_model", Reply::error(500, "no"));
-    let fails = with_chat(silent).live("image-to-text", "org/one").live("image-to-text", "org/three");
-    choice(fails, ("org/one", "huggingface", Some(2), 1)).await;
-    // When nobody answers, the catalogue's first models stand.
-    let listed = with_chat(caption()).listed("image-to-text", "org/one").listed("image-to-text", "org/two");
-    choice(listed, ("org/two", "huggingface", Some(2), 1)).await;
 }
 
 #[tokio::test]
@@ -82,7 +65,7 @@ async fn five_available_models_are_looked_for_and_shown() {
     let choice = &decided.decision().choices[0];
     // Probing ends with the fifth that answers.
     assert_eq!(choice.available, 5);
-    let prompt = fixture.chat.as_ref().expect("a chat").requests_of("choose_model")[0].prompt();
+    let prompt = fixture.prompt("choose_model");
     assert!(prompt.contains("org/e") && !prompt.contains("org/f"), "{prompt}");
     // The reply named nobody of them: the first was taken, and it is told.
     assert!(choice.result.as_ref().expect("a choice").reason.ends_with("the first model was taken"));
@@ -96,8 +79,7 @@ async fn n_tasks_cost_n_plus_one_calls() {
         .map(|id| format!(r#"{{"task":"image-to-text","id":{id},"dep":[-1],"args":{{"image":"/images/{id}.jpg"}}}}"#))
         .collect();
     let fixture = with_chat(script(Reply::text(format!("[{}]", rows.join(",")))))
-        .live("image-to-text", "org/one")
-        .live("image-to-text", "org/two")
+        .live("image-to-text", "org/one org/two")
         .build()
         .await;
     let decided = decide(&decisions(&fixture), Request::new("caption them")).await;
@@ -105,7 +87,7 @@ async fn n_tasks_cost_n_plus_one_calls() {
     let order = &decided.decision().execution_config()["execution_config"]["execution_order"];
     assert_eq!(*order, json!([{"level": 0, "parallel": true, "tasks": [0, 1, 2, 3]}]));
     // Each choice sees its own task and none of the others.
-    let prompts = fixture.chat.as_ref().expect("a chat").requests_of("choose_model");
+    let prompts = fixture.requests_of("choose_model");
     for request in prompts {
         let prompt = request.prompt();
         assert_eq!((0..4).filter(|id| prompt.contains(&format!("/images/{id}.jpg"))).count(), 1);

@@ -26,7 +26,6 @@ pub(crate) fn decisions(fixture: &Fixture) -> Decisions {
     }
 }
 
-/// A decision and how it was told.
 pub(crate) struct Decided {
     pub(crate) result: Result<Decision, DecisionError>,
     pub(crate) events: Vec<Event>,
@@ -65,7 +64,7 @@ pub(crate) fn script(plan: impl Into<jarvis_testing::chat::Replies>) -> Script {
 fn two() -> Builder {
     // Control tasks have no host in this mode.
     let fixture = with_chat(script(Reply::text(TWO))).mode(jarvis_catalogue::InferenceMode::Huggingface);
-    fixture.live("object-detection", "org/one").live("object-detection", "org/two")
+    fixture.live("object-detection", "org/one org/two")
 }
 
 #[tokio::test]
@@ -86,66 +85,8 @@ async fn the_reply_has_every_field() {
         assert!(reply.as_object_mut().expect("an object").shift_remove(changing).is_some(), "{changing}");
     }
     // As texts, since the order of the fields counts too.
-    let want = json!({
-        "decisions": {
-            "input": "find things in park.jpg",
-            "planned_tasks": [
-                {"task": "object-detection", "id": 0, "dep": [-1], "args": {"image": "public/park.jpg"}},
-                {"task": "canny-control", "id": 1, "dep": [0], "args": {"image": "<GENERATED>-0"}},
-            ],
-            "model_selections": {
-                "0": {
-                    "task": {"task": "object-detection", "id": 0, "dep": [-1], "args": {"image": "public/park.jpg"}},
-                    "selected_model": "org/two", "hosted_on": "huggingface", "reason": "it is better",
-                    "status": "selected_not_executed", "available_candidates": 2,
-                },
-                "1": {
-                    "task": {"task": "canny-control", "id": 1, "dep": [0], "args": {"image": "<GENERATED>-0"}},
-                    "selected_model": null, "hosted_on": null,
-                    "reason": "`canny-control` runs on a model server only, and none is configured",
-                    "status": "unavailable", "available_candidates": null,
-                },
-            },
-            "summary": {"total_tasks": 2, "tasks_with_selections": 1, "tasks_unavailable": 1},
-        },
-        "raw_results": {
-            "0": {
-                "task": {"task": "object-detection", "id": 0, "dep": [-1], "args": {"image": "public/park.jpg"}},
-                "choose model result": {"id": "org/two", "reason": "it is better", "hosted_on": "huggingface"},
-                "selected_model_id": "org/two", "hosted_on": "huggingface", "status": "selected_not_executed",
-                "available_candidates_count": 2,
-            },
-            "1": {
-                "task": {"task": "canny-control", "id": 1, "dep": [0], "args": {"image": "<GENERATED>-0"}},
-                "choose model result": {"id": "N/A", "reason": "`canny-control` runs on a model server only, and none is configured"},
-                "status": "unavailable",
-            },
-        },
-        "plan_id": "d1", "llm_calls": 2,
-    });
-    assert_eq!(reply.to_string(), want.to_string());
-    let want = json!({
-        "execution_config": {
-            "user_request": "find things in park.jpg", "total_tasks": 2,
-            "tasks": [
-                {
-                    "task_id": 0, "task_type": "object-detection", "model_id": "org/two",
-                    "model_reason": "it is better", "args": {"image": "public/park.jpg"}, "dependencies": [],
-                    "execution_level": 0, "hosted_on": "huggingface",
-                    "alternatives": [{"id": "org/one", "hosted_on": "huggingface"}],
-                },
-                {
-                    "task_id": 1, "task_type": "canny-control", "model_id": "N/A",
-                    "model_reason": "`canny-control` runs on a model server only, and none is configured",
-                    "args": {"image": "<GENERATED>-0"}, "dependencies": [0], "execution_level": 1,
-                    "hosted_on": null, "alternatives": [],
-                },
-            ],
-            "dag": {"nodes": [0, 1], "edges": [{"from": 0, "to": 1}]},
-            "execution_order": [{"level": 0, "parallel": false, "tasks": [0]}, {"level": 1, "parallel": false, "tasks": [1]}],
-        },
-    });
-    assert_eq!(on_disk, format!("{want:#}"));
+    insta::assert_snapshot!(format!("{reply:#}"));
+    insta::assert_snapshot!(on_disk);
 }
 
 #[tokio::test]
@@ -265,7 +206,7 @@ async fn a_plan_is_described_for_one_more_call() {
     let decided = decide(&decisions, Request::new("find things")).await;
     assert_eq!(fixture.stages(), ["parse_task", "choose_model", "response_results"]);
     assert_eq!(decided.decision().reply()["description"], "It will look, then speak.");
-    let prompt = fixture.chat.as_ref().expect("a chat").requests_of("response_results")[0].prompt();
+    let prompt = fixture.prompt("response_results");
     assert!(prompt.contains("future tense") && prompt.contains("org/two"), "{prompt}");
 }
 
@@ -283,8 +224,7 @@ async fn a_plan_that_cannot_be_saved_is_a_warning() {
 #[tokio::test]
 async fn prompts_are_written_down_when_asked_for() {
     let fixture = with_chat(script(vec![Reply::text("no plan"), Reply::text(TWO)]))
-        .live("object-detection", "org/one")
-        .live("object-detection", "org/two")
+        .live("object-detection", "org/one org/two")
         .build()
         .await;
     let root = fixture.logs.path().join("prompt_logs");
@@ -300,27 +240,13 @@ async fn prompts_are_written_down_when_asked_for() {
         .map(|entry| entry.expect("readable").file_name().into_string().expect("UTF-8"))
         .collect();
     names.sort();
-    assert_eq!(
-        names,
-        [
-            "01_parse_task.json",
-            "01_parse_task.txt",
-            "01_parse_task_2.json",
-            "01_parse_task_2.txt",
-            "01_parse_task_2_timing.txt",
-            "01_parse_task_timing.txt",
-            "02_choose_model_all_tasks_timing.txt",
-            "02_choose_model_task_0.json",
-            "02_choose_model_task_0.txt",
-            "02_choose_model_task_0_timing.txt",
-        ]
-    );
+    insta::assert_snapshot!(names.join("\n"));
     let read = |name: &str| -> Value {
         serde_json::from_str(&std::fs::read_to_string(folder.join(name)).expect("readable")).expect("JSON")
     };
     let asked = read("01_parse_task.json");
     assert_eq!((&asked["prompt_type"], &asked["task_id"]), (&json!("parse_task"), &Value::Null));
-    let sent = &fixture.chat.as_ref().expect("a chat").requests_of("parse_task")[0].body["messages"];
+    let sent = &fixture.requests_of("parse_task")[0].body["messages"];
     assert_eq!(&asked["messages"], sent);
     assert_eq!(read("02_choose_model_task_0.json")["task_id"], 0);
 }

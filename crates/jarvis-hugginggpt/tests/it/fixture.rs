@@ -15,20 +15,17 @@ use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Run, RunError, Settings, Source
 use jarvis_plan::{ErrorCode, Event, Request, RunId, TaskError, Usage};
 use jarvis_testing::chat::{FakeChat, Script};
 use jarvis_testing::hub::{FakeHub, HubModel};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// What a scripted worker does with a job.
-#[derive(Clone)]
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Does {
-    /// Gives a result.
     Gives(Value),
-    /// Fails.
-    Fails(ErrorCode, &'static str),
-    /// Panics.
+    Fails(ErrorCode, String),
     Panics,
-    /// Never ends.
     Hangs,
 }
 
@@ -37,12 +34,10 @@ pub(crate) enum Does {
 pub(crate) struct Scripted {
     script: HashMap<String, Does>,
     pub(crate) seen: Mutex<Vec<(String, String, Value)>>,
-    /// Told of every start.
     starts: Notify,
 }
 
 impl Scripted {
-    /// Waits until so many jobs have started.
     pub(crate) async fn started(&self, count: usize) {
         loop {
             let start = self.starts.notified();
@@ -69,7 +64,7 @@ impl Scripted {
         self.starts.notify_waiters();
         match self.script.get(id).or_else(|| self.script.get(task)) {
             Some(Does::Gives(value)) => Ok(TaskOutput(value.clone())),
-            Some(Does::Fails(code, message)) => Err(TaskError::new(*code, *message)),
+            Some(Does::Fails(code, message)) => Err(TaskError::new(*code, message)),
             Some(Does::Panics) => panic!("a worker's own bug"),
             Some(Does::Hangs) => std::future::pending().await,
             None => Ok(TaskOutput::text(format!("{task} of {}", job.texts().into_values().next().unwrap_or_default()))),
@@ -77,7 +72,6 @@ impl Scripted {
     }
 }
 
-/// Everything a test sets up.
 pub(crate) struct Fixture {
     pub(crate) chat: Option<FakeChat>,
     pub(crate) worker: Arc<Scripted>,
@@ -86,12 +80,11 @@ pub(crate) struct Fixture {
     _hub: FakeHub,
 }
 
-/// A fixture in the making.
 pub(crate) struct Builder {
     script: Option<Script>,
-    live: Vec<(&'static str, &'static str)>,
-    listed: Vec<(&'static str, &'static str)>,
-    does: Vec<(&'static str, Does)>,
+    live: Vec<(String, String)>,
+    listed: Vec<(String, String)>,
+    does: Vec<(String, Does)>,
     mode: InferenceMode,
     model_server: bool,
     native: bool,
@@ -114,27 +107,25 @@ pub(crate) fn with_chat(script: Script) -> Builder {
     }
 }
 
-/// A fixture without a chat model.
 pub(crate) fn offline() -> Builder {
     Builder { script: None, native: true, model_server: false, ..with_chat(Script::new()) }
 }
 
 impl Builder {
-    /// A model of a task that is available at the Hub.
-    pub(crate) fn live(mut self, task: &'static str, id: &'static str) -> Builder {
-        self.live.push((task, id));
+    /// Models of a task that are available at the Hub, with blanks between.
+    pub(crate) fn live(mut self, task: &str, ids: &str) -> Builder {
+        self.live.extend(ids.split(' ').map(|id| (task.to_owned(), id.to_owned())));
         self
     }
 
-    /// A model of a task that the catalogue lists and that is not available.
-    pub(crate) fn listed(mut self, task: &'static str, id: &'static str) -> Builder {
-        self.listed.push((task, id));
+    /// Models of a task that the catalogue lists and that are not available.
+    pub(crate) fn listed(mut self, task: &str, ids: &str) -> Builder {
+        self.listed.extend(ids.split(' ').map(|id| (task.to_owned(), id.to_owned())));
         self
     }
 
-    /// What a worker does for a model or task.
-    pub(crate) fn does(mut self, what: &'static str, does: Does) -> Builder {
-        self.does.push((what, does));
+    pub(crate) fn does(mut self, what: &str, does: Does) -> Builder {
+        self.does.push((what.to_owned(), does));
         self
     }
 
@@ -184,7 +175,7 @@ impl Builder {
             ..Sources::new(Catalogue::with_models(models, Vec::new()), Wanted::remote(self.mode, deployment))
         };
         let logs = tempfile::tempdir().expect("a folder");
-        let script = self.does.into_iter().map(|(what, does)| (what.to_owned(), does)).collect();
+        let script = self.does.into_iter().collect();
         let worker = Arc::new(Scripted { script, ..Scripted::default() });
         let prompts = Arc::new(Prompts::builtin().expect("the prompts parse"));
         let pipeline = HuggingGpt {
@@ -208,7 +199,6 @@ pub(crate) async fn with_events<T>(run_id: &str, work: impl AsyncFnOnce(&Events)
     (result, seen)
 }
 
-/// How a run went.
 pub(crate) struct Went {
     pub(crate) run: Result<Run, RunError>,
     pub(crate) usage: Usage,
@@ -229,10 +219,18 @@ impl Fixture {
         Went { run, usage, events }
     }
 
-    /// The lines of one of the request logs.
     pub(crate) fn log(&self, name: &str) -> Vec<Value> {
         let text = std::fs::read_to_string(self.logs.path().join(name)).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+    }
+
+    pub(crate) fn requests_of(&self, stage: &str) -> Vec<jarvis_testing::chat::Request> {
+        self.chat.as_ref().expect("a chat model").requests_of(stage)
+    }
+
+    /// The first prompt of a stage.
+    pub(crate) fn prompt(&self, stage: &str) -> String {
+        self.requests_of(stage)[0].prompt()
     }
 
     pub(crate) fn stages(&self) -> Vec<String> {

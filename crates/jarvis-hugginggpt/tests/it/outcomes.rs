@@ -2,69 +2,28 @@
 
 use jarvis_hugginggpt::RunError;
 use jarvis_testing::chat::{Reply, Script};
+use jarvis_testing::rows;
 use serde_json::Value;
 
 use crate::fixture::with_chat;
 
-/// Runs a request against a planner that replies `plan`, and compares the calls, the answer and the log's `op`.
-#[track_caller]
-fn check(plan: &[&str], stages: &[&str], answer: &str, log: (&str, &str)) {
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    runtime.block_on(async {
-        let plans: Vec<Reply> = plan.iter().map(|text| Reply::text(*text)).collect();
+/// Runs a request against a planner that gives these replies, and compares the calls, the answer and the log's `op`.
+#[tokio::test]
+async fn a_planning_reply_leads_to_tasks_or_conversation() {
+    type Row = (Vec<String>, Vec<String>, String, (String, String));
+    for (plan, stages, answer, (file, op)) in rows::<Row>(include_str!("cases.yaml"), "outcomes") {
+        let plans: Vec<Reply> = plan.iter().map(Reply::text).collect();
         let script = Script::new()
             .on("parse_task", plans)
             .on("chitchat", Reply::text("just talking"))
             .on("response_results", Reply::text("all done"));
         let fixture = with_chat(script).build().await;
         let went = fixture.run("hello there").await;
-        let run = went.run.expect("an answer");
-        assert_eq!(fixture.stages(), stages, "{plan:?}");
-        assert_eq!(run.answer.text, answer, "{plan:?}");
-        let (file, op) = log;
-        let lines = fixture.log(file);
-        assert!(lines.iter().any(|line| line["op"] == op && line["input"] == "hello there"), "{file}: {lines:?}");
-        let calls: u32 = went.usage.total_calls();
-        assert_eq!(calls as usize, stages.len());
-    });
-}
-
-const TALK: &[&str] = &["parse_task", "chitchat"];
-
-#[test]
-fn an_empty_plan_is_conversation() {
-    check(&["[]"], TALK, "just talking", ("log_fail.jsonl", "chitchat"));
-    check(&["```json\n[ ]\n```"], TALK, "just talking", ("log_fail.jsonl", "chitchat"));
-}
-
-#[test]
-fn an_unreadable_plan_is_asked_for_once_more_and_then_is_conversation() {
-    let twice = &["parse_task", "parse_task", "chitchat"];
-    check(&["I cannot.", "Sorry."], twice, "just talking", ("log_fail.jsonl", "chitchat"));
-    check(&["I cannot.", "[]"], twice, "just talking", ("log_fail.jsonl", "chitchat"));
-    check(&[r#"[{"no":"task"}]"#, "[]"], twice, "just talking", ("log_fail.jsonl", "chitchat"));
-}
-
-#[test]
-fn a_single_task_of_the_chat_model_is_conversation_and_success() {
-    for task in ["summarization", "translation", "conversational", "text-generation", "text2text-generation"] {
-        let plan = format!(r#"[{{"task":"{task}","id":0,"dep":[-1],"args":{{"text":"x"}}}}]"#);
-        check(&[&plan], TALK, "just talking", ("log_success.jsonl", "chitchat"));
+        assert_eq!((fixture.stages(), went.run.expect("an answer").answer.text), (stages.clone(), answer), "{plan:?}");
+        let lines = fixture.log(&file);
+        assert!(lines.iter().any(|line| line["op"] == *op && line["input"] == "hello there"), "{file}: {lines:?}");
+        assert_eq!(went.usage.total_calls() as usize, stages.len());
     }
-}
-
-#[test]
-fn two_tasks_of_the_chat_model_are_tasks() {
-    let plan = r#"[{"task":"summarization","id":0,"dep":[-1],"args":{"text":"x"}},
-                   {"task":"translation","id":1,"dep":[0],"args":{"text":"<GENERATED>-0"}}]"#;
-    check(&[plan], &["parse_task", "response_results"], "all done", ("log_success.jsonl", "response"));
-}
-
-#[test]
-fn a_plan_with_the_word_error_in_it_is_a_plan() {
-    let plan = r#"[{"task":"text-to-speech","id":0,"dep":[-1],"args":{"text":"error"}},
-                   {"task":"text-to-speech","id":1,"dep":[-1],"args":{"text":"no error"}}]"#;
-    check(&[plan], &["parse_task", "response_results"], "all done", ("log_success.jsonl", "response"));
 }
 
 #[tokio::test]
@@ -97,7 +56,7 @@ async fn the_second_question_quotes_the_reply_and_the_reason() {
     let script = Script::new().on("parse_task", vec![Reply::text("my plan: none"), Reply::text("[]")]);
     let fixture = with_chat(script.on("chitchat", Reply::text("hi"))).build().await;
     fixture.run("hello").await.run.expect("an answer");
-    let requests = fixture.chat.as_ref().expect("a chat").requests_of("parse_task");
+    let requests = fixture.requests_of("parse_task");
     assert!(requests[1].prompt().contains("my plan: none"));
     assert!(requests[1].prompt().len() > requests[0].prompt().len());
 }
@@ -107,12 +66,11 @@ async fn stage_one_is_exact_and_favours_the_words_of_the_format() {
     let script = Script::new().on("parse_task", Reply::text("[]")).on("chitchat", Reply::text("hi"));
     let fixture = with_chat(script).build().await;
     fixture.run("hello").await.run.expect("an answer");
-    let chat = fixture.chat.as_ref().expect("a chat");
-    let plan = &chat.requests_of("parse_task")[0].body;
+    let plan = &fixture.requests_of("parse_task")[0].body;
     assert_eq!(plan["temperature"], 0.0);
     let bias = plan["logit_bias"].as_object().expect("a bias");
     assert!(bias.len() > 40 && bias.values().all(|value| *value == 0.1), "{bias:?}");
-    let talk = &chat.requests_of("chitchat")[0].body;
+    let talk = &fixture.requests_of("chitchat")[0].body;
     assert_eq!((talk.get("temperature"), talk.get("logit_bias")), (None, None));
 }
 
@@ -126,9 +84,8 @@ async fn history_is_told_to_the_planner_and_kept_in_conversation() {
         ..Default::default()
     };
     fixture.run_request(request, Default::default()).await.run.expect("an answer");
-    let chat = fixture.chat.as_ref().expect("a chat");
-    assert!(chat.requests_of("parse_task")[0].prompt().contains("I am Ada"));
-    let messages = chat.requests_of("chitchat")[0].body["messages"].clone();
+    assert!(fixture.prompt("parse_task").contains("I am Ada"));
+    let messages = fixture.requests_of("chitchat")[0].body["messages"].clone();
     let said: Vec<(&str, &str)> = messages
         .as_array()
         .expect("messages")
@@ -147,9 +104,8 @@ async fn long_history_is_trimmed_and_the_input_stays() {
         (0..60).map(|n| jarvis_plan::Turn::user(format!("turn {n}: {}", "many words here ".repeat(60)))).collect();
     let request = jarvis_plan::Request { text: "the last wish".into(), history, ..Default::default() };
     fixture.run_request(request, Default::default()).await.run.expect("an answer");
-    let chat = fixture.chat.as_ref().expect("a chat");
     for stage in ["parse_task", "chitchat"] {
-        let prompt = chat.requests_of(stage)[0].prompt();
+        let prompt = fixture.prompt(stage);
         assert!(prompt.contains("the last wish") && !prompt.contains("turn 0:"), "{stage}");
     }
 }
@@ -159,7 +115,7 @@ async fn structured_output_asks_for_the_task_names() {
     let script = Script::new().on("parse_task", Reply::text(r#"{"tasks":[]}"#)).on("chitchat", Reply::text("hi"));
     let fixture = with_chat(script).settings(|settings| settings.structured = true).build().await;
     fixture.run("hello").await.run.expect("an answer");
-    let body = fixture.chat.as_ref().expect("a chat").requests_of("parse_task")[0].body.clone();
+    let body = fixture.requests_of("parse_task")[0].body.clone();
     let schema = &body["response_format"]["json_schema"];
     assert_eq!(schema["strict"], Value::Bool(true));
     let names = schema["schema"]["properties"]["tasks"]["items"]["properties"]["task"]["enum"].to_string();

@@ -7,6 +7,7 @@ use jarvis_hugginggpt::Run;
 use jarvis_hugginggpt::decisions::{Executable, PlanFileError, read_plan};
 use jarvis_plan::{ErrorCode, Limits, Request};
 use jarvis_testing::chat::{Reply, Script};
+use jarvis_testing::rows;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -19,18 +20,16 @@ async fn fixture() -> Fixture {
         .on("choose_model", Reply::text(r#"{"id":"org/b","reason":"chosen now"}"#))
         .on("response_results", Reply::text("done"));
     with_chat(script)
-        .live("image-to-text", "org/a")
-        .live("image-to-text", "org/b")
+        .live("image-to-text", "org/a org/b")
         .live("object-detection", "org/boxes")
-        .does("org/broken", Does::Fails(ErrorCode::Upstream, "no"))
+        .does("org/broken", Does::Fails(ErrorCode::Upstream, "no".into()))
         .listed("image-to-text", "org/broken")
         .build()
         .await
 }
 
 fn task(id: i64, task: &str, model: &str, args: Value, dependencies: &[i64]) -> Value {
-    json!({"task_id": id, "task_type": task, "model_id": model, "model_reason": "said so", "args": args,
-           "dependencies": dependencies, "execution_level": 9, "hosted_on": "huggingface", "alternatives": []})
+    written(json!([id, task, model, args, dependencies]))
 }
 
 fn config(tasks: &[Value]) -> Value {
@@ -151,12 +150,8 @@ async fn a_decision_is_read_back_as_it_was_made() {
             ),
         )
         .on("choose_model", Reply::text(r#"{"id":"org/b","reason":"good"}"#));
-    let fixture = with_chat(script)
-        .live("image-to-text", "org/a")
-        .live("image-to-text", "org/b")
-        .live("object-detection", "org/boxes")
-        .build()
-        .await;
+    let fixture =
+        with_chat(script).live("image-to-text", "org/a org/b").live("object-detection", "org/boxes").build().await;
     let decided = decide(&decisions(&fixture), Request::new("look at it")).await;
     let decision = decided.decision();
     for form in [decision.execution_config(), decision.reply(), decision.decisions_only()] {
@@ -176,148 +171,49 @@ async fn a_decision_is_read_back_as_it_was_made() {
     }
 }
 
-/// Reads a plan that was edited; what it became, and what was said.
-async fn forgiven(tasks: &[Value], want: &[&str], note: &str) {
-    let fixture = fixture().await;
-    let plan = read(&fixture, &config(tasks)).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(lines(&plan), want);
-    assert!(note.is_empty() == plan.notes.is_empty() && plan.notes.join("; ").contains(note), "{:?}", plan.notes);
+const CASES: &str = include_str!("cases.yaml");
+
+/// A task of the test cases: the arguments of [`task`] as a list, with fields to replace at its end, or as it stands.
+fn written(row: Value) -> Value {
+    let Value::Array(row) = row else { return row };
+    let mut task = json!({"task_id": row[0], "task_type": row[1], "model_id": row[2], "model_reason": "said so",
+        "args": row[3], "dependencies": row[4], "execution_level": 9, "hosted_on": "huggingface", "alternatives": []});
+    for (name, value) in row.get(5).and_then(Value::as_object).into_iter().flatten() {
+        task[name] = value.clone();
+    }
+    task
 }
 
 #[tokio::test]
 async fn edits_are_forgiven_where_that_is_safe() {
-    const CAPTION: &str = r#"0 image-to-text [] {"image":"/images/a.jpg"} org/a"#;
-    // A task was deleted: the dependency on it goes, and the ids close up.
-    let after = task(5, "image-to-text", "org/b", json!({"image": "/images/b.jpg"}), &[0, 3]);
-    let closed = r#"1 image-to-text [0] {"image":"/images/b.jpg"} org/b"#;
-    forgiven(&[caption(0), after.clone()], &[CAPTION, closed], "the dependency on 3").await;
-    forgiven(&[caption(0), after], &[CAPTION, closed], "task 5 of the plan is task 1 here").await;
-    // References move with the ids.
-    let mut later = speech(9, 4);
-    later["model_id"] = "native/none".into();
-    later["model_id"] = "N/A".into();
-    let spoken = r#"1 text-to-speech [0] {"text":"<GENERATED>-0"} -"#;
-    forgiven(
-        &[caption(4), later],
-        &[CAPTION, spoken],
-        "task 4 of the plan is task 0 here; task 9 of the plan is task 1 here",
-    )
-    .await;
-    // A new task was written at the end, as a person writes: an alias, numbers as text, no levels.
-    let added = json!({"task_id": " 07 ", "task_type": "Object Detection", "args": {"image": "<GENERATED-0>"}, "model_id": "org/boxes"});
-    let added_line = r#"1 object-detection [0] {"image":"<GENERATED>-0"} org/boxes"#;
-    forgiven(&[caption(0), added], &[CAPTION, added_line], "task 7 of the plan is task 1 here").await;
-    // The model was changed, its host was not.
-    let mut moved = caption(0);
-    moved["hosted_on"] = "native".into();
-    forgiven(&[moved], &[CAPTION], "whatever `hosted_on` says").await;
-    let mut loaded = caption(0);
-    loaded["hosted_on"] = "local".into();
-    forgiven(&[loaded], &[CAPTION], "").await;
-    // Values that are no strings, a scalar dependency, words for ids.
-    let words = json!({"task_id": "speak", "task_type": "text-to-speech", "args": {"text": "hi", "speed": 2, "voice": null},
-                       "dependencies": "look"});
-    let mut look = caption(0);
-    look["task_id"] = "look".into();
-    let word_line = r#"1 text-to-speech [0] {"text":"hi","speed":"2"} -"#;
-    forgiven(&[look, words], &[CAPTION, word_line], "task look of the plan is task 0 here").await;
+    for (tasks, want, note) in rows::<(Vec<Value>, Vec<String>, String)>(CASES, "forgiven") {
+        let fixture = fixture().await;
+        let tasks: Vec<Value> = tasks.into_iter().map(written).collect();
+        let plan = read(&fixture, &config(&tasks)).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(lines(&plan), want);
+        let notes = plan.notes.join("; ");
+        assert!(note.is_empty() == notes.is_empty() && notes.contains(&note), "{notes}");
+    }
 }
 
-/// The faults of a plan, in one line each.
-async fn refused(plan: &Value, want: &[&str]) {
+async fn refused(plan: &Value, want: &[impl AsRef<str>]) {
     let fixture = fixture().await;
     let error = read(&fixture, plan).expect_err("it cannot be executed");
-    let told: Vec<String> = error.faults.iter().map(ToString::to_string).collect();
-    assert_eq!(told, want, "{plan}");
-    assert!(error.to_string().contains(want[0]) && !error.hint().is_empty(), "{error}");
+    let faults: Vec<String> = error.faults.iter().map(ToString::to_string).collect();
+    assert_eq!(faults, want.iter().map(AsRef::as_ref).collect::<Vec<_>>(), "{plan}");
+    assert!(error.to_string().contains(&faults[0]) && !error.hint().is_empty(), "{error}");
 }
 
 #[tokio::test]
 async fn what_is_wrong_is_told_task_by_task() {
-    let pictured = |id: i64, of: i64, dependencies: &[i64]| {
-        task(id, "image-to-text", "org/a", json!({"image": format!("<GENERATED>-{of}")}), dependencies)
-    };
-    refused(
-        &config(&[task(0, "image-to-test", "org/a", json!({}), &[])]),
-        &["task 0, `task_type`: no task type `image-to-test` is known"],
-    )
-    .await;
-    refused(
-        &config(&[pictured(2, 7, &[])]),
-        &["task 2, `args.image`: it refers to the output of task 7, which is not in the plan"],
-    )
-    .await;
-    let circle = "the tasks 0, 1 wait for each other in a circle";
-    refused(
-        &config(&[pictured(0, 1, &[]), pictured(1, 0, &[]), speech(2, 1), caption(3)]),
-        &[&format!("task 0, `dependencies`: {circle}"), &format!("task 1, `dependencies`: {circle}")],
-    )
-    .await;
-    refused(&config(&[pictured(0, 0, &[])]), &["task 0, `dependencies`: its arguments refer to its own output"]).await;
-    refused(
-        &config(&[task(3, "image-to-text", "org/nobody", json!({"image": "/images/a.jpg"}), &[])]),
-        &["task 3, `model_id`: no model `org/nobody` is known"],
-    )
-    .await;
-    refused(
-        &config(&[task(3, "image-to-text", "org/boxes", json!({"image": "/images/a.jpg"}), &[])]),
-        &["task 3, `model_id`: `org/boxes` serves `object-detection`, not `image-to-text`"],
-    )
-    .await;
-    refused(
-        &config(&[task(3, "image-to-text", "ChatGPT", json!({"image": "/images/a.jpg"}), &[])]),
-        &["task 3, `model_id`: the chat model does not serve `image-to-text`"],
-    )
-    .await;
-    let mut elsewhere = task(3, "image-to-text", "blip", json!({"image": "/images/a.jpg"}), &[]);
-    elsewhere["hosted_on"] = "api".into();
-    refused(
-        &config(&[elsewhere]),
-        &["task 3, `model_id`: `blip` is a model of a catalogue service, which jarvis plans with and does not call"],
-    )
-    .await;
-    refused(&config(&[caption(1), caption(1)]), &["task 1, `task_id`: two tasks have this id"]).await;
-    refused(&config(&[0, 1, 2, 3, 4].map(caption)), &["`tasks`: there are 5 tasks; the limit is 4"]).await;
-    refused(&config(&[]), &["`tasks`: there are no tasks"]).await;
-    refused(&json!({"hello": 1}), &["`tasks`: there is no list of tasks"]).await;
-    refused(&json!("plan"), &["`tasks`: there is no list of tasks"]).await;
-    refused(
-        &config(&[json!({"task_id": 1}), json!(7), json!({"task_id": [1], "task_type": "x"})]),
-        &[
-            "task 1, `task_type`: it is missing",
-            "task at position 1, `tasks`: it is not an object",
-            "task at position 2, `task_id`: [1] is not an id",
-        ],
-    )
-    .await;
-    let mut odd = caption(0);
-    odd["args"] = json!("a.jpg");
-    odd["dependencies"] = json!([{"from": 1}, 0]);
-    refused(
-        &config(&[odd]),
-        &[
-            "task 0, `args`: it is not an object of names and values",
-            "task 0, `dependencies`: {\"from\":1} is not the id of a task",
-            "task 0, `dependencies`: it depends on itself",
-        ],
-    )
-    .await;
-    // All at once.
-    refused(
-        &config(&[
-            task(0, "image-to-test", "org/a", json!({}), &[]),
-            pictured(1, 9, &[]),
-            task(2, "object-detection", "org/a", json!({"image": "/images/a.jpg"}), &[]),
-        ]),
-        &[
-            "task 0, `task_type`: no task type `image-to-test` is known",
-            "task 1, `args.image`: it refers to the output of task 9, which is not in the plan",
-            "task 2, `model_id`: `org/a` serves `image-to-text`, not `object-detection`",
-        ],
-    )
-    .await;
+    for (tasks, want) in rows::<(Vec<Value>, Vec<String>)>(CASES, "refused") {
+        refused(&config(&tasks.into_iter().map(written).collect::<Vec<_>>()), &want).await;
+    }
     let pipeline = json!({"tasks": [{"id": "source", "upstreams": ["none"], "downstreams": ["pipeline-end"]}]});
     refused(&pipeline, &["task source, `task`: it is missing"]).await;
+    for none in [json!({"hello": 1}), json!("plan")] {
+        refused(&none, &["`tasks`: there is no list of tasks"]).await;
+    }
 }
 
 #[tokio::test]

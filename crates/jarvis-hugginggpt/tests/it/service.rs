@@ -18,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::fixture::{Builder, Fixture, with_chat, with_events};
 
-/// A pipeline beside a catalogue service.
 pub(crate) struct ServiceFixture {
     pub(crate) base: Fixture,
     pub(crate) service: FakeCatalogue,
@@ -58,7 +57,6 @@ pub(crate) async fn with_service_of(builder: Builder, data: Data) -> ServiceFixt
     ServiceFixture { base, service, decisions }
 }
 
-/// A decision and how it was told.
 pub(crate) struct Told {
     pub(crate) result: Result<PipelineDecision, DecisionError>,
     pub(crate) events: Vec<Event>,
@@ -69,9 +67,10 @@ impl Told {
         self.result.as_ref().expect("a decision")
     }
 
-    /// The tasks in one line each: `id (model)`.
-    pub(crate) fn lines(&self) -> Vec<String> {
-        self.decision().pipeline.tasks.iter().map(|task| format!("{} ({})", task.id, task.model_id)).collect()
+    /// The tasks with their models: `id (model), …`.
+    pub(crate) fn lines(&self) -> String {
+        let tasks = self.decision().pipeline.tasks.iter();
+        tasks.map(|task| format!("{} ({})", task.id, task.model_id)).collect::<Vec<_>>().join(", ")
     }
 
     pub(crate) fn kinds(&self) -> Vec<&'static str> {
@@ -92,7 +91,7 @@ impl ServiceFixture {
     }
 
     pub(crate) fn prompts(&self, stage: &str) -> Vec<String> {
-        let requests = self.base.chat.as_ref().expect("a chat model").requests_of(stage);
+        let requests = self.base.requests_of(stage);
         requests.iter().map(jarvis_testing::chat::Request::prompt).collect()
     }
 
@@ -133,13 +132,8 @@ pub(crate) fn script(plan: &Value) -> Script {
         .on("choose_model", Reply::text(r#"{"id":"org/face-b","reason":"it sees crowds"}"#))
 }
 
-pub(crate) const CHOSEN: [&str; 5] = [
-    "source (none)",
-    "face-detection (org/face-b)",
-    "age-classification (org/age)",
-    "fire-detection (none)",
-    "pipeline-end (none)",
-];
+pub(crate) const CHOSEN: &str = "source (none), face-detection (org/face-b), age-classification (org/age), \
+    fire-detection (none), pipeline-end (none)";
 
 pub(crate) fn example(id: &str) -> Value {
     json!({"id": id, "scenario": {"objects-seen": ["x"], "sample-description": format!("scene of {id}")}, "tasks": plan()})

@@ -121,7 +121,6 @@ async fn a_measurement_gives_up_when_nobody_answers() {
     assert_eq!((figures.failed, summary.left, summary.gave_up), (3, 2, true));
 }
 
-/// Keeps what is told of samples.
 #[derive(Default)]
 struct Seen(Mutex<Vec<String>>);
 

@@ -6,7 +6,6 @@ use tonic::metadata::MetadataMap;
 
 const HEADER: &str = "grpc-timeout";
 
-/// The caller's time, when it says one.
 pub(super) fn of(metadata: &MetadataMap) -> Option<Duration> {
     read(metadata.get(HEADER)?.to_str().ok()?)
 }

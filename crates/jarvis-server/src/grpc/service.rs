@@ -118,7 +118,6 @@ impl FileBasedQa for Questions {
 }
 
 impl Questions {
-    /// What is asked, its document read.
     async fn asked(&self, request: Request<QueryRequest>) -> Result<Timed, Status> {
         let until = deadline::of(request.metadata()).map(|time| Instant::now() + time.saturating_sub(margin(time)));
         let QueryRequest { question, file_data, language, max_steps } = request.into_inner();
@@ -162,7 +161,6 @@ struct Timed {
 }
 
 impl Timed {
-    /// The question with the time that is left for it.
     fn now(&self) -> Asked {
         let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
         Asked { deadline: left, ..self.asked.clone() }
@@ -245,7 +243,6 @@ async fn last_event(ended: Result<Ended<End>, Status>, media: &Arc<Media>) -> Re
     }
 }
 
-/// The bytes of pictures under the public root.
 async fn pictures(media: &Arc<Media>, urls: &[String]) -> Result<Vec<Vec<u8>>, Status> {
     if urls.is_empty() {
         return Ok(Vec::new());

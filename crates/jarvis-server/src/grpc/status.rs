@@ -9,7 +9,6 @@ use tonic::{Code, Status};
 use crate::error::ApiError;
 use crate::runs::Lost;
 
-/// The status of a question without an answer.
 pub(super) fn of(error: &AskError) -> Status {
     let code = match error {
         AskError::EmptyQuestion => Code::InvalidArgument,
@@ -38,7 +37,6 @@ fn of_model(error: &ChatError) -> Code {
     }
 }
 
-/// The status of a document that cannot be read.
 pub(super) fn of_document(error: &DocumentError) -> Status {
     match error {
         DocumentError::PdfTime(_) => Status::deadline_exceeded(error.to_string()),
@@ -51,12 +49,11 @@ pub(super) fn of_document(error: &DocumentError) -> Status {
     }
 }
 
-/// The status of a run that was not taken.
 pub(super) fn of_refusal(error: &ApiError) -> Status {
-    match error.status().as_u16() {
-        503 if error.code() == "overloaded" => Status::resource_exhausted(error.message()),
-        503 => Status::unavailable(error.message()),
-        _ => Status::internal(error.message()),
+    match error.0.status.as_u16() {
+        503 if error.0.code == "overloaded" => Status::resource_exhausted(&error.0.message),
+        503 => Status::unavailable(&error.0.message),
+        _ => Status::internal(&error.0.message),
     }
 }
 

@@ -15,7 +15,6 @@ const MOST_PIECES: usize = 256 << 10;
 /// One event as it goes over the wire. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// Its place in the run's stream.
     pub(crate) seq: u64,
     pub(crate) name: Cow<'static, str>,
     /// Its JSON, in one line.
@@ -23,7 +22,6 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The wire form of an event.
     pub(crate) fn of(event: &Event) -> Frame {
         let data = serde_json::to_string(event).expect("an event has only string keys");
         Frame { seq: event.seq, name: event.kind.name().into(), data: data.into() }

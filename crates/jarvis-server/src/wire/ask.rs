@@ -27,10 +27,8 @@ pub(crate) struct Ask {
     #[serde(default)]
     pub(crate) detached: bool,
     /// A chat endpoint of the caller's own; refused unless the server allows it.
-    #[serde(default)]
     pub(crate) api_endpoint: Option<String>,
     /// A key for it; refused unless the server allows it.
-    #[serde(default)]
     #[schema(write_only)]
     pub(crate) api_key: Option<String>,
 }
@@ -63,17 +61,16 @@ pub(crate) struct Attachment {
     #[schema(value_type = AttachmentKind)]
     pub(crate) kind: Kind,
     /// A file on the server, as `POST /upload` or an answer named it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "/images/0f8e.png")]
     pub(crate) path: Option<String>,
-    /// The text itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
     /// A web address; the server fetches it if its rules allow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
     /// What the person calls it, such as the name of the uploaded file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
 }
 

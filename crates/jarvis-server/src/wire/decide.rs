@@ -15,25 +15,20 @@ use crate::wire::ask::{Ask, Attachment, Message};
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct DecideAsk {
     /// The conversation; the last message is the request.
-    #[serde(default)]
     #[schema(value_type = Option<Vec<Message>>)]
     pub(crate) messages: Option<Vec<Turn>>,
     /// What is seen: `objects-seen`, a list of words, and `sample-description`, a text.
-    #[serde(default)]
     #[schema(value_type = Option<Object>)]
     pub(crate) scenario: Option<Value>,
     /// How the decision is written.
-    #[serde(default)]
     #[schema(value_type = Option<DecisionFormat>)]
     pub(crate) format: Option<Format>,
     /// Files that the request is about.
     #[serde(default)]
     pub(crate) attachments: Vec<Attachment>,
     /// A chat endpoint of the caller's own; refused unless the server allows it.
-    #[serde(default)]
     pub(crate) api_endpoint: Option<String>,
     /// A key for it; refused unless the server allows it.
-    #[serde(default)]
     #[schema(write_only)]
     pub(crate) api_key: Option<String>,
 }
@@ -91,7 +86,6 @@ impl DecideAsk {
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 pub(crate) struct NewPlanAsk {
-    /// The plan.
     #[schema(value_type = Object)]
     execution_config: Value,
     /// The request's words; those of the plan unless given.
@@ -120,11 +114,9 @@ pub(crate) struct TrialAsk {
 #[derive(Debug, Default, Deserialize, ToSchema)]
 pub(crate) struct PlanAsk {
     /// The plan: what `POST /decisions` gave under this name, edited at will. Levels, edges and order are worked out anew.
-    #[serde(default)]
     #[schema(value_type = Option<Object>)]
     pub(crate) execution_config: Option<Value>,
     /// The request's words; those of the plan unless given.
-    #[serde(default)]
     pub(crate) request: Option<String>,
     /// Texts and files that the plan names.
     #[serde(default)]

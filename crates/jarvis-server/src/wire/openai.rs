@@ -17,46 +17,34 @@ pub(crate) struct ChatCompletionRequest {
     #[schema(min_items = 1)]
     pub(crate) messages: Vec<ChatMessage>,
     /// Whether the reply comes piece by piece, as server-sent events.
-    #[serde(default)]
     pub(crate) stream: Option<bool>,
     /// Settings of a streamed reply.
-    #[serde(default)]
     pub(crate) stream_options: Option<StreamOptions>,
     /// An extension: whether a streamed reply also tells the progress, as `reasoning_content`.
-    #[serde(default)]
     pub(crate) stream_progress: Option<bool>,
     /// How many replies; only 1 can be given.
-    #[serde(default)]
     #[schema(minimum = 1, maximum = 1)]
     pub(crate) n: Option<u64>,
     /// Tools of the caller; not supported.
-    #[serde(default)]
     #[schema(value_type = Option<Vec<Object>>)]
     pub(crate) tools: Option<Value>,
     /// The choice among them; not supported.
-    #[serde(default)]
     #[schema(value_type = Option<String>)]
     pub(crate) tool_choice: Option<Value>,
     /// Functions of the caller; not supported.
-    #[serde(default)]
     #[schema(value_type = Option<Vec<Object>>)]
     pub(crate) functions: Option<Value>,
     /// The form of the reply; only text can be given.
-    #[serde(default)]
     #[schema(value_type = Option<Object>)]
     pub(crate) response_format: Option<Value>,
     /// Probabilities; not supported.
-    #[serde(default)]
     pub(crate) logprobs: Option<bool>,
     /// Kinds of output; only `text` can be given.
-    #[serde(default)]
     pub(crate) modalities: Option<Vec<String>>,
     /// Sound output; not supported.
-    #[serde(default)]
     #[schema(value_type = Option<Object>)]
     pub(crate) audio: Option<Value>,
     /// Words that end the reply; not supported.
-    #[serde(default)]
     #[schema(value_type = Option<String>)]
     pub(crate) stop: Option<Value>,
 }
@@ -65,7 +53,6 @@ pub(crate) struct ChatCompletionRequest {
 #[derive(Debug, Default, Deserialize, ToSchema)]
 pub(crate) struct StreamOptions {
     /// Whether a last piece tells the usage.
-    #[serde(default)]
     pub(crate) include_usage: Option<bool>,
 }
 
@@ -76,7 +63,6 @@ pub(crate) struct ChatMessage {
     #[schema(pattern = "^(system|developer|user|assistant)$", example = "user")]
     pub(crate) role: String,
     /// A text, or parts.
-    #[serde(default)]
     pub(crate) content: Option<Content>,
 }
 
@@ -97,13 +83,10 @@ pub(crate) struct Part {
     #[serde(rename = "type")]
     pub(crate) kind: String,
     /// The text.
-    #[serde(default)]
     pub(crate) text: Option<String>,
     /// The picture.
-    #[serde(default)]
     pub(crate) image_url: Option<ImageUrl>,
     /// The sound.
-    #[serde(default)]
     pub(crate) input_audio: Option<InputAudio>,
 }
 
@@ -134,7 +117,6 @@ pub(crate) struct ChatCompletion {
     pub(crate) created: u64,
     /// The model that was asked for.
     pub(crate) model: String,
-    /// One choice.
     pub(crate) choices: Vec<Choice>,
     /// Tokens of all model calls of the run together.
     pub(crate) usage: Tokens,
@@ -143,9 +125,7 @@ pub(crate) struct ChatCompletion {
 /// The one choice of a whole reply.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Choice {
-    /// 0.
     pub(crate) index: u32,
-    /// The message.
     pub(crate) message: AssistantMessage,
     /// `stop`.
     pub(crate) finish_reason: &'static str,
@@ -211,14 +191,12 @@ pub(crate) struct Delta<'a> {
 pub(crate) struct ModelList {
     /// `list`.
     pub(crate) object: &'static str,
-    /// The models.
     pub(crate) data: Vec<ModelCard>,
 }
 
 /// A model that can be asked.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct ModelCard {
-    /// Its id.
     pub(crate) id: String,
     /// `model`.
     pub(crate) object: &'static str,

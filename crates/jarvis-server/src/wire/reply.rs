@@ -12,7 +12,6 @@ use crate::wire::ask::Attachment;
 /// An answer in the shape of the original's HTTP API, with the run beside it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AnswerReply {
-    /// The answer's text.
     pub(crate) message: String,
     /// The whole run: plan, outcomes, results, answer and usage.
     #[schema(value_type = Object)]
@@ -23,7 +22,6 @@ pub(crate) struct AnswerReply {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum AnswerOrDecisions {
-    /// The answer.
     Answer(Box<AnswerReply>),
     /// The plan and the choices; nothing was carried out.
     #[schema(value_type = DecisionsReply)]
@@ -45,7 +43,6 @@ pub(crate) struct DecisionsReply {
 /// The reply to a request that is conversation.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ConversationReply {
-    /// The reply.
     pub(crate) message: String,
 }
 
@@ -53,7 +50,6 @@ pub(crate) struct ConversationReply {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum TasksReply {
-    /// The tasks.
     #[schema(value_type = Vec<Object>)]
     Tasks(Value),
     /// The reply instead.
@@ -64,7 +60,6 @@ pub(crate) enum TasksReply {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum ResultsReply {
-    /// The results.
     #[schema(value_type = Object)]
     Results(Value),
     /// The reply instead.
@@ -101,7 +96,6 @@ pub(crate) struct EventStream(SseEvent);
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 pub(crate) struct SseEvent {
-    /// Its name.
     event: Option<String>,
     /// Its place in the stream.
     id: Option<String>,
@@ -112,7 +106,6 @@ pub(crate) struct SseEvent {
 /// A run in a line.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RunLine {
-    /// Its id.
     run_id: String,
     /// What was asked.
     request: String,
@@ -177,7 +170,6 @@ impl RunReply {
 /// Result of asking to cancel a run.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CancelReply {
-    /// The run.
     pub(crate) run_id: String,
     /// Always true; a run that cannot be cancelled is an error.
     pub(crate) cancelled: bool,
@@ -188,7 +180,6 @@ pub(crate) struct CancelReply {
 pub(crate) struct HealthReply {
     /// `healthy`, or `degraded` when something that the pipeline needs does not work.
     pub(crate) status: &'static str,
-    /// The version of jarvis.
     pub(crate) version: &'static str,
     /// `offline` or `llm`.
     pub(crate) planner: &'static str,
@@ -217,7 +208,6 @@ pub(crate) struct ModelsReply {
 /// A model.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ModelLine {
-    /// Its id.
     pub(crate) id: String,
     /// The task type it serves.
     pub(crate) task: String,
@@ -232,7 +222,6 @@ pub(crate) struct ModelLine {
 /// A task type.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TaskLine {
-    /// Its name.
     pub(crate) name: String,
     /// What it does.
     pub(crate) description: String,

@@ -1,9 +1,10 @@
 //! Authentication, allowed hosts and origins, and what the server reports of itself.
 
+use jarvis_testing::rows;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
-use crate::harness::{self, Reply, ask};
+use crate::harness::{self, CASES, Reply, ask};
 
 const TOKEN: &str = "a-long-token";
 
@@ -29,19 +30,9 @@ async fn with_a_token_nothing_but_the_front_is_open() {
         assert_eq!(harness.get(path).await.status, 200, "{path}");
     }
     assert_eq!(harness.get("/ready").await.status, 503);
-    let closed = [
-        "/runs",
-        "/runs/x",
-        "/runs/x/events",
-        "/metrics",
-        "/models",
-        "/v1/models",
-        "/images/a.png",
-        "/audios/a.wav",
-        "/plans/x",
-    ];
+    let closed = rows::<String>(CASES, "closed paths");
     for path in closed {
-        let reply = harness.get(path).await;
+        let reply = harness.get(&path).await;
         assert_eq!((reply.told().as_str(), reply.header("www-authenticate")), ("401 unauthorized", "Bearer"), "{path}");
     }
     for path in ["/hugginggpt", "/hugginggpt/stream", "/decisions", "/v1/chat/completions", "/upload", "/admin/refresh"]
@@ -142,30 +133,13 @@ fn a_server_that_others_can_reach_needs_a_token() {
     use jarvis_server::{Options, check};
     let open = Options::default();
     let closed = Options { token: jarvis_net::Secret::new(TOKEN), ..Options::default() };
-    for (address, needs) in [
-        ("127.0.0.1:8004", false),
-        ("127.9.9.9:8004", false),
-        ("[::1]:8004", false),
-        ("[::ffff:127.0.0.1]:8004", false),
-        ("0.0.0.0:8004", true),
-        ("[::]:8004", true),
-        ("192.168.1.2:8004", true),
-    ] {
+    for (address, needs) in rows::<(String, bool)>(CASES, "addresses") {
         let address = address.parse().expect("an address");
         assert_eq!(check(address, &open).is_err(), needs, "{address}");
         assert!(check(address, &closed).is_ok(), "{address}");
     }
-    for (origin, good) in [
-        ("https://tools.example.org", true),
-        ("http://localhost:3000", true),
-        ("*", false),
-        ("null", false),
-        ("tools.example.org", false),
-        ("https://tools.example.org/", false),
-        ("https://tools.example.org/page", false),
-        ("https://tools.example.org:443", false),
-    ] {
-        let options = Options { cors_origins: vec![origin.to_owned()], ..Options::default() };
+    for (origin, good) in rows::<(String, bool)>(CASES, "allowed origins") {
+        let options = Options { cors_origins: vec![origin.clone()], ..Options::default() };
         assert_eq!(check(([127, 0, 0, 1], 0).into(), &options).is_ok(), good, "{origin}");
     }
 }
@@ -210,29 +184,7 @@ async fn the_page_is_served_with_its_rules() {
     let api = harness.get("/openapi.json").await;
     assert_eq!(api.json["openapi"].as_str().map(|version| version.starts_with("3.1")), Some(true));
     let paths = api.json["paths"].as_object().expect("paths");
-    for path in [
-        "/hugginggpt",
-        "/hugginggpt/stream",
-        "/tasks",
-        "/results",
-        "/upload",
-        "/images/{name}",
-        "/runs",
-        "/runs/{id}",
-        "/runs/{id}/events",
-        "/runs/{id}/cancel",
-        "/decisions",
-        "/decisions/stream",
-        "/decisions/test",
-        "/plans/{id}",
-        "/plans/{id}/run",
-        "/plans/{id}/run/stream",
-        "/v1/chat/completions",
-        "/v1/models",
-        "/health",
-        "/ready",
-        "/metrics",
-    ] {
-        assert!(paths.contains_key(path), "{path}");
+    for path in rows::<String>(CASES, "documented paths") {
+        assert!(paths.contains_key(&path), "{path}");
     }
 }

@@ -1,9 +1,10 @@
 //! The original's routes: shapes, outcomes and statuses.
 
 use jarvis_testing::chat::{Reply as Said, Script};
+use jarvis_testing::rows;
 use serde_json::{Value, json};
 
-use crate::harness::{self, Does, MOOD, ask};
+use crate::harness::{self, CASES, Does, MOOD, ask};
 
 /// Two tasks, the second about what the first gave.
 const CHAIN: &str = r#"[{"task": "image-to-text", "id": 0, "dep": [-1], "args": {"image": "/images/a.png"}},
@@ -49,44 +50,8 @@ async fn conversation_is_a_message_everywhere() {
 
 #[tokio::test]
 async fn what_fails_has_its_status_and_one_shape() {
-    let ok = || planned(MOOD);
-    for (script, body, want) in [
-        (Script::new().on("parse_task", Said::error(500, "no")), ask("x"), "502 upstream"),
-        (Script::new().on("parse_task", Said::error(401, "no")), ask("x"), "502 unauthorized"),
-        (Script::new().on("parse_task", Said::error(429, "no")), ask("x"), "502 rate_limited"),
-        (Script::new().on("parse_task", Said::html(200)), ask("x"), "502 bad_reply"),
-        (ok(), json!({}), "400 invalid_request"),
-        (ok(), json!({"messages": []}), "400 invalid_request"),
-        (ok(), json!({"messages": "hello"}), "400 invalid_request"),
-        (ok(), json!({"messages": [{"role": "user"}]}), "400 invalid_request"),
-        (ok(), json!({"messages": [{"role": "robot", "content": "x"}]}), "400 invalid_request"),
-        (ok(), json!({"messages": [{"role": "user", "content": 7}]}), "400 invalid_request"),
-        (ok(), ask("   "), "400 invalid_request"),
-        (ok(), json!([1, 2]), "400 invalid_request"),
-        (ok(), json!({"messages": [{"role": "user", "content": "x"}], "api_key": "sk-1"}), "403 caller_model_refused"),
-        (
-            ok(),
-            json!({"messages": [{"role": "user", "content": "x"}], "api_endpoint": "http://127.0.0.1:1/v1"}),
-            "403 caller_model_refused",
-        ),
-        (
-            ok(),
-            json!({"messages": [{"role": "user", "content": "x"}], "attachments": [{"kind": "image", "path": "../../etc/passwd"}]}),
-            "400 invalid_request",
-        ),
-        (
-            ok(),
-            json!({"messages": [{"role": "user", "content": "x"}], "attachments": [{"kind": "image", "url": "file:///etc/passwd"}]}),
-            "400 invalid_request",
-        ),
-        (
-            ok(),
-            json!({"messages": [{"role": "user", "content": "x"}], "attachments": [{"kind": "text"}]}),
-            "400 invalid_request",
-        ),
-        (ok(), json!({"messages": [{"role": "user", "content": "x"}], "model": "gpt-9", "temperature": 3}), "200"),
-        (ok(), json!({"messages": [{"role": "user", "content": "x"}], "api_key": "", "api_endpoint": null}), "200"),
-    ] {
+    for (reply, body, want) in rows::<(Option<Said>, Value, String)>(CASES, "what fails") {
+        let script = reply.map_or_else(|| planned(MOOD), |reply| Script::new().on("parse_task", reply));
         let harness = harness::with_chat(script).start().await;
         for route in ["/hugginggpt", "/tasks", "/results"] {
             let reply = harness.post(route, body.clone()).await;

@@ -3,11 +3,7 @@
 use jarvis_testing::chat::{Reply as Said, Script};
 use serde_json::{Value, json};
 
-use crate::harness::{self, MOOD, ask};
-
-fn planned() -> Script {
-    Script::new().on("parse_task", MOOD).on("response_results", "Here you are.")
-}
+use crate::harness::{self, ask, planned};
 
 #[tokio::test]
 async fn a_decision_is_saved_looked_at_edited_and_carried_out() {

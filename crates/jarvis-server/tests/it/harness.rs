@@ -30,6 +30,8 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) const CASES: &str = include_str!("cases.yaml");
+
 /// How long a test waits for what must come; reached only when it does not.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -138,7 +140,6 @@ pub(crate) struct Builder {
     checks: Vec<jarvis_server::Check>,
 }
 
-/// A server without a chat model.
 pub(crate) fn offline() -> Builder {
     Builder {
         script: None,
@@ -150,7 +151,6 @@ pub(crate) fn offline() -> Builder {
     }
 }
 
-/// A server whose chat model answers by script.
 pub(crate) fn with_chat(script: Script) -> Builder {
     Builder { script: Some(script), ..offline() }
 }
@@ -309,12 +309,10 @@ impl Harness {
         Reply::of(self.request(Method::POST, path).json(&body).send().await.expect("a reply")).await
     }
 
-    /// Posts and leaves the reply open.
     pub(crate) async fn open(&self, path: &str, body: Value) -> Response {
         self.request(Method::POST, path).json(&body).send().await.expect("a reply")
     }
 
-    /// The events of a stream that ends.
     pub(crate) async fn stream(&self, path: &str, body: Value) -> Vec<(String, Value)> {
         let reply = self.open(path, body).await;
         assert_eq!(reply.status(), StatusCode::OK);
@@ -337,7 +335,6 @@ pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: reqwest::header::HeaderMap,
     pub(crate) text: String,
-    /// Null when it is not JSON.
     pub(crate) json: Value,
 }
 
@@ -373,6 +370,11 @@ pub(crate) fn events(text: &str) -> Vec<(String, Value)> {
             Some((field(event, "event").unwrap_or_default(), value))
         })
         .collect()
+}
+
+/// Replies for a request that is planned as [`MOOD`] and answered.
+pub(crate) fn planned() -> Script {
+    Script::new().on("parse_task", MOOD).on("response_results", "Here you are.")
 }
 
 pub(crate) fn ask(text: &str) -> Value {

@@ -16,8 +16,9 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient};
 use serde_json::{Value, json};
 
-use crate::harness::{self, Does, Harness, MOOD, PATIENCE, Reply};
+use crate::harness::{self, CASES, Does, Harness, PATIENCE, Reply, planned};
 use jarvis_testing::chat::{Reply as Said, Script};
+use jarvis_testing::rows;
 
 /// A client that keeps what it is told of progress.
 #[derive(Clone, Default)]
@@ -60,17 +61,14 @@ async fn client(harness: &Harness, lifecycle: ClientLifecycleMode, token: Option
     tokio::time::timeout(PATIENCE, served).await.expect("it answers").map_err(|error| error.to_string())
 }
 
-async fn call(client: &Client, tool: &'static str, arguments: Value) -> Result<CallToolResult, ServiceError> {
-    let params = CallToolRequestParams::new(tool).with_arguments(arguments.as_object().cloned().unwrap_or_default());
+async fn call(client: &Client, tool: &str, arguments: Value) -> Result<CallToolResult, ServiceError> {
+    let params =
+        CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments.as_object().cloned().unwrap_or_default());
     tokio::time::timeout(PATIENCE, client.peer().call_tool(params)).await.expect("it answers")
 }
 
 fn text(result: &CallToolResult) -> &str {
     result.content.iter().find_map(|block| block.as_text()).map_or("", |text| text.text.as_str())
-}
-
-fn planned() -> Script {
-    Script::new().on("parse_task", MOOD).on("response_results", "Here you are.")
 }
 
 fn drawn() -> Script {
@@ -208,32 +206,11 @@ async fn wrong_calls_are_told_what_is_wrong() {
     let harness = harness::offline().start().await;
     for lifecycle in lifecycles() {
         let client = client(&harness, lifecycle, None).await.unwrap();
-        for (tool, arguments, want) in [
-            ("sing", json!({}), "there is no tool `sing`: there are run, plan and ask"),
-            ("run", json!({}), "missing field `request`"),
-            ("run", json!({"request": "  "}), "`request` is empty"),
-            ("run", json!({"request": "x", "file": 1}), "unknown field `file`"),
-            (
-                "run",
-                json!({"request": "x", "files": [{"name": "a.png", "data": "%"}]}),
-                "`files[0].data` is not valid base64",
-            ),
-            ("run", json!({"request": "x", "files": [{"name": "a.png"}]}), "exactly one of"),
-            (
-                "run",
-                json!({"request": "x", "files": [{"url": "ftp://x", "kind": "image"}]}),
-                "may not begin with `ftp:`",
-            ),
-            ("run", json!({"request": "x", "files": [{"url": "file:///etc/passwd", "kind": "text"}]}), "may not begin"),
-            ("run", json!({"request": "x", "files": [{"name": "a.png", "data": "AAAA"}]}), "is not an image"),
-            ("plan", json!({"request": 7}), "at `request`"),
-            ("ask", json!({"question": "x", "language": "la"}), "at `language`"),
-            ("ask", json!({"question": "x", "document": "a", "document_base64": "YQ=="}), "not both"),
-        ] {
-            let error = call(&client, tool, arguments.clone()).await.unwrap_err();
+        for (tool, arguments, want) in rows::<(String, Value, String)>(CASES, "wrong mcp calls") {
+            let error = call(&client, &tool, arguments.clone()).await.unwrap_err();
             let ServiceError::McpError(error) = error else { panic!("{error}") };
             assert_eq!(error.code.0, -32602, "{tool} {arguments}: {error}");
-            assert!(error.message.contains(want), "{tool} {arguments}: {error}");
+            assert!(error.message.contains(&want), "{tool} {arguments}: {error}");
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Files in and out.
 
+use jarvis_testing::rows;
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
 use serde_json::Value;
 
-use crate::harness::{self, Harness, Reply};
+use crate::harness::{self, CASES, Harness, Reply};
 
 /// The first bytes of a PNG, enough to be known as one.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde";
@@ -111,19 +112,8 @@ async fn files_are_served_whole_and_in_parts_and_nothing_else_is() {
     #[cfg(unix)]
     std::os::unix::fs::symlink(harness.folder().join("secret.png"), harness.folder().join("public/images/link.png"))
         .expect("linked");
-    for path in [
-        "/images/none.png",
-        "/images/%2e%2e%2f%2e%2e%2fsecret.png",
-        "/images/..%2f..%2fsecret.png",
-        "/images/%252e%252e%252fsecret.png",
-        "/images/..%5c..%5csecret.png",
-        "/images/link.png",
-        "/images/.hidden.part",
-        "/images/%2Ehidden.part",
-        "/images/",
-        "/audios/a%00.wav",
-    ] {
-        let reply = harness.get(path).await;
+    for path in rows::<String>(CASES, "hidden files") {
+        let reply = harness.get(&path).await;
         assert_eq!(reply.status, 404, "{path}: {}", reply.text);
         assert!(!reply.text.contains("secret"), "{path}");
     }

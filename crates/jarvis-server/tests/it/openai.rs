@@ -2,10 +2,11 @@
 
 use base64::Engine;
 use jarvis_testing::chat::{Reply as Said, Script};
+use jarvis_testing::rows;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{self, MOOD, ask};
+use crate::harness::{self, CASES, MOOD, ask};
 
 const DOOR: &str = "/v1/chat/completions";
 
@@ -83,36 +84,7 @@ async fn a_stream_that_fails_says_so_inside() {
 #[tokio::test]
 async fn what_cannot_be_given_is_refused_by_name() {
     let harness = harness::with_chat(planned()).start().await;
-    for (more, want, param) in [
-        (json!({"n": 2}), "400 unsupported_parameter", "n"),
-        (json!({"tools": [{"type": "function", "function": {"name": "f"}}]}), "400 unsupported_parameter", "tools"),
-        (json!({"tool_choice": "required"}), "400 unsupported_parameter", "tool_choice"),
-        (json!({"functions": [{}]}), "400 unsupported_parameter", "functions"),
-        (json!({"response_format": {"type": "json_object"}}), "400 unsupported_parameter", "response_format"),
-        (json!({"logprobs": true}), "400 unsupported_parameter", "logprobs"),
-        (json!({"modalities": ["text", "audio"]}), "400 unsupported_parameter", "modalities"),
-        (json!({"stop": ["x"]}), "400 unsupported_parameter", "stop"),
-        (json!({"model": "gpt-9"}), "404 model_not_found", "model"),
-        (json!({"messages": []}), "400 invalid_request", "messages"),
-        (json!({"messages": [{"role": "assistant", "content": "x"}]}), "400 invalid_request", "messages"),
-        (json!({"messages": [{"role": "tool", "content": "x"}]}), "400 invalid_request", "messages[0]"),
-        (json!({"messages": [{"role": "user", "content": [{"type": "file"}]}]}), "400 invalid_request", "messages[0]"),
-        (
-            json!({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}),
-            "400 invalid_request",
-            "messages[0]",
-        ),
-        (
-            json!({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "file:///etc/passwd"}}]}]}),
-            "400 invalid_request",
-            "messages[0]",
-        ),
-        (
-            json!({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,aGVsbG8="}}]}]}),
-            "400 invalid_request",
-            "messages[0]",
-        ),
-    ] {
+    for (more, want, param) in rows::<(Value, String, String)>(CASES, "refused openai bodies") {
         let reply = harness.post(DOOR, body(more.clone())).await;
         assert_eq!(reply.told(), want, "{more} {}", reply.text);
         assert_eq!(reply.json["error"]["param"], param, "{more}");

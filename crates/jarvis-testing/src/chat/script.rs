@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -86,8 +87,49 @@ impl<const N: usize> From<[&str; N]> for Replies {
     }
 }
 
-#[derive(Debug, Clone)]
+/// A reply; one of a file of test cases is written as in [`Written`].
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "Written")]
 pub struct Reply(pub(super) Kind);
+
+/// A reply as test cases have it: the name and the arguments of its constructor, `{error: [500, oops]}`.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Written {
+    Text(String),
+    Pieces(Vec<String>),
+    Cut(String),
+    WithoutDone(String),
+    Error(u16, String),
+    RateLimited(String),
+    Html(u16),
+    Json(u16, Value),
+    Raw(u16, String, String),
+    Refusing(Vec<String>, String),
+    RefusingSilently(u16, Vec<String>, String),
+    EmptyChoices,
+    Never,
+}
+
+impl From<Written> for Reply {
+    fn from(written: Written) -> Reply {
+        match written {
+            Written::Text(text) => Reply::text(text),
+            Written::Pieces(pieces) => Reply::pieces(pieces),
+            Written::Cut(text) => Reply::cut(&text),
+            Written::WithoutDone(text) => Reply::text(text).without_done(),
+            Written::Error(status, message) => Reply::error(status, &message),
+            Written::RateLimited(wait) => Reply::rate_limited(&wait),
+            Written::Html(status) => Reply::html(status),
+            Written::Json(status, body) => Reply::json(status, body),
+            Written::Raw(status, kind, body) => Reply::raw(status, &kind, &body),
+            Written::Refusing(fields, text) => Reply::refusal(400, &fields, true, &text),
+            Written::RefusingSilently(status, fields, text) => Reply::refusal(status, &fields, false, &text),
+            Written::EmptyChoices => Reply::empty_choices(),
+            Written::Never => Reply::never(),
+        }
+    }
+}
 
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
@@ -105,14 +147,12 @@ pub(super) enum Kind {
 
 #[derive(Debug, Clone)]
 pub(super) struct Text {
-    /// The pieces in which it is streamed.
     pub(super) pieces: Vec<String>,
     pub(super) finish_reason: String,
     pub(super) prompt_tokens: u64,
     pub(super) completion_tokens: u64,
     /// The connection ends before the reply does.
     pub(super) cut: bool,
-    /// `[DONE]` is sent at the end.
     pub(super) done: bool,
     /// One permit lets one piece go.
     pub(super) gate: Option<Arc<Semaphore>>,
@@ -172,7 +212,6 @@ impl Reply {
         Reply::pieces(text.split_inclusive(' '))
     }
 
-    /// A reply that is streamed in the given pieces.
     pub fn pieces<T: Into<String>>(pieces: impl IntoIterator<Item = T>) -> Reply {
         Reply(Kind::Text(Text::new(pieces)))
     }
@@ -206,11 +245,6 @@ impl Reply {
     /// other requests with the text.
     pub fn refusing(fields: &[&str], text: &str) -> Reply {
         Reply::refusal(400, fields, true, text)
-    }
-
-    /// As [`Reply::refusing`], with another status and no word about the field.
-    pub fn refusing_silently(status: u16, fields: &[&str], text: &str) -> Reply {
-        Reply::refusal(status, fields, false, text)
     }
 
     /// Never answers; the request ends when the client goes away.
@@ -253,8 +287,8 @@ impl Reply {
         self
     }
 
-    fn refusal(status: u16, fields: &[&str], named: bool, text: &str) -> Reply {
-        let fields = fields.iter().map(|&field| field.to_owned()).collect();
+    fn refusal(status: u16, fields: &[impl AsRef<str>], named: bool, text: &str) -> Reply {
+        let fields = fields.iter().map(|field| field.as_ref().to_owned()).collect();
         Reply(Kind::Refusing { status, fields, named, text: Text::new(text.split_inclusive(' ')) })
     }
 

@@ -3,7 +3,6 @@
 #[cfg(feature = "grpc")]
 mod remote;
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,7 +14,7 @@ use jarvis_react::{Agent, Asked, Finish, Reached, Round};
 use jarvis_store::files;
 use serde_json::{Value, json};
 
-use super::{picture_place, request_text};
+use super::{picture_place, read_input, request_text};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -65,7 +64,6 @@ pub(crate) struct AskArgs {
     events: bool,
 }
 
-/// An answer, from wherever.
 #[derive(Debug, Default)]
 struct Answered {
     text: String,
@@ -105,7 +103,7 @@ pub(super) async fn run(args: AskArgs, global: &Global, printer: Printer) -> Res
     let found = !answered.text.is_empty() && answered.finish_reason != Finish::NotFound.as_str();
     let ok = found || !answered.images.is_empty();
     if args.json {
-        printer.out(&serde_json::to_string_pretty(&document(answered, chart)).map_err(Failure::work)?);
+        printer.json(&document(answered, chart))?;
     } else if !args.events {
         show(&answered, chart, printer);
     }
@@ -155,7 +153,6 @@ async fn answered(args: &AskArgs, question: &str, global: &Global, printer: Prin
     }
 }
 
-/// Asks in this process.
 async fn here(
     args: &AskArgs,
     question: &str,
@@ -184,11 +181,7 @@ async fn here(
     let Watched { run_id, ended, usage, ms, .. } = watched;
     let reached = ended.map_err(|error| {
         let (hint, code) = (error.hint(), error.code());
-        let failure = Failure::work(error).of_run(run_id.clone(), code);
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        Failure::work(error).of_run(run_id.clone(), code).maybe_hint(hint)
     })?;
     let Reached { text, images, rounds, finish, warnings, .. } = reached;
     let media = &app.media;
@@ -210,12 +203,7 @@ async fn here(
 }
 
 fn read(path: &Path) -> Result<Bytes, Failure> {
-    let mut bytes = Vec::new();
-    let read = match path == Path::new("-") {
-        true => std::io::stdin().lock().take(MAX_DOCUMENT + 1).read_to_end(&mut bytes),
-        false => std::fs::File::open(path).and_then(|file| file.take(MAX_DOCUMENT + 1).read_to_end(&mut bytes)),
-    };
-    read.map_err(|error| {
+    let bytes = read_input(path, MAX_DOCUMENT + 1).map_err(|error| {
         Failure::usage(format!("cannot read the document `{}`: {error}", path.display()))
             .hint("name a text or PDF file with --file, or `-` for standard input")
     })?;

@@ -18,7 +18,6 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wiring::{self, App, Folders};
 
-/// One thing looked at.
 #[derive(Debug, Serialize)]
 struct Finding {
     what: String,
@@ -37,6 +36,11 @@ impl Finding {
     fn bad(what: &str, needed: bool, found: impl Into<String>, fix: impl Into<String>) -> Finding {
         Finding { what: what.into(), ok: false, needed, found: found.into(), fix: Some(fix.into()) }
     }
+
+    /// What failed, with the failure's own hint or else `fix`.
+    fn failed(what: &str, needed: bool, failure: &Failure, fix: &str) -> Finding {
+        Finding::bad(what, needed, failure.error().to_string(), failure.advice().unwrap_or(fix))
+    }
 }
 
 pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
@@ -47,18 +51,13 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
             let from = loaded.path.as_ref().map_or("built-in defaults".into(), |path| path.display().to_string());
             findings.push(Finding::good("configuration", from));
             for warning in &loaded.warnings {
-                findings.push(Finding::bad(
-                    "configuration",
-                    false,
-                    warning.clone(),
-                    "remove the key or mend its spelling",
-                ));
+                let fix = "remove the key or mend its spelling";
+                findings.push(Finding::bad("configuration", false, warning.clone(), fix));
             }
             Some(loaded)
         }
         Err(failure) => {
-            let fix = failure.advice().unwrap_or("mend the file").to_owned();
-            findings.push(Finding::bad("configuration", true, failure.error().to_string(), fix));
+            findings.push(Finding::failed("configuration", true, &failure, "mend the file"));
             None
         }
     };
@@ -80,12 +79,9 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
                 });
                 tools(loaded, &folders, &mut findings).await;
             }
-            Err(failure) => findings.push(Finding::bad(
-                "data folder",
-                true,
-                failure.error().to_string(),
-                failure.advice().unwrap_or("name one with --data-dir").to_owned(),
-            )),
+            Err(failure) => {
+                findings.push(Finding::failed("data folder", true, &failure, "name one with --data-dir"));
+            }
         }
     }
     match App::build(global, quiet).await {
@@ -95,21 +91,17 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
             experts(&app, &mut findings).await;
             #[cfg(feature = "serve")]
             if let Err(failure) = super::serve::grpc_options(&app.config.grpc) {
-                let fix = failure.advice().unwrap_or("mend `grpc` in the configuration").to_owned();
-                findings.push(Finding::bad("gRPC door", false, failure.error().to_string(), fix));
+                findings.push(Finding::failed("gRPC door", false, &failure, "mend `grpc` in the configuration"));
             }
             service(&app, &mut findings).await;
         }
-        Err(failure) if loaded.is_some() && !told(&findings, &failure) => findings.push(Finding::bad(
-            "start",
-            true,
-            failure.error().to_string(),
-            failure.advice().unwrap_or("see the message").to_owned(),
-        )),
+        Err(failure) if loaded.is_some() && !is_among(&findings, &failure) => {
+            findings.push(Finding::failed("start", true, &failure, "see the message"));
+        }
         Err(_) => {}
     }
     if args.json {
-        printer.out(&serde_json::to_string_pretty(&findings).map_err(Failure::work)?);
+        printer.json(&findings)?;
     } else {
         for finding in &findings {
             let mark = match (finding.ok, finding.needed) {
@@ -135,15 +127,11 @@ async fn tools(loaded: &Loaded, folders: &Folders, findings: &mut Vec<Finding>) 
             let fix = "see that the program or server runs; docs/tools.md tells how tools are named";
             findings.extend(wrong.into_iter().map(|warning| Finding::bad("tools", false, warning, fix)));
         }
-        Err(failure) => {
-            let fix = failure.advice().unwrap_or("see docs/tools.md").to_owned();
-            findings.push(Finding::bad("tools", true, failure.error().to_string(), fix));
-        }
+        Err(failure) => findings.push(Finding::failed("tools", true, &failure, "see docs/tools.md")),
     }
 }
 
-/// Whether a fault is among the findings already.
-fn told(findings: &[Finding], failure: &Failure) -> bool {
+fn is_among(findings: &[Finding], failure: &Failure) -> bool {
     let found = failure.error().to_string();
     findings.iter().any(|finding| finding.found == found)
 }
@@ -173,15 +161,13 @@ async fn chat(app: &App, findings: &mut Vec<Finding>) {
     });
 }
 
-/// The catalogue service of decisions, when there is one.
 async fn service(app: &App, findings: &mut Vec<Finding>) {
     let Some(base) = &app.config.decisions.model_api_base_url else { return };
     let what = "catalogue service";
     let decisions = match app.decisions() {
         Ok(decisions) => decisions,
         Err(failure) => {
-            let fix = failure.advice().unwrap_or("see the message").to_owned();
-            findings.push(Finding::bad(what, false, failure.error().to_string(), fix));
+            findings.push(Finding::failed(what, false, &failure, "see the message"));
             return;
         }
     };
@@ -218,7 +204,6 @@ fn native(app: &App, findings: &mut Vec<Finding>) {
     findings.push(Finding::good("native models", works.join(", ")));
 }
 
-/// Hugging Face and the model server.
 async fn experts(app: &App, findings: &mut Vec<Finding>) {
     let sources = &app.pipeline.sources;
     for endpoint in &sources.endpoints {

@@ -61,8 +61,7 @@ fn list(catalogue: &Catalogue, task: Option<String>, json: bool, printer: Printe
         .map(|model| model.listed())
         .collect();
     if json {
-        printer.out(&serde_json::to_string_pretty(&models).map_err(Failure::work)?);
-        return Ok(ExitCode::SUCCESS);
+        return printer.json(&models);
     }
     let mut last = "";
     for model in &models {
@@ -102,7 +101,7 @@ async fn probe(app: &App, task: Option<String>, json: bool, printer: Printer) ->
     }
     let any = rows.iter().any(|row| row.get("available") == Some(&Value::Bool(true)));
     if json {
-        printer.out(&serde_json::to_string_pretty(&rows).map_err(Failure::work)?);
+        printer.json(&rows)?;
     } else {
         for row in &rows {
             let text = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -120,9 +120,5 @@ fn written(decision: &Decision, args: &PlanArgs) -> Result<String, Failure> {
 
 fn failure(error: DecisionError) -> Failure {
     let hint = error.hint();
-    let failure = Failure::work(error);
-    match hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    Failure::work(error).maybe_hint(hint)
 }

@@ -1,6 +1,5 @@
 //! `jarvis run`: plans a request, runs the plan and prints the answer.
 
-use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -8,7 +7,7 @@ use jarvis_hugginggpt::decisions::{Executable, read_plan};
 use jarvis_hugginggpt::{About, RunDocument};
 use serde_json::Value;
 
-use super::{copy_out, make_out, request_text};
+use super::{copy_out, make_out, read_input, request_text};
 use crate::cli::{Global, RunArgs};
 use crate::failure::Failure;
 use crate::ingest;
@@ -59,9 +58,7 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
     };
     let finished = session::run(&app, work, live, printer).await?;
     if args.json {
-        let document = document(&app, planner, &text, &finished);
-        let json = serde_json::to_string_pretty(&document).map_err(Failure::work)?;
-        printer.out(&json);
+        printer.json(&document(&app, planner, &text, &finished))?;
     } else if !args.events {
         show(&app, planner, &finished, printer);
     }
@@ -75,12 +72,8 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
 /// The plan file, as JSON; `-` stands for standard input.
 fn plan_document(path: &Path) -> Result<Value, Failure> {
     let name = if path == Path::new("-") { "standard input".to_owned() } else { format!("`{}`", path.display()) };
-    let mut text = String::new();
-    let read = match path == Path::new("-") {
-        true => std::io::stdin().lock().take(MAX_PLAN).read_to_string(&mut text),
-        false => std::fs::File::open(path).and_then(|file| file.take(MAX_PLAN).read_to_string(&mut text)),
-    };
-    read.map_err(|error| {
+    let read = read_input(path, MAX_PLAN).and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other));
+    let text = read.map_err(|error| {
         Failure::usage(format!("cannot read the plan from {name}: {error}"))
             .hint("make one with `jarvis plan \"…\" --out plan.json`")
     })?;
@@ -130,7 +123,6 @@ pub(super) fn show(app: &App, planner: &str, finished: &Finished, printer: Print
     printer.note(&format!("run {} took {} ms", finished.run_id, finished.ms));
 }
 
-/// Which planner and models were at work.
 fn footer(app: &App, planner: &str, finished: &Finished) -> String {
     let mut models: Vec<String> = Vec::new();
     for performer in finished.run.outcomes.iter().filter(|outcome| outcome.succeeded()).filter_map(|o| o.performer()) {

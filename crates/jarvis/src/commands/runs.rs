@@ -15,8 +15,7 @@ pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Re
         RunsCommand::List { limit, json } => {
             let runs = journal.runs(limit).map_err(Failure::work)?;
             if json {
-                printer.out(&serde_json::to_string_pretty(&runs).map_err(Failure::work)?);
-                return Ok(ExitCode::SUCCESS);
+                return printer.json(&runs);
             }
             if runs.is_empty() {
                 printer.progress("there are no runs yet");
@@ -41,8 +40,7 @@ pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Re
                 Failure::work(error).hint("`jarvis runs list` shows the ids; the start of one is enough")
             })?;
             if json {
-                printer.out(&serde_json::to_string_pretty(&record.events).map_err(Failure::work)?);
-                return Ok(ExitCode::SUCCESS);
+                return printer.json(&record.events);
             }
             let start = record.summary.started_at_ms;
             for event in &record.events {

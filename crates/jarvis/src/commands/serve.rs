@@ -17,10 +17,8 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wiring::{App, Naming, checks, secret};
 
-/// Default address of HTTP.
 const HTTP_PORT: u16 = 8004;
 
-/// Default address of gRPC.
 const GRPC_PORT: u16 = 50051;
 
 pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
@@ -52,7 +50,6 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the server needs of the application.
 pub(super) fn parts(app: App) -> Result<Parts, Failure> {
     let decisions = app.decisions()?;
     let service = app.config.decisions.model_api_base_url.is_some();

@@ -127,8 +127,7 @@ async fn methods(address: &str, json: bool, printer: Printer) -> Result<ExitCode
     let endpoint = GrpcEndpoint::new(address, None, None).map_err(Failure::usage)?;
     let methods = endpoint.methods().await.map_err(Failure::work)?;
     if json {
-        printer.out(&serde_json::to_string_pretty(&json!({"methods": methods})).map_err(Failure::work)?);
-        return Ok(ExitCode::SUCCESS);
+        return printer.json(&json!({"methods": methods}));
     }
     for method in methods {
         let streams = if method.streams { "  (streams; it cannot be a tool)" } else { "" };
@@ -140,8 +139,7 @@ async fn methods(address: &str, json: bool, printer: Printer) -> Result<ExitCode
 fn list(tools: &Tools, json: bool, printer: Printer) -> Result<ExitCode, Failure> {
     if json {
         let rows: Vec<Value> = tools.registry.specs().map(|spec| described(tools, spec)).collect();
-        printer.out(&serde_json::to_string_pretty(&json!({"tools": rows})).map_err(Failure::work)?);
-        return Ok(ExitCode::SUCCESS);
+        return printer.json(&json!({"tools": rows}));
     }
     let wide = tools.registry.specs().map(|spec| spec.name.chars().count()).max().unwrap_or(0);
     for spec in tools.registry.specs() {
@@ -166,8 +164,7 @@ fn described(tools: &Tools, spec: &ToolSpec) -> Value {
 
 fn show(tools: &Tools, spec: &ToolSpec, json: bool, printer: Printer) -> Result<ExitCode, Failure> {
     if json {
-        printer.out(&serde_json::to_string_pretty(&described(tools, spec)).map_err(Failure::work)?);
-        return Ok(ExitCode::SUCCESS);
+        return printer.json(&described(tools, spec));
     }
     let schema = serde_json::to_string_pretty(&spec.input_schema).map_err(Failure::work)?;
     let approval = tools.approval(&spec.name);
@@ -255,8 +252,7 @@ async fn call(
         files::replace(path, &picture.bytes).map_err(Failure::work)?;
     }
     if json {
-        printer.out(&serde_json::to_string_pretty(&call_document(spec, &observation)).map_err(Failure::work)?);
-        return Ok(ExitCode::SUCCESS);
+        return printer.json(&call_document(spec, &observation));
     }
     printer.out(&observation.text);
     match (out, picture) {

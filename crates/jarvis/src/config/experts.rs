@@ -64,7 +64,6 @@ pub(crate) enum LocalEndpoint {
         port: u16,
         /// Whether it sees the same public folder; otherwise media are sent as data URLs. Default: whether it is on
         /// this machine.
-        #[serde(default)]
         shared_folder: Option<bool>,
     },
 }
@@ -96,21 +95,15 @@ pub(crate) struct MediaConfig {
     /// tasks that have a model below are sent there.
     pub(crate) base_url: String,
     /// The environment variable that holds its key.
-    #[serde(default)]
     pub(crate) api_key_env: Option<String>,
     /// Its model for `text-to-image`.
-    #[serde(default)]
     pub(crate) image_model: Option<String>,
     /// The size of pictures, such as `1024x1024`.
-    #[serde(default)]
     pub(crate) image_size: Option<String>,
     /// Its model for `text-to-speech`.
-    #[serde(default)]
     pub(crate) speech_model: Option<String>,
     /// The voice of that model.
-    #[serde(default)]
     pub(crate) voice: Option<String>,
     /// Its model for `automatic-speech-recognition`.
-    #[serde(default)]
     pub(crate) transcription_model: Option<String>,
 }

@@ -19,7 +19,6 @@ use crate::wiring::{App, Folders};
 pub(crate) trait BatchResult {
     /// Whether anything came of it, as [`EventKind::Done`] means it.
     fn ok(&self) -> bool;
-    /// Whether it was stopped before its end.
     fn cancelled(&self) -> bool {
         false
     }
@@ -88,7 +87,6 @@ fn journal(config: &Config, printer: Printer) -> Option<Arc<Journal>> {
         .ok()
 }
 
-/// Sees nothing.
 impl Observer for () {
     fn observe(&mut self, _: &Event) {}
 }

@@ -19,7 +19,6 @@ const OPENAI: &str = "https://api.openai.com/v1";
 #[derive(Clone)]
 pub(crate) struct Chat {
     pub(crate) model: Arc<dyn ChatModel>,
-    /// Its endpoint; none for a replay.
     pub(crate) endpoint: Option<Arc<OpenAi>>,
 }
 

@@ -15,7 +15,6 @@ use super::App;
 
 /// How long a look holds.
 const KEPT: Duration = Duration::from_secs(5);
-/// How long one look may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The checks of a server, as a function that can be asked at any time.
@@ -40,7 +39,6 @@ struct Look {
     media: Arc<Media>,
     journal: Option<Arc<Journal>>,
     endpoint: Option<Arc<OpenAi>>,
-    /// The model catalogue service, when one is configured.
     catalogue: Option<Arc<dyn ModelSource>>,
     /// The last result. The lock is held during a check, so that concurrent callers share one.
     last: Mutex<Option<(Instant, Vec<Check>)>>,
@@ -62,49 +60,23 @@ impl Look {
     async fn look(&self) -> Vec<Check> {
         let media = Arc::clone(&self.media);
         let written = tokio::task::spawn_blocking(move || media.check_writable().map_err(|error| error.to_string()));
-        let written = match tokio::time::timeout(PATIENCE, written).await {
-            Ok(written) => written.unwrap_or_else(|error| Err(error.to_string())),
-            Err(_) => Err(late()),
+        let written = async { written.await.unwrap_or_else(|error| Err(error.to_string())) };
+        let mut checks = vec![check("media folder", in_time(written).await)];
+        let journal = match &self.journal {
+            // Also tries again to write what could not be written.
+            Some(journal) if journal.is_failing() => in_time(journal.flush()).await,
+            Some(_) => Ok(()),
+            None => Err("it could not be opened when the server started".into()),
         };
-        let mut checks = vec![check("media folder", written)];
-        checks.push(match &self.journal {
-            Some(journal) if journal.is_failing() => {
-                // Also tries again to write what could not be written.
-                let flushed = tokio::time::timeout(PATIENCE, journal.flush()).await;
-                check(
-                    "run journal",
-                    match flushed {
-                        Ok(flushed) => flushed.map_err(|error| error.to_string()),
-                        Err(_) => Err(late()),
-                    },
-                )
-            }
-            Some(_) => check("run journal", Ok(())),
-            None => check("run journal", Err("it could not be opened when the server started".into())),
-        });
+        checks.push(check("run journal", journal));
         if let Some(catalogue) = &self.catalogue {
-            let listed = tokio::time::timeout(PATIENCE, catalogue.tasks()).await;
-            checks.push(check(
-                "catalogue service",
-                match listed {
-                    Ok(Ok(_)) => Ok(()),
-                    Ok(Err(error)) => Err(error.to_string()),
-                    Err(_) => Err(late()),
-                },
-            ));
+            checks.push(check("catalogue service", in_time(catalogue.tasks()).await));
         }
         if let Some(endpoint) = &self.endpoint {
-            let listed = tokio::time::timeout(PATIENCE, endpoint.models()).await;
-            checks.push(check(
-                "chat model",
-                match listed {
-                    Ok(Ok(_)) => Ok(()),
-                    // An endpoint need not list its models; what counts is that it answers.
-                    Ok(Err(error)) if answers(&error) => Ok(()),
-                    Ok(Err(error)) => Err(error.to_string()),
-                    Err(_) => Err(late()),
-                },
-            ));
+            // An endpoint need not list its models; what counts is that it answers.
+            let listed =
+                async { endpoint.models().await.map(drop).or_else(|error| answers(&error).then_some(()).ok_or(error)) };
+            checks.push(check("chat model", in_time(listed).await));
         }
         checks
     }
@@ -112,22 +84,13 @@ impl Look {
 
 /// True for the errors of an endpoint that is there and takes the key.
 fn answers(error: &jarvis_chat::ChatError) -> bool {
-    use jarvis_chat::ChatError;
-    match error {
-        ChatError::Api { status, .. } => *status < 500,
-        ChatError::BadReply { .. }
-        | ChatError::RateLimited { .. }
-        | ChatError::Unreachable { .. }
-        | ChatError::Timeout { .. }
-        | ChatError::Unauthorized { .. }
-        | ChatError::ReplayMiss { .. }
-        | ChatError::Recording { .. }
-        | ChatError::Config(_) => false,
-    }
+    matches!(error, jarvis_chat::ChatError::Api { status, .. } if *status < 500)
 }
 
-fn late() -> String {
-    format!("it did not answer within {} s", PATIENCE.as_secs())
+/// What came of a look, in words, or that nothing came within [`PATIENCE`].
+async fn in_time<T, E: ToString>(look: impl Future<Output = Result<T, E>>) -> Result<(), String> {
+    let late = |_| format!("it did not answer within {} s", PATIENCE.as_secs());
+    tokio::time::timeout(PATIENCE, look).await.map_err(late)?.map(drop).map_err(|error| error.to_string())
 }
 
 fn check(name: &str, found: Result<(), String>) -> Check {

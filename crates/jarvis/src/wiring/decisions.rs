@@ -41,28 +41,18 @@ impl App {
         let examples = self.examples()?;
         let Some(base) = &config.model_api_base_url else { return Ok(Arc::new(self.file_source(examples))) };
         let mut source = ServiceSource::new(service(&self.config, base)?, shown);
-        if let Some(tasks) = &config.llm_served_tasks {
-            source = source.llm_serves(tasks.clone());
-        }
-        if let Some(examples) = examples {
-            source = source.with_examples(examples);
-        }
+        (source.served, source.examples) = (config.llm_served_tasks.clone(), examples);
         Ok(Arc::new(source))
     }
 
     fn file_source(&self, examples: Option<Arc<Examples>>) -> FileSource {
         let (sources, shown) = (Arc::clone(&self.pipeline.sources), self.config.num_candidate_models);
         let mut source = FileSource::for_planning(sources, self.pipeline.chat.is_some(), shown);
-        if let Some(tasks) = &self.config.decisions.llm_served_tasks {
-            source = source.llm_serves(tasks.clone());
-        }
-        if let Some(examples) = examples {
-            source = source.with_examples(examples);
-        }
+        source.served.clone_from(&self.config.decisions.llm_served_tasks);
+        source.examples = examples.unwrap_or_default();
         source
     }
 
-    /// The examples of pipelines that are configured.
     fn examples(&self) -> Result<Option<Arc<Examples>>, Failure> {
         let config = &self.config.decisions;
         let Some(path) = &config.examples else { return Ok(None) };

@@ -158,11 +158,7 @@ pub(super) fn inputs(config: &Config, media: &Arc<Media>) -> Result<Inputs, Fail
     };
     Inputs::new(Arc::clone(media), policy, limits).map_err(|error| {
         let hint = error.hint.clone();
-        let failure = Failure::work(error);
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        Failure::work(error).maybe_hint(hint)
     })
 }
 

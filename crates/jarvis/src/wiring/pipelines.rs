@@ -21,7 +21,6 @@ use crate::failure::Failure;
 
 type Make = fn(&Configured) -> Result<Arc<dyn Pipeline>, Failure>;
 
-/// What pipelines are made from.
 pub(crate) struct Configured {
     hugginggpt: Arc<HuggingGpt>,
     agent: Arc<Agent>,
@@ -33,9 +32,7 @@ pub(crate) struct Entry {
     pub(crate) name: &'static str,
     /// What it does, in a line of help.
     pub(crate) about: &'static str,
-    /// Whether it works with a chat model only.
     pub(crate) needs_model: bool,
-    /// Makes it of what is configured.
     pub(crate) make: Make,
 }
 
@@ -61,7 +58,6 @@ pub(crate) const PIPELINES: &[Entry] = &[
     },
 ];
 
-/// What the contexts of runs are made from.
 #[derive(Clone)]
 pub(crate) struct Contexts {
     engine: Engine,
@@ -72,7 +68,6 @@ pub(crate) struct Contexts {
 }
 
 impl Contexts {
-    /// Contexts whose tools are those of a registry.
     pub(super) fn new(tools: &Arc<Registry>, inputs: Inputs, settings: &Settings) -> Contexts {
         Contexts {
             engine: Engine::new(ToolWorker::new(Arc::clone(tools), Arc::new(inputs))),
@@ -97,7 +92,6 @@ impl Contexts {
 
 impl App {
     #[cfg(feature = "serve")]
-    /// The pipelines as the server offers them.
     pub(crate) fn pipelines_for_callers(&self) -> Vec<Named> {
         let named = |entry: &Entry| {
             let (make, agent) = (entry.make, Arc::clone(&self.agent));

@@ -5,6 +5,7 @@ use std::process::{Child, Stdio};
 
 use base64::Engine as _;
 use jarvis_testing::chat::{FakeChat, Reply, Script};
+use jarvis_testing::rows;
 use serde_json::{Value, json};
 
 use crate::harness::Harness;
@@ -75,16 +76,7 @@ fn the_reference_run_without_a_model() {
 fn it_tells_what_it_does() {
     let harness = Harness::new();
     harness.file("sales.csv", "month,revenue\nJan,10\nFeb,25.5\nMar,-3\n");
-    insta::assert_snapshot!(harness.told(&["ask", "what was the total revenue?", "--file", "sales.csv"]), @r#"
-    exit 0
-    --- stdout
-    The sum of “revenue” is 32.5 (3 values).
-    --- stderr
-    1. thought: The document holds the values of “revenue”; their sum must be calculated.
-    1. action: calculator {"expression":"sum(10, 25.5, -3)"}
-    1. observation: 32.5
-    2. thought: No further step is needed.
-    "#);
+    insta::assert_snapshot!(harness.told(&["ask", "what was the total revenue?", "--file", "sales.csv"]));
     let shown = harness.told(&["runs", "list"]);
     assert!(shown.contains("what was the total revenue?"), "{shown}");
 }
@@ -107,31 +99,11 @@ fn wrong_use_is_told() {
     harness.file("a.txt", "a");
     harness.file("rounds.yaml", "react: {max_steps: 0}");
     harness.file("small.yaml", "limits: {max_input_bytes: 7}");
-    for (args, words) in [
-        (vec!["ask", "what?", "--file", "nosuch.txt"], "cannot read the document `nosuch.txt`"),
-        (vec!["ask", "what?", "--file", "binary.bin"], "is not text"),
-        (vec!["ask", " ", "--file", "a.txt"], "the question is empty"),
-        (vec!["ask", "what?", "--file", "a.txt", "--chart", "nowhere/c.png"], "no picture can be written to"),
-        (vec!["ask", "what?", "--file", "a.txt", "--addr", "localhost"], "names no port"),
-        (
-            vec!["ask", "what?", "--file", "a.txt", "--addr", "localhost:1", "--tls-ca", "a.txt"],
-            "needs an address with TLS",
-        ),
-        (
-            vec!["ask", "what?", "--file", "a.txt", "--addr", "https://localhost:1", "--tls-ca", "a.txt"],
-            "no certificate in a.txt",
-        ),
-        (vec!["ask", "what?", "--file", "a.txt", "--addr", "ftp://localhost:1"], "not an address of a gRPC server"),
-        (vec!["ask", "what?", "--file", "a.txt", "--addr", "localhost:1", "--llm", "gpt-4o"], "--llm does nothing"),
-        (vec!["ask", "what?", "--file", "a.txt", "--chart", "./a.txt"], "take the place of the document"),
-        (vec!["ask", "what?", "--file", "a.txt", "--config", "rounds.yaml"], "nonzero"),
-        (vec!["ask", "what?", "--file", "binary.bin", "--config", "small.yaml"], "more than the limit of 7"),
-        (vec!["ask", "what?", "--file", "a.txt", "--timeout", "0"], "--timeout"),
-        (vec!["ask", "what?"], "--file"),
-    ] {
+    for (args, words) in rows::<(Vec<String>, String)>(include_str!("cases.yaml"), "wrong use of ask") {
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let ended = harness.run(&args);
         assert_eq!(ended.code, 2, "{args:?}: {}", ended.stderr);
-        assert!(ended.stderr.contains(words) && ended.stdout.is_empty(), "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(&words) && ended.stdout.is_empty(), "{args:?}: {}", ended.stderr);
     }
     let ended = harness.run(&["ask", "what?", "--file", "a.txt", "--addr", "127.0.0.1:1"]);
     assert_eq!(ended.code, 1);

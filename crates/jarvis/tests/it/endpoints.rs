@@ -129,12 +129,7 @@ fn the_log_tells_the_story_of_a_run() {
 fn an_endpoint_that_is_not_there_is_told_with_what_to_try() {
     let harness = Harness::new().env("JARVIS_LLM__MAX_RETRIES", "0");
     let ended = harness.run(&["run", "hi", "--llm", "m", "--base-url", "http://127.0.0.1:1/v1", "-q"]);
-    insta::assert_snapshot!(harness.filtered(&ended.stderr), @r"
-    error: the model call of stage `parse_task` failed
-      Caused by: cannot reach the chat endpoint at http://127.0.0.1:1/v1/chat/completions: Connection refused (os error 111)
-
-    hint: check the base URL and whether the server runs
-    ");
+    insta::assert_snapshot!(harness.filtered(&ended.stderr));
     assert_eq!(ended.code, 1);
 }
 
@@ -145,12 +140,7 @@ fn runs_are_listed_and_shown_with_their_replies() {
         Script::new().on("parse_task", Reply::text("[ ]")).on("chitchat", Reply::text("Hello to you.")),
     );
     harness.run(&["run", "good day", "--llm", "m", "--base-url", &chat.url(), "-q"]);
-    insta::assert_snapshot!(harness.told(&["runs", "list"]), @r"
-    exit 0
-    --- stdout
-    [RUN]  [TIME]  done         no tasks [MS]  good day
-    --- stderr
-    ");
+    insta::assert_snapshot!(harness.told(&["runs", "list"]));
     let listed = harness.run(&["runs", "list"]).stdout;
     let id = listed.split_whitespace().next().expect("a run");
     let told = harness.told(&["runs", "show", &id[..13], "--reply"]);

@@ -156,7 +156,6 @@ pub(crate) fn example(name: &str) -> String {
     format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Where the first picture of an outcome is on disk.
 pub(crate) fn picture_of(outcome: &Value) -> RgbImage {
     let outputs = outcome["outputs"].as_array().expect("outputs");
     let picture = outputs.iter().find(|output| output["kind"] == "image").expect("a picture");

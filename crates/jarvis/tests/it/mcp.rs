@@ -99,7 +99,6 @@ async fn a_question_is_answered_with_a_chart() {
     client.cancel().await.expect("it ends");
 }
 
-/// The binary with pipes on both sides.
 fn started(harness: &Harness, args: &[&str]) -> Child {
     harness
         .command(&[&["mcp"], args].concat())

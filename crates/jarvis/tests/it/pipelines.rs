@@ -29,7 +29,6 @@ fn examples() -> Value {
     json!([example("a-example-0"), example("a-example-1"), example("b-example-0"), example("b-example-1")])
 }
 
-/// A harness with a chat model and a catalogue service.
 fn harness(chat: &FakeChat, service: &FakeCatalogue) -> Harness {
     Harness::new()
         .env("JARVIS_LLM", "qwen-2.5-7b-instruct")

@@ -69,22 +69,8 @@ impl Drop for Server {
 #[test]
 fn an_address_that_others_can_reach_needs_a_token() {
     let harness = Harness::new();
-    insta::assert_snapshot!(harness.told(&["serve", "--http", "0.0.0.0:0"]), @r"
-    exit 2
-    --- stdout
-    --- stderr
-    error: 0.0.0.0:0 can be reached from other machines, and no token is set
-
-    hint: set a token in the environment variable JARVIS_TOKEN, or listen on 127.0.0.1
-    ");
-    insta::assert_snapshot!(harness.told(&["serve", "--http", "somewhere:80"]), @r"
-    exit 2
-    --- stdout
-    --- stderr
-    error: `somewhere` is not an address to listen on
-
-    hint: give an IP address and a port, such as 127.0.0.1:8004 or [::1]:8004
-    ");
+    insta::assert_snapshot!(harness.told(&["serve", "--http", "0.0.0.0:0"]));
+    insta::assert_snapshot!(harness.told(&["serve", "--http", "somewhere:80"]));
 }
 
 #[cfg(unix)]

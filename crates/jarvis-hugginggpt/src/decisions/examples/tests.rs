@@ -1,8 +1,11 @@
 //! Examples and categories, as files give them and as they go wrong.
 
+use jarvis_testing::rows;
 use serde_json::json;
 
 use super::*;
+
+const CASES: &str = include_str!("cases.yaml");
 
 fn example(id: &str) -> Value {
     json!({
@@ -30,16 +33,16 @@ fn load_text(examples: &str, categories: Option<&str>) -> Result<Examples, JsonF
 fn examples_are_grouped_by_category() {
     let all = json!([example("a-example-1"), example("b-example-0"), example("a-example-0"), example("a-example-1")]);
     let loaded = load_text(&all.to_string(), None).unwrap();
-    assert_eq!(loaded.all().len(), 3);
-    let names: Vec<(usize, &str, usize)> = (loaded.categories().iter())
+    assert_eq!(loaded.all.len(), 3);
+    let names: Vec<(usize, &str, usize)> = (loaded.categories.iter())
         .map(|category| (category.index, category.base_pipeline_id.as_str(), category.example_ids.len()))
         .collect();
     assert_eq!(names, [(0, "a", 2), (1, "b", 1)]);
     let shots: Vec<String> = loaded.few_shots().into_iter().map(|example| example.id).collect();
     assert_eq!(shots, ["a-example-0", "b-example-0"]);
-    assert_eq!(loaded.all()[0].tasks[0].sample_reasoning["pipeline-end"], "last");
-    assert_eq!(loaded.all()[0].answer(false)[0].as_object().unwrap().len(), 5);
-    assert_eq!(loaded.all()[0].answer(true)[0].as_object().unwrap().len(), 6);
+    assert_eq!(loaded.all[0].tasks[0].sample_reasoning["pipeline-end"], "last");
+    assert_eq!(loaded.all[0].answer(false)[0].as_object().unwrap().len(), 5);
+    assert_eq!(loaded.all[0].answer(true)[0].as_object().unwrap().len(), 6);
 }
 
 #[test]
@@ -53,62 +56,30 @@ fn the_category_file_numbers_them() {
     assert_eq!(loaded.category(7).unwrap().base_pipeline_id, "b");
     assert_eq!(loaded.category(3).unwrap().example_ids, ["a-example-0"]);
     assert!(loaded.category(0).is_none());
-    for (categories, says) in [
-        (json!({"categories": [{"base_pipeline_id": "a", "example_ids": ["ghost"]}]}), "`ghost`"),
-        (
-            json!({"categories": [{"index": 1, "base_pipeline_id": "a"}, {"index": 1, "base_pipeline_id": "b"}]}),
-            "index 1",
-        ),
-        (json!({"categories": [{}]}), "base_pipeline_id"),
-        (json!([]), "categories"),
-    ] {
+    for (categories, says) in rows::<(Value, String)>(CASES, "categories") {
         let error = load_text(&all, Some(&categories.to_string())).unwrap_err().to_string();
-        assert!(error.contains(says) && error.contains("c.json"), "{error}");
+        assert!(error.contains(&says) && error.contains("c.json"), "{error}");
     }
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_told() {
-    for (text, says) in [
-        ("{", "not JSON"),
-        ("{}", "array of examples"),
-        (r#"[{"id":"x"}]"#, "example 0: `scenario`"),
-        (r#"[{"id":"x","scenario":{"sample-description":"d"},"tasks":[{"id":"a"},{}]}]"#, "example 0: `tasks`"),
-        (r#"[{"scenario":{"sample-description":"d"},"tasks":[]}]"#, "example 0: `id`"),
-    ] {
-        let error = load_text(text, None).unwrap_err().to_string();
-        assert!(error.contains(says), "{error}");
+fn an_error_names_what_is_wrong_with_a_file() {
+    for (text, says) in rows::<(String, String)>(CASES, "files") {
+        let error = load_text(&text, None).unwrap_err().to_string();
+        assert!(error.contains(&says), "{error}");
     }
     assert!(matches!(Examples::load(Path::new("/nonexistent/e.json"), None), Err(JsonFileError::Io { .. })));
 }
 
-#[track_caller]
-fn check(value: Value, want: Result<(&str, &str), &str>) {
-    match (Scenario::read(&value), want) {
-        (Ok(scenario), Ok((objects, text))) => {
-            assert_eq!((scenario.objects().as_str(), scenario.sample_description.as_str()), (objects, text));
-        }
-        (Err(error), Err(says)) => assert!(error.contains(says), "{error}"),
-        (got, want) => panic!("{value}: {got:?}, not {want:?}"),
-    }
-}
-
 #[test]
 fn a_scenario_is_read_or_refused() {
-    let infer = "not listed: infer them from the description";
-    check(
-        json!({"objects-seen": ["car", "person"], "sample-description": " A van burns. "}),
-        Ok(("car, person", "A van burns.")),
-    );
-    check(json!({"sample-description": "x"}), Ok((infer, "x")));
-    check(json!({"objects-seen": [], "sample-description": "x"}), Ok((infer, "x")));
-    check(json!({"objects_seen": "car, \u{202e}person,", "sample_description": "x"}), Ok(("car, person", "x")));
-    check(json!({"objects-seen": null, "sample-description": "x", "other": 1}), Ok((infer, "x")));
-    check(json!({"objects-seen": ["car"]}), Err("sample-description"));
-    check(json!({"sample-description": "  "}), Err("sample-description"));
-    check(json!({"sample-description": 4}), Err("must be a string"));
-    check(json!({"objects-seen": [1], "sample-description": "x"}), Err("objects-seen"));
-    check(json!({"objects-seen": 1, "sample-description": "x"}), Err("objects-seen"));
-    check(json!({"sample-description": "x".repeat(20_001)}), Err("longer than"));
-    check(json!("text"), Err("must be an object"));
+    for (value, want) in rows::<(Value, Result<(String, String), String>)>(CASES, "scenarios") {
+        match (Scenario::read(&value), want) {
+            (Ok(scenario), Ok(want)) => assert_eq!((scenario.objects(), scenario.sample_description), want),
+            (Err(error), Err(says)) => assert!(error.contains(&says), "{error}"),
+            (got, want) => panic!("{value}: {got:?}, not {want:?}"),
+        }
+    }
+    let error = Scenario::read(&json!({"sample-description": "x".repeat(20_001)})).unwrap_err();
+    assert!(error.contains("longer than"), "{error}");
 }

@@ -18,7 +18,6 @@ use crate::stages::Stages;
 /// What was decided in the pipeline form. Nothing of it has been executed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PipelineDecision {
-    /// The scenario's description, verbatim.
     pub request: String,
     /// The plan's id: that of the run that decided it.
     pub plan_id: String,
@@ -92,13 +91,11 @@ impl Decisions {
         self.report(request, work, PipelineDecision::execution_config, events, &cancel, began).await
     }
 
-    /// The stages, without which there are no pipelines.
     pub(crate) fn pipeline_stages(&self, events: &Events) -> Result<(Stages, Option<PromptLog>), DecisionError> {
         let (stages, log) = self.stages(events);
         Ok((stages.ok_or(DecisionError::NeedsModel("the pipeline form"))?, log))
     }
 
-    /// The steps for one scenario.
     pub(crate) fn steps<'a>(
         &'a self,
         stages: &'a Stages,

@@ -10,19 +10,15 @@ use crate::untrusted::{clean, clean_id, folded};
 
 /// The longest text of a reason, in characters.
 const REASON: usize = 1_000;
-/// The longest element of a list.
 const ITEM: usize = 200;
-/// The most elements of a list.
 const LIST: usize = 64;
 /// The most tasks that are read; a plan keeps fewer.
 const TASKS: usize = 256;
 
-/// Tasks read from a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tasks {
     /// The tasks, in the order written, unchecked.
     pub tasks: Vec<PipelineTask>,
-    /// What had to be mended or left out.
     pub notes: Vec<String>,
 }
 
@@ -160,7 +156,6 @@ pub fn is_pipeline(value: &Value) -> bool {
     rows(value).is_some_and(|rows| rows.iter().any(linked))
 }
 
-/// Reads one task.
 pub fn task(value: &Value) -> Result<PipelineTask, String> {
     let fields = value.as_object().ok_or("it is not an object")?;
     // `task_id` names the task in replies where `id` is the model's.

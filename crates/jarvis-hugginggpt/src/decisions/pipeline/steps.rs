@@ -45,7 +45,6 @@ pub(crate) struct Planned {
     pub(crate) notes: Vec<String>,
 }
 
-/// What the steps share.
 pub(crate) struct Steps<'a> {
     pub(crate) stages: &'a Stages,
     pub(crate) source: &'a dyn ModelSource,
@@ -57,16 +56,14 @@ pub(crate) struct Steps<'a> {
 impl Steps<'_> {
     /// The plan, read, mapped and repaired; asked for once more when it cannot be read.
     pub(crate) async fn plan(&self, examples: &[Example], reasons: bool) -> Result<Planned, DecisionError> {
-        let ask = PipelinePlan {
-            scenario: self.scenario,
-            tasks: self.records,
-            task_description: TASK_DESCRIPTIONS[0],
-            examples,
-            reasons,
-            models: None,
-        };
-        let read = self.ask(&ask, None, PLAN_TOKENS).await?;
+        let read = self.ask(&self.planning(examples, reasons), None, PLAN_TOKENS).await?;
         self.mended(read).await
+    }
+
+    /// What a planning prompt holds before it is shortened.
+    fn planning<'b>(&'b self, examples: &'b [Example], reasons: bool) -> PipelinePlan<'b> {
+        let (scenario, tasks) = (self.scenario, self.records);
+        PipelinePlan { scenario, tasks, task_description: TASK_DESCRIPTIONS[0], examples, reasons, models: None }
     }
 
     /// The same within the time that a decision may take.
@@ -99,14 +96,8 @@ impl Steps<'_> {
                 Err(_) => {}
             }
         }
-        let ask = PipelinePlan {
-            scenario: self.scenario,
-            tasks: self.records,
-            task_description: TASK_DESCRIPTIONS[0],
-            examples,
-            reasons: true,
-            models: Some(ModelsShown { by_task: &models, most: MODELS_SHOWN[0].0, description: MODELS_SHOWN[0].1 }),
-        };
+        let shown = ModelsShown { by_task: &models, most: MODELS_SHOWN[0].0, description: MODELS_SHOWN[0].1 };
+        let ask = PipelinePlan { models: Some(shown), ..self.planning(examples, true) };
         let read = self.ask(&ask, Some(UNIFIED), UNIFIED_TOKENS).await?;
         let mut planned = self.mended(read).await?;
         self.report_plan(&planned);
@@ -314,7 +305,6 @@ impl Steps<'_> {
         }
     }
 
-    /// Reports a choice.
     fn chosen(&self, id: TaskId, task: &PipelineTask, models: &[ServiceModel]) {
         if task.model_id == NONE {
             return;
@@ -373,7 +363,6 @@ fn without_model(task: &mut PipelineTask, reason: &str) {
     task.model_chosen_reason = reason.to_owned();
 }
 
-/// Renames tasks and every link to them.
 fn rename(tasks: &mut [PipelineTask], mapped: &[(String, String)]) {
     let renamed = |id: &mut String| {
         if let Some((_, to)) = mapped.iter().find(|(from, _)| folded(from) == folded(id)) {

@@ -45,7 +45,6 @@ pub(super) fn pin(
     Some(Selection { task: TaskId(0), chosen, fallbacks, reason, notes: Vec::new() })
 }
 
-/// Why a model will not do.
 struct Unfit {
     message: String,
     hint: String,

@@ -7,7 +7,6 @@ use super::{Faults, PlanFileError};
 use crate::decisions::pipeline::{END, SOURCE};
 use crate::decisions::reply::NO_MODEL;
 
-/// The names of the fields in the form at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Names {
     pub(super) id: &'static str,
@@ -33,7 +32,6 @@ pub(super) struct Row {
     pub(super) model: Option<String>,
     pub(super) hosted_on: Option<String>,
     pub(super) reason: String,
-    /// Id and host.
     pub(super) alternatives: Vec<(String, Option<String>)>,
 }
 
@@ -44,7 +42,6 @@ pub(super) struct File {
     pub(super) rows: Vec<Value>,
 }
 
-/// Finds the tasks in a file.
 pub(super) fn find(value: &Value) -> Result<File, PlanFileError> {
     let not_a_plan = || PlanFileError::of_plan("tasks", "there is no list of tasks");
     match value {

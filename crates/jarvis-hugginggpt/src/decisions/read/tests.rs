@@ -30,6 +30,9 @@ fn read(value: &Value) -> Result<Executable, PlanFileError> {
     read_plan(value, &jarvis_catalogue::vocabulary(), &sources(), PlanLimits::default())
 }
 
+const KEYS: &str = "execution_config tasks task_id task_type id task dep dependencies args image text model_id hosted_on \
+    alternatives message decisions planned_tasks model_selections 0";
+
 /// JSON that looks like a plan from far away.
 fn odd_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -54,27 +57,7 @@ fn odd_json() -> impl Strategy<Value = Value> {
         .prop_map(Value::from),
     ];
     leaf.prop_recursive(5, 60, 6, |inner| {
-        let key = prop::sample::select(vec![
-            "execution_config",
-            "tasks",
-            "task_id",
-            "task_type",
-            "id",
-            "task",
-            "dep",
-            "dependencies",
-            "args",
-            "image",
-            "text",
-            "model_id",
-            "hosted_on",
-            "alternatives",
-            "message",
-            "decisions",
-            "planned_tasks",
-            "model_selections",
-            "0",
-        ]);
+        let key = prop::sample::select(KEYS.split(' ').collect::<Vec<_>>());
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
             prop::collection::vec((key, inner), 0..6).prop_map(|fields| {

@@ -18,7 +18,6 @@ const CAPACITY: u64 = 1_000;
 /// request for the sake of news.
 const LONGER_WHEN_STALE: u32 = 15;
 
-/// What asking led to.
 enum Reply<T> {
     Fresh(Arc<T>),
     /// A failure, and the last good reply.
@@ -37,7 +36,6 @@ impl<T> Clone for Reply<T> {
     }
 }
 
-/// Replies by question.
 pub(super) struct Kept<K, T> {
     /// What asking led to last, for as long as that holds.
     replies: Cache<K, Reply<T>>,

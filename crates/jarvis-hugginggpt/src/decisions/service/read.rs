@@ -11,7 +11,6 @@ use crate::untrusted::{clean, clean_id};
 
 /// The longest name and list element.
 const SHORT: usize = 160;
-/// The longest description of a task.
 const TASK_DESCRIPTION: usize = 400;
 /// The longest description of a model; prompts cut it further.
 const MODEL_DESCRIPTION: usize = 2_000;

@@ -5,38 +5,26 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jarvis_catalogue::Host;
 use jarvis_catalogue::{Available, Family, Model};
-use jarvis_plan::{Candidate, ErrorCode, Kind, Param, Task, TaskError, Tool, Vocabulary};
+use jarvis_plan::{ErrorCode, Kind, Param, Task, TaskError, Tool, Vocabulary};
 
 use super::{Service, ServiceError, ServiceModel, ServiceTask, fallback_tasks};
 use crate::decisions::examples::Examples;
-use crate::source::{CHAT_MODEL_ID, Candidates, Found, ModelSource, Records, Tasks};
+use crate::source::{Candidates, Found, ModelSource, Records, Tasks, chat_model};
 
-/// The service as a source.
 #[derive(Debug, Clone)]
 pub struct ServiceSource {
     service: Service,
     shown: usize,
-    examples: Option<Arc<Examples>>,
+    /// Examples of one's own, which take the place of the service's.
+    pub examples: Option<Arc<Examples>>,
     /// The tasks that the chat model serves; those of the registry unless set.
-    served: Option<Vec<String>>,
+    pub served: Option<Vec<String>>,
 }
 
 impl ServiceSource {
     /// Of this service, with the first `shown` models of a task shown to the model that chooses.
     pub fn new(service: Service, shown: usize) -> ServiceSource {
         ServiceSource { service, shown, examples: None, served: None }
-    }
-
-    /// With examples of one's own, which take the place of the service's.
-    pub fn with_examples(mut self, examples: Arc<Examples>) -> ServiceSource {
-        self.examples = Some(examples);
-        self
-    }
-
-    /// With these tasks served by the chat model, instead of the usual five.
-    pub fn llm_serves(mut self, tasks: Vec<String>) -> ServiceSource {
-        self.served = Some(tasks);
-        self
     }
 
     fn is_served(&self, task: &str) -> bool {
@@ -58,7 +46,6 @@ impl ServiceSource {
     }
 }
 
-/// What a reader should know of an earlier reply.
 fn stale(error: &ServiceError) -> String {
     format!("{error}; an earlier reply was used")
 }
@@ -120,11 +107,7 @@ impl ModelSource for ServiceSource {
             }
             _ if self.is_served(effective) => {
                 return Ok(Found::Fixed {
-                    chosen: Candidate {
-                        id: CHAT_MODEL_ID.into(),
-                        host: Host::Api.into(),
-                        effective_task: effective.to_owned(),
-                    },
+                    chosen: chat_model(Host::Api, effective),
                     fallbacks: Vec::new(),
                     reason: "the chat model serves this task itself".into(),
                 });

@@ -3,6 +3,7 @@
 use jarvis_catalogue::Host;
 use jarvis_plan::{ErrorCode, Task};
 use jarvis_testing::catalogue::{Data, FakeCatalogue, Fault};
+use jarvis_testing::rows;
 use serde_json::{Value, json};
 
 use super::*;
@@ -26,28 +27,12 @@ fn ids(tasks: &[ServiceTask]) -> Vec<&str> {
     tasks.iter().map(|task| task.id.as_str()).collect()
 }
 
-#[track_caller]
-fn check_tasks(value: Value, want: Option<&[&str]>) {
-    let read = read::tasks(&value);
-    assert_eq!(read.as_deref().map(ids).as_deref(), want, "{value}");
-}
-
 #[test]
 fn the_list_of_tasks_comes_in_every_shape() {
-    check_tasks(json!(["a", "b", "a"]), Some(&["a", "b"]));
-    check_tasks(json!({"a": {"id": "a", "name": "A"}, "b": {"name": "B"}}), Some(&["a", "b"]));
-    check_tasks(json!([{"id": "a"}, {"id": "b", "inputs": null}]), Some(&["a", "b"]));
-    check_tasks(json!({"tasks": ["a"]}), Some(&["a"]));
-    check_tasks(json!([r#"{"id":"a","description":"d"}"#]), Some(&["a"]));
-    check_tasks(json!(["a", 7, null, {"name": "no id"}, "x\ny", ""]), Some(&["a"]));
-    check_tasks(json!([]), Some(&[]));
-    // Lies.
-    check_tasks(json!({"error": "down for maintenance"}), None);
-    check_tasks(json!({"detail": {"loc": "x"}, "status": 1}), None);
-    check_tasks(json!([1, 2]), None);
-    check_tasks(json!("a"), None);
-    check_tasks(json!(null), None);
-    check_tasks(json!({}), None);
+    for (value, want) in rows::<(Value, Option<Vec<String>>)>(include_str!("cases.yaml"), "tasks") {
+        let read = read::tasks(&value);
+        assert_eq!(read.map(|tasks| tasks.into_iter().map(|task| task.id).collect::<Vec<_>>()), want, "{value}");
+    }
 }
 
 #[test]

@@ -42,38 +42,18 @@ fn plan(prompts: &Prompts, models: Option<&[(String, Vec<ServiceModel>)]>) -> Ve
 }
 
 #[track_caller]
-fn says(turns: &[Turn], phrases: &[&str]) {
+fn says(turns: &[Turn], phrases: &str) {
     let text: String = turns.iter().map(|turn| format!("{}\n", turn.content)).collect();
-    for phrase in phrases {
-        assert!(text.contains(phrase), "does not say `{phrase}`:\n{text}");
+    for phrase in jarvis_testing::rows::<String>(include_str!("cases.yaml"), phrases) {
+        assert!(text.contains(&phrase), "does not say `{phrase}`:\n{text}");
     }
 }
-
-const FIELDS: [&str; 6] = [
-    "\"id\"",
-    "\"inputs_from_upstreams\"",
-    "\"upstreams\"",
-    "\"outputs_for_downstreams\"",
-    "\"downstreams\"",
-    "\"sample-reasoning\"",
-];
 
 #[test]
 fn the_planner_of_pipelines_is_told_all_that_it_must_know() {
     let turns = plan(&Prompts::builtin().unwrap(), None);
-    says(&turns, &FIELDS);
-    says(
-        &turns,
-        &[
-            "starts at \"source\"",
-            "ends at \"pipeline-end\"",
-            "no cycles",
-            "side by side",
-            "JSON array",
-            r#"{"id":"fire-detection","name":"Fire","description":"finds flames","inputs":["image"],"outputs":["boxes"]}"#,
-            r#"{"objects-seen": "van", "sample-description": "A van burns."}"#,
-        ],
-    );
+    says(&turns, "fields");
+    says(&turns, "planner");
     let roles: Vec<Role> = turns.iter().map(|turn| turn.role).collect();
     assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::User]);
     assert!(turns[1].content.contains("Calm.") && turns[3].content.contains("A van burns."));
@@ -89,16 +69,8 @@ fn one_call_for_both_is_told_of_models_and_of_eight_fields() {
     };
     let models = [("fire-detection".to_owned(), vec![model]), ("source".to_owned(), Vec::new())];
     let turns = plan(&Prompts::builtin().unwrap(), Some(&models));
-    says(&turns, &FIELDS);
-    says(
-        &turns,
-        &[
-            "\"model_id\"",
-            "\"model-chosen-reason\"",
-            "eight fields",
-            r#"{"task":"fire-detection","models":[{"id":"org/fire","description":"quick\"","tags":["indoor"],"likes":3}]}"#,
-        ],
-    );
+    says(&turns, "fields");
+    says(&turns, "models too");
     assert!(!turns[0].content.contains(r#"{"task":"source""#));
 }
 
@@ -110,16 +82,7 @@ fn the_chooser_is_told_of_scene_task_and_models() {
     let info = &records()[1];
     let ask = PipelineChoice { scenario: &scenario(), task: &task, info, models: &models, description: 100 };
     let turns = prompts.pipeline_choice(&ask).unwrap();
-    says(
-        &turns,
-        &[
-            "A van burns.",
-            "finds flames",
-            r#"[{"id":"org/fire","name":"F"}]"#,
-            r#"{"id": "…", "reason": "…"}"#,
-            "downstreams",
-        ],
-    );
+    says(&turns, "chooser");
 }
 
 fn with(stage: &str, own: Override) -> Prompts {
@@ -165,7 +128,7 @@ fn a_person_s_own_prompts_take_the_place_of_the_built_in_ones() {
     // A text for demos is no turn of its own: some endpoints refuse two turns of one speaker in a row.
     assert_eq!(texts, [r#"Tasks: "source", "fire-detection", "pipeline-end""#, "mine\n\nA van burns. / van"]);
     let bare = Override { system: Some("Design.".to_owned()), ..Override::default() };
-    says(&plan(&with("pipeline_parse", bare), None), &["Design.\n\nTask types", r#""description":"finds flames""#]);
+    says(&plan(&with("pipeline_parse", bare), None), "bare");
 
     let own = Override {
         system: Some("{{scenario_description}} {{task_info}} {{available_models}}".to_owned()),
