@@ -1,5 +1,6 @@
 //! Development only: fake chat servers, hubs and model servers that speak the true protocols on real sockets.
 
+pub mod cases;
 pub mod catalogue;
 pub mod chat;
 pub mod hub;
