@@ -13,20 +13,16 @@ use crate::{Deployment, InferenceMode, LoadError, Model, local_models, read_mode
 /// How many models of a task, most liked first, are candidates.
 pub const CANDIDATES_PER_TASK: usize = 10;
 
-/// Which candidates are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
     pub mode: InferenceMode,
     /// What the model server has loaded.
     pub deployment: Deployment,
-    /// Whether native models count, first of all.
     pub native: bool,
-    /// Whether models other than native ones count.
     pub remote: bool,
 }
 
 impl Wanted {
-    /// Native models only, as when nothing is configured.
     pub fn native_only() -> Wanted {
         Wanted { mode: InferenceMode::Local, deployment: Deployment::Minimal, native: true, remote: false }
     }
@@ -37,7 +33,6 @@ impl Wanted {
     }
 }
 
-/// The models of one task.
 #[derive(Debug, Clone, Default)]
 struct Shelf {
     models: Vec<Arc<Model>>,
@@ -95,7 +90,6 @@ impl Catalogue {
         Catalogue { tasks, shelves, notes }
     }
 
-    /// What was left out when the file was read.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -110,17 +104,14 @@ impl Catalogue {
         self.shelves.get(task).map_or(&[], |shelf| &shelf.models)
     }
 
-    /// Every model, by task.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Model>> {
         self.tasks.iter().flat_map(|task| self.models(task))
     }
 
-    /// How many models there are.
     pub fn len(&self) -> usize {
         self.shelves.values().map(|shelf| shelf.models.len()).sum()
     }
 
-    /// True when there is no model at all.
     pub fn is_empty(&self) -> bool {
         self.shelves.is_empty()
     }

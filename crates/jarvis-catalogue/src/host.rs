@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::UnknownWord;
 
-/// Where a model runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Host {
@@ -15,7 +14,6 @@ pub enum Host {
     Native,
     /// On a model server that speaks the protocol of the original (`/models/{id}`).
     Local,
-    /// At Hugging Face.
     Huggingface,
     /// At an OpenAI-compatible endpoint: the chat model itself, or a media endpoint.
     Llm,
@@ -26,7 +24,6 @@ pub enum Host {
 }
 
 impl Host {
-    /// The word in its serialised form.
     pub fn as_str(self) -> &'static str {
         match self {
             Host::Native => "native",

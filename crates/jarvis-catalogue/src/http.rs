@@ -10,7 +10,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::Url;
 
-/// Why a call failed. Its text never holds a token or a whole URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     #[error("no answer in {0:?}")]
@@ -31,7 +30,6 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Whether the same call may succeed in a moment.
     pub fn is_transient(&self) -> bool {
         match self {
             CallError::Timeout(_) | CallError::Connect | CallError::Broken => true,
@@ -108,7 +106,6 @@ pub(crate) fn id_segments(id: &str) -> Option<Vec<&str>> {
     (fine && segments.len() <= 3).then_some(segments)
 }
 
-/// Sends a GET; a status other than 200 is an error.
 pub(crate) async fn get(
     client: &Client,
     url: Url,
@@ -140,7 +137,6 @@ async fn send(request: RequestBuilder, token: Option<&Secret>, timeout: Duration
     }
 }
 
-/// Reads a JSON reply of at most `max` bytes.
 pub(crate) async fn read<T: DeserializeOwned>(response: Response, max: u64, timeout: Duration) -> Result<T, CallError> {
     let body = read_capped(response, max).await.map_err(|error| match error {
         BodyError::TooLarge(max) => CallError::TooLarge(max),

@@ -25,13 +25,10 @@ const MAX_NOTES: usize = 20;
 /// How much of a description is kept, in characters. Prompts show far less.
 const KEPT_DESCRIPTION: usize = 2_000;
 
-/// Why a catalogue file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The file cannot be read.
     #[error("cannot read the model catalogue {}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    /// No line of the file is a model.
     #[error("{} holds no model: {reason}", path.display())]
     NoModels {
         path: PathBuf,
@@ -41,7 +38,6 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// What to try.
     pub fn hint(&self) -> &'static str {
         match self {
             LoadError::Io { .. } => {
@@ -52,12 +48,9 @@ impl LoadError {
     }
 }
 
-/// What a catalogue file held.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Loaded {
-    /// The models, in file order.
     pub models: Vec<Model>,
-    /// What was left out, with line numbers.
     pub notes: Vec<String>,
 }
 
@@ -80,7 +73,6 @@ struct Row<'a> {
     meta: Option<&'a RawValue>,
 }
 
-/// The part of a model card that is used.
 #[derive(Deserialize)]
 struct Card {
     #[serde(default)]

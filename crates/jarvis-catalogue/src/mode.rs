@@ -20,7 +20,6 @@ pub struct UnknownWord {
 pub enum InferenceMode {
     /// On the model server only.
     Local,
-    /// At Hugging Face only.
     Huggingface,
     /// Wherever one is available, the model server first.
     #[default]
@@ -28,7 +27,6 @@ pub enum InferenceMode {
 }
 
 impl InferenceMode {
-    /// The word in its serialised form.
     pub fn as_str(self) -> &'static str {
         match self {
             InferenceMode::Local => "local",
@@ -69,7 +67,6 @@ pub enum Deployment {
 }
 
 impl Deployment {
-    /// The word in its serialised form.
     pub fn as_str(self) -> &'static str {
         match self {
             Deployment::Minimal => "minimal",
@@ -99,9 +96,7 @@ impl FromStr for Deployment {
 /// Where a model's availability is asked, and where control tasks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Probed {
-    /// Hugging Face is asked.
     pub huggingface: bool,
-    /// The model server is asked.
     pub local: bool,
     /// Control detectors and ControlNet run on the model server, unasked; otherwise they have no host.
     pub control: bool,

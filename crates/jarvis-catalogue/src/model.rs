@@ -7,7 +7,6 @@ use crate::Host;
 use jarvis_plan::Candidate;
 use serde::{Deserialize, Serialize};
 
-/// A model that serves a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Model {
     /// Its id: `owner/name` on the Hub, `native/…` for work done in this process.
@@ -21,7 +20,6 @@ pub struct Model {
     /// Downloads on the Hub; 0 when unknown.
     #[serde(default)]
     pub downloads: u64,
-    /// What it is.
     #[serde(default)]
     pub description: String,
     /// Words that say what it is for; `None` when it has none.
@@ -51,7 +49,6 @@ impl Model {
         }
     }
 
-    /// The form in which `models list` shows it.
     pub fn listed(&self) -> Listed<'_> {
         Listed {
             id: &self.id,
@@ -73,7 +70,6 @@ pub struct Listed<'a> {
     pub description: &'a str,
 }
 
-/// A model that can be reached now, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Available {
     pub model: Arc<Model>,
@@ -92,7 +88,6 @@ impl Available {
 pub struct ModelMeta<'a> {
     /// The id to answer with.
     pub id: &'a str,
-    /// Where it runs.
     #[serde(rename = "inference endpoint")]
     pub endpoint: Host,
     pub likes: u64,

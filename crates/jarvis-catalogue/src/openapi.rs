@@ -34,7 +34,6 @@ pub use target::{Target, encoded};
 /// The largest document, in bytes.
 pub const MAX_DOCUMENT: u64 = 64 << 20;
 
-/// The most operations of a document.
 pub const MAX_OPERATIONS: usize = 10_000;
 
 /// An API as its document describes it. `Debug` is short: documents are long.
@@ -46,20 +45,15 @@ pub struct ApiDocument {
     pub description: String,
     /// Its addresses, variables replaced by their defaults. They may be relative.
     pub servers: Vec<String>,
-    /// What it can do, in the document's order.
     pub operations: Vec<Operation>,
-    /// Where a key goes, in the document's order.
     pub keys: Vec<KeyPlace>,
     /// The whole document, for what is looked up later.
     root: Value,
 }
 
-/// Where an API wants its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyPlace {
-    /// In a query parameter of this name.
     Query(String),
-    /// In a header of this name, as it is.
     Header(String),
     /// In the header `Authorization`, after `Bearer`.
     Bearer,

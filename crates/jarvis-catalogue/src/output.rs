@@ -7,33 +7,23 @@ use serde_json::{Map, Value};
 
 use jarvis_plan::{Kind, Outcome, TaskError};
 
-/// One resource in a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Output {
-    /// A text.
     Text {
-        /// The text.
         text: String,
     },
     /// A picture, by its display path such as `/images/ab12.png`.
     Image {
-        /// The display path.
         url: String,
     },
-    /// A sound, by its display path.
     Audio {
-        /// The display path.
         url: String,
     },
-    /// A moving picture, by its display path.
     Video {
-        /// The display path.
         url: String,
     },
-    /// Structured data.
     Json {
-        /// The data.
         value: Value,
     },
 }
@@ -49,7 +39,6 @@ impl Output {
         }
     }
 
-    /// The display path, for media.
     pub fn url(&self) -> Option<&str> {
         match self {
             Output::Image { url } | Output::Audio { url } | Output::Video { url } => Some(url),
@@ -57,7 +46,6 @@ impl Output {
         }
     }
 
-    /// What kind of resource this is.
     pub fn kind(&self) -> Kind {
         match self {
             Output::Text { .. } => Kind::Text,
@@ -82,27 +70,22 @@ impl From<TaskOutput> for Value {
 }
 
 impl TaskOutput {
-    /// The output of a task that succeeded.
     pub fn of(outcome: &Outcome) -> Option<TaskOutput> {
         outcome.output.clone().map(TaskOutput)
     }
 
-    /// A text result.
     pub fn text(text: impl Into<String>) -> TaskOutput {
         TaskOutput(Value::Null).with("generated text", text.into())
     }
 
-    /// A picture, by display path.
     pub fn image(url: impl Into<String>) -> TaskOutput {
         TaskOutput(Value::Null).with("generated image", url.into())
     }
 
-    /// A sound, by display path.
     pub fn audio(url: impl Into<String>) -> TaskOutput {
         TaskOutput(Value::Null).with("generated audio", url.into())
     }
 
-    /// A moving picture, by display path.
     pub fn video(url: impl Into<String>) -> TaskOutput {
         TaskOutput(Value::Null).with("generated video", url.into())
     }

@@ -61,7 +61,6 @@ impl fmt::Debug for HubCheck {
 #[derive(Clone)]
 pub struct ProbeConfig {
     pub probed: Probed,
-    /// How Hugging Face is asked; `None` when it is not configured.
     pub hub: Option<HubCheck>,
     /// The model server's base; `None` when it is not configured.
     pub local: Option<Url>,
@@ -119,7 +118,6 @@ impl fmt::Debug for ProbeConfig {
 /// Says whether a native model can work here, or why not. Must not block.
 pub type NativeCheck = Arc<dyn Fn(&Model) -> Result<(), String> + Send + Sync>;
 
-/// Why a model is not available somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unavailable {
     pub id: String,
@@ -129,7 +127,6 @@ pub struct Unavailable {
     pub reason: String,
 }
 
-/// What probing found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Probing {
     /// The models that can be reached, in the order given, each id once.
@@ -138,7 +135,6 @@ pub struct Probing {
     pub unavailable: Vec<Unavailable>,
 }
 
-/// Answers kept, by host and id.
 type Answers = Cache<(Host, String), Result<(), String>>;
 
 /// Asks which models can be reached. Cheap to clone; clones share what they know.
@@ -158,7 +154,6 @@ impl fmt::Debug for Prober {
     }
 }
 
-/// How long an answer holds.
 struct Keep {
     positive: Duration,
     negative: Duration,
@@ -256,7 +251,6 @@ impl Prober {
         (model, answer)
     }
 
-    /// Asks every place where a model may be.
     async fn find(&self, model: &Model) -> Found {
         match model.host {
             Host::Native => match (self.native)(model) {
@@ -305,7 +299,6 @@ impl Prober {
         }
     }
 
-    /// Asks one host about one id, or gives its cached answer.
     async fn ask(&self, host: Host, id: &str) -> Found {
         let key = (host, id.to_owned());
         let answer = self.answers.get_with(key, self.call(host, id)).await;

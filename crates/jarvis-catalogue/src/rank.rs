@@ -8,7 +8,6 @@ use crate::Host;
 
 use crate::Available;
 
-/// A candidate in its place, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ranked {
     pub candidate: Available,

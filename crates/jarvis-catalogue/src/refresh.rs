@@ -25,10 +25,8 @@ use crate::{Catalogue, Model, TaskType, read_models, task_types};
 const MAX_PAGE: u64 = 16 << 20;
 /// The most pages that are followed for one task.
 const MAX_PAGES: usize = 20;
-/// How many tasks are asked about at once.
 const AT_ONCE: usize = 4;
 
-/// What to ask of the Hub.
 #[derive(Clone)]
 pub struct RefreshConfig {
     /// The Hub's base, such as `https://huggingface.co`.
@@ -37,7 +35,6 @@ pub struct RefreshConfig {
     pub token: Option<Secret>,
     /// The provider whose models are wanted; `all` for any, or several with commas between.
     pub provider: String,
-    /// How many models of a task are wanted.
     pub per_task: usize,
     /// The longest one page may take.
     pub timeout: Duration,
@@ -73,15 +70,12 @@ impl fmt::Debug for RefreshConfig {
 /// How far a refresh has come: reported once per task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RefreshProgress {
-    /// Tasks answered or given up.
     pub done: usize,
     pub of: usize,
-    /// The task just answered.
     pub task: &'static str,
     pub models: usize,
 }
 
-/// What a refresh wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Refreshed {
     pub models: usize,
@@ -90,29 +84,23 @@ pub struct Refreshed {
     pub notes: Vec<String>,
 }
 
-/// Why a catalogue could not be refreshed. The file is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum RefreshError {
-    /// The HTTP client cannot be built.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// The Hub answered for no task.
     #[error("the Hub at {hub} answered for no task: {reason}")]
     NoAnswer {
         hub: String,
         /// What went wrong with the first task.
         reason: String,
     },
-    /// The Hub knows no model that fits.
     #[error("the Hub at {hub} lists no model of provider `{provider}`")]
     NoModels { hub: String, provider: String },
-    /// The file cannot be written.
     #[error("cannot write the model catalogue {}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }
 
 impl RefreshError {
-    /// What to try.
     pub fn hint(&self) -> &'static str {
         match self {
             RefreshError::Client(error) => error.hint(),
@@ -123,7 +111,6 @@ impl RefreshError {
     }
 }
 
-/// A model in the Hub's listing.
 #[derive(Debug, Deserialize)]
 struct Listing {
     id: String,

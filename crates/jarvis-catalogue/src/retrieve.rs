@@ -10,7 +10,6 @@ mod words;
 pub use bm25::Bm25Index;
 pub use vectors::{MAX_DIMENSION, VectorError, VectorIndex};
 
-/// A row that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
     /// Its place in the list that the index was built from, from 0.

@@ -6,11 +6,9 @@ use jarvis_plan::{Example, Kind, Param, Tool, Vocabulary};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// One argument of a task type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArgSpec {
-    /// Its name in `args`.
     pub name: &'static str,
     pub kind: Kind,
     /// Whether a call without it must fail. Where either of two sets will do, see [`TaskType::one_of`].
@@ -23,7 +21,6 @@ fn required() -> bool {
     true
 }
 
-/// How tasks of a type are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
@@ -39,22 +36,16 @@ pub enum Family {
     ControlGeneration,
 }
 
-/// A type of task that a plan may name.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskType {
-    /// The name in plans, results and the catalogue file.
     pub name: &'static str,
-    /// Other names that mean the same.
     pub aliases: Vec<&'static str>,
-    /// What it takes, in order.
     pub args: Vec<ArgSpec>,
     /// Sets of arguments of which at least one must be complete; empty when [`ArgSpec::required`] says all.
     #[serde(default)]
     pub one_of: Vec<Vec<&'static str>>,
-    /// What it gives, the main output first.
     pub outputs: Vec<Kind>,
-    /// What it does, in one sentence.
     pub description: &'static str,
     #[serde(default)]
     pub family: Family,
@@ -159,7 +150,6 @@ pub fn tools(keep: impl Fn(&TaskType) -> bool) -> Vocabulary {
     Vocabulary::new(task_types().iter().filter(|task| keep(task)).map(TaskType::tool).collect())
 }
 
-/// The vocabulary of all task types.
 pub fn vocabulary() -> Vocabulary {
     VOCABULARY.clone()
 }

@@ -16,13 +16,11 @@ use crate::text::{Secret, shorten};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_REDIRECTS: usize = 5;
 
-/// How requests leave this machine.
 #[derive(Debug, Clone, Default)]
 pub enum Route {
     /// Through the proxy named by the environment (`HTTPS_PROXY`, `ALL_PROXY`, …), if any.
     #[default]
     Environment,
-    /// Through this proxy, whose address may hold a password.
     Proxy(Secret),
     Direct,
 }
@@ -38,7 +36,6 @@ impl Route {
     }
 }
 
-/// Whether the spelling of an address puts it on this machine. Names are not resolved.
 pub fn is_loopback(address: &Url) -> bool {
     match address.host() {
         Some(Host::Domain(name)) => {
@@ -82,18 +79,15 @@ impl From<Redirects> for Policy {
     }
 }
 
-/// The settings of a client.
 #[derive(Clone)]
 pub struct ClientOptions {
     pub route: Route,
     pub redirects: Redirects,
     /// 10 s by default.
     pub connect_timeout: Duration,
-    /// Sent with each request.
     pub headers: HeaderMap,
     /// Whether idle connections are reused; true by default.
     pub keep_alive: bool,
-    /// Resolves names in place of the system's resolver.
     pub resolver: Option<PolicyResolver>,
 }
 
@@ -110,7 +104,6 @@ impl Default for ClientOptions {
     }
 }
 
-/// Why there is no HTTP client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
     #[error("the proxy {address} cannot be used: {reason}")]
@@ -205,7 +198,6 @@ impl std::fmt::Debug for LazyClient {
     }
 }
 
-/// A body that is read piece by piece, up to a limit.
 #[derive(Debug)]
 pub struct CappedBody {
     response: Response,
@@ -214,7 +206,6 @@ pub struct CappedBody {
     max: u64,
 }
 
-/// Why a body could not be read to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     #[error("it is longer than {0} bytes")]
@@ -224,7 +215,6 @@ pub enum BodyError {
 }
 
 impl CappedBody {
-    /// The body of a response, of at most `max` bytes.
     pub fn new(response: Response, max: u64) -> CappedBody {
         CappedBody { response, left: max, max }
     }

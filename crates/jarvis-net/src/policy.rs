@@ -20,7 +20,6 @@ pub struct UrlPolicy {
     pub use_proxy: bool,
 }
 
-/// Why an address is not fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
     #[error("only http and https addresses are fetched, not `{0}:`")]
@@ -40,7 +39,6 @@ pub enum PolicyError {
 }
 
 impl PolicyError {
-    /// Whether the policy forbids the address, rather than the address being unknown.
     pub fn is_refusal(&self) -> bool {
         !matches!(self, PolicyError::NoAddress(_) | PolicyError::NotFound { .. })
     }
@@ -54,7 +52,6 @@ impl PolicyError {
 /// What an address is, as far as fetching is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// A host on the open internet.
     Public,
     /// A host of this machine or network; the word says which kind.
     Private(&'static str),
@@ -144,7 +141,6 @@ impl UrlPolicy {
         }
     }
 
-    /// Whether the host is on the list of hosts that are always allowed.
     pub fn lists(&self, host: &str) -> bool {
         let host = plain_host(host);
         self.allow_hosts.iter().any(|listed| plain_host(listed).eq_ignore_ascii_case(host))
@@ -206,10 +202,8 @@ fn bare(mut url: Url) -> Url {
     url
 }
 
-/// Finds the addresses of a name.
 pub type Lookup = Arc<dyn Fn(String) -> BoxFuture<'static, std::io::Result<Vec<IpAddr>>> + Send + Sync>;
 
-/// The system's resolver.
 pub fn system_lookup() -> Lookup {
     Arc::new(|name: String| {
         Box::pin(async move {

@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 use backon::{ExponentialBuilder, Retryable};
 use reqwest::header::HeaderMap;
 
-/// How often a failed call is made again, and after which pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retries {
     /// Retries after the first attempt, 2 by default; 0 turns them off.

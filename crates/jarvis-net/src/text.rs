@@ -66,7 +66,6 @@ impl Secret {
         (!token.is_empty()).then(|| Secret(SecretString::from(token)))
     }
 
-    /// The token itself, for the header it belongs in.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
@@ -76,7 +75,6 @@ impl Secret {
         text.replace(self.expose(), "[redacted]")
     }
 
-    /// The same for a token that may be absent.
     pub fn redact_from(secret: Option<&Secret>, text: &str) -> String {
         secret.map_or_else(|| text.to_owned(), |secret| secret.redact(text))
     }

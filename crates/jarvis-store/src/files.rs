@@ -84,10 +84,8 @@ pub struct Growing {
     length: u64,
 }
 
-/// What a growing file held when it was opened.
 #[derive(Debug)]
 pub struct Held {
-    /// Its whole lines.
     pub bytes: Vec<u8>,
     /// A last line that was cut off was dropped.
     pub torn: bool,

@@ -25,7 +25,6 @@ pub struct Media {
 #[cfg(unix)]
 const PRIVATE: u32 = 0o700;
 
-/// Why a file under the public root cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MediaError {
     /// The path leads outside the public root, or is not a path at all.
@@ -36,7 +35,6 @@ pub enum MediaError {
     #[error("`{path}` has {size} bytes; the limit is {limit}")]
     TooLarge {
         path: String,
-        /// Its size in bytes.
         size: u64,
         /// The limit in bytes.
         limit: u64,
@@ -75,7 +73,6 @@ impl Media {
         Ok(Media { root, dir })
     }
 
-    /// The root folder on disk, as an absolute path.
     pub fn root(&self) -> &Path {
         &self.root
     }

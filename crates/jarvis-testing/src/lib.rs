@@ -1,6 +1,7 @@
 //! Development only: fake chat servers, hubs and model servers that speak the true protocols on real sockets, and the
 //! reading of test cases that are kept as data.
 
+pub mod cases;
 pub mod catalogue;
 pub mod chat;
 pub mod hub;

@@ -17,10 +17,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{ToolError, ToolErrorKind};
 
-/// The version of the file's format.
 const VERSION: u32 = 1;
 
-/// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 64 << 20;
 
 /// What others say of a tool, cleaned.
@@ -47,7 +45,6 @@ impl Described {
     }
 }
 
-/// The SHA-256 of bytes, in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
         // Writing into a text cannot fail.
@@ -335,7 +332,6 @@ impl Approvals {
     }
 }
 
-/// Takes note of one tool.
 fn look(source: &mut Source, was_known: bool, name: &str, described: &Described) -> Verdict {
     let sha256 = described.sha256(name);
     match source.tools.get_mut(name) {
@@ -391,7 +387,6 @@ fn read(path: &Path) -> Result<Contents, ApprovalsError> {
     Ok(contents)
 }
 
-/// The refusal of a tool that is not as it was approved.
 pub(crate) fn changed(name: &str) -> ToolError {
     let message = format!(
         "the description of `{name}` changed since it was approved; look at it with `jarvis tools show {name}`, then \
@@ -400,17 +395,14 @@ pub(crate) fn changed(name: &str) -> ToolError {
     ToolError::new(ToolErrorKind::Unauthorized, message)
 }
 
-/// The notice of a new tool at a known source.
 pub(crate) fn added(name: &str) -> String {
     format!("`{name}` is new at a known server; it is approved as it is described now")
 }
 
-/// An error of the file as a tool error.
 pub(crate) fn unusable(error: &ApprovalsError) -> ToolError {
     ToolError::new(ToolErrorKind::Unavailable, in_words(error))
 }
 
-/// An error of the file with what caused it.
 pub(crate) fn in_words(error: &ApprovalsError) -> String {
     let mut words = error.to_string();
     let mut cause = std::error::Error::source(error);
@@ -438,10 +430,8 @@ pub(crate) async fn off_thread<T: Send + 'static>(
 /// Checks, when a tool is called, that what its service describes is what was approved.
 pub(crate) struct Guard {
     pub(crate) approvals: Arc<Approvals>,
-    /// The source's name in the file.
     pub(crate) source: String,
     pub(crate) origin: String,
-    /// The tool.
     pub(crate) name: String,
     /// What the configuration says of it.
     pub(crate) description: String,

@@ -98,57 +98,25 @@ fn mostly_marks(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use jarvis_testing::cases::table;
+
     use super::*;
+
+    const CASES: &str = include_str!("bodies.json");
 
     #[test]
     fn failures_are_told_by_their_words() {
-        for (body, fault) in [
-            ("No respond due to error.", Some(ToolErrorKind::Unavailable)),
-            ("", None),
-            ("[]", None),
-            ("Unauthorized", Some(ToolErrorKind::Unauthorized)),
-            (
-                "{'message': 'You have exceeded the MONTHLY quota for Requests on your current plan, BASIC.'}",
-                Some(ToolErrorKind::TooManyRequests),
-            ),
-            (
-                "{'message': 'You have exceeded the rate limit per minute for your plan'}",
-                Some(ToolErrorKind::RateLimited),
-            ),
-            ("{'message': 'You are not subscribed to this API.'}", Some(ToolErrorKind::Unsubscribed)),
-            ("{\"message\": \"Endpoint '/x' does not exist\"}", Some(ToolErrorKind::UnknownTool)),
-            ("{'message': \"Endpoint '/x' does not exist\"}", Some(ToolErrorKind::UnknownTool)),
-            ("{'message': 'This endpoint is disabled for your subscription'}", Some(ToolErrorKind::Unsubscribed)),
-            ("{'success': False, 'statusCode': 401, 'message': 'no'}", Some(ToolErrorKind::Unauthorized)),
-            ("{'message': 'Too many requests'}", Some(ToolErrorKind::TooManyRequests)),
-            ("{'message': 'ok', 'data': [1]}", None),
-            ("An essay on too many requests and endpoints that do not exist", None),
-            ("{'text': 'the word unauthorized in a poem'}", None),
-        ] {
-            assert_eq!(fault_of(body), fault, "{body}");
+        for (body, fault) in table::<(String, Option<String>)>(CASES, "faults") {
+            assert_eq!(fault_of(&body).map(|kind| format!("{kind:?}")), fault, "{body}");
         }
         assert!(is_lasting("{'message': 'You have exceeded the MONTHLY quota'}") && !is_lasting("too many requests"));
     }
 
     #[test]
     fn what_is_no_text_is_described() {
-        for (text, description) in [
-            ("<!DOCTYPE html><html><body>no</body></html>", Some("an HTML page of 43 bytes")),
-            ("\u{89}PNG\r\n\u{1a}\n\0\0\0\rIHDR", Some("an image (image/png) of 17 bytes")),
-            ("\u{fffd}PNG\r\n\u{1a}\n\0", Some("a PNG image of 11 bytes")),
-            ("b'\\x89PNG\\r\\n'", Some("a PNG image of 14 bytes")),
-            ("\0\u{1}\u{2}", Some("binary data of 3 bytes")),
-            ("{'a': 1}", None),
-            ("天气 good", None),
-            ("", None),
-        ] {
-            let found = describe_media(text);
-            assert_eq!(found.is_some(), description.is_some(), "{text:?} {found:?}");
-            assert!(
-                found.unwrap_or_default().contains(description.unwrap_or_default()),
-                "{text:?} {:?}",
-                describe_media(text)
-            );
+        for (text, description) in table::<(String, Option<String>)>(CASES, "media") {
+            let shown = description.map(|what| format!("[The tool answered with {what}, which is not shown.]"));
+            assert_eq!(describe_media(&text), shown, "{text:?}");
         }
     }
 }

@@ -79,7 +79,6 @@ pub enum ToolErrorKind {
     Transport,
 }
 
-/// What is known of a kind of failure.
 struct Row {
     /// A stable word for machines; `jarvis tools call --json` prints it.
     word: &'static str,

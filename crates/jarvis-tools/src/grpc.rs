@@ -224,7 +224,6 @@ impl Tool for GrpcTool {
     }
 }
 
-/// JSON as the message that a method takes.
 fn message_of(method: &MethodDescriptor, input: &Value) -> Result<DynamicMessage, ToolError> {
     let mut track = serde_path_to_error::Track::new();
     let deserializer = serde_path_to_error::Deserializer::new(input, &mut track);
@@ -238,7 +237,6 @@ fn message_of(method: &MethodDescriptor, input: &Value) -> Result<DynamicMessage
     })
 }
 
-/// A message as JSON.
 fn json_of(message: &DynamicMessage) -> Result<Value, ToolError> {
     let options = SerializeOptions::new().use_proto_field_name(true).skip_default_fields(false);
     message.serialize_with_options(serde_json::value::Serializer, &options).map_err(|error| {

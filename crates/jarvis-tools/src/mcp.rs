@@ -59,7 +59,6 @@ impl McpServer {
         McpServer { name, entry, base, env, approvals, connection: Mutex::default(), said: std::sync::Mutex::default() }
     }
 
-    /// What the program says that was started last.
     fn said(&self) -> Said {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -76,7 +75,6 @@ impl McpServer {
         &self.name
     }
 
-    /// What it is called in the file of approvals.
     pub(crate) fn source(&self) -> String {
         approvals::mcp_source(&self.name)
     }
@@ -146,7 +144,6 @@ impl McpServer {
         Ok(Arc::new(Listing::new(tools, verdicts, warnings)))
     }
 
-    /// The name of one of its tools in a registry.
     pub(crate) fn full(&self, own: &str) -> String {
         format!("{}/{own}", self.name)
     }

@@ -271,7 +271,6 @@ fn called(at: usize, entry: &ToolEntry) -> String {
     }
 }
 
-/// A registry in the making.
 struct Opening {
     options: OpenOptions,
     approvals: Arc<Approvals>,
@@ -305,7 +304,6 @@ impl Opening {
         }
     }
 
-    /// Offers a built-in tool to plans.
     fn mark(&mut self, called: &str, entry: &ToolEntry, name: &str) -> Result<(), OpenError> {
         if self.registry.spec(name).is_none() {
             let known: Vec<&str> = self.registry.specs().map(|spec| spec.name.as_str()).collect();
@@ -320,7 +318,6 @@ impl Opening {
         self.planned.push(Planned { name: name.to_owned(), serves });
     }
 
-    /// Takes a finished tool.
     fn take(
         &mut self,
         called: &str,
@@ -346,13 +343,11 @@ impl Opening {
         token
     }
 
-    /// A path of the configuration.
     fn path(&self, path: &Path) -> PathBuf {
         self.options.base.join(path)
     }
 }
 
-/// The time for a call.
 fn timeout_of(called: &str, seconds: Option<u64>) -> Result<Duration, OpenError> {
     match seconds {
         None => Ok(CALL_TIMEOUT),
@@ -364,7 +359,6 @@ fn timeout_of(called: &str, seconds: Option<u64>) -> Result<Duration, OpenError>
     }
 }
 
-/// What the entry itself says.
 fn spec_of(entry: &ToolEntry, source: ToolSource) -> ToolSpec {
     ToolSpec {
         name: entry.name.trim().to_owned(),
@@ -376,7 +370,6 @@ fn spec_of(entry: &ToolEntry, source: ToolSource) -> ToolSpec {
     }
 }
 
-/// Refuses a tool whose description is incomplete.
 fn complete(called: &str, spec: &ToolSpec) -> Result<(), OpenError> {
     let missing = missing(spec);
     if missing.is_empty() {

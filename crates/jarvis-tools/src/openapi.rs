@@ -34,7 +34,6 @@ const MAX_RETRIES: usize = 3;
 /// The longest that a service may make us wait between two tries.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
-/// How deep schemas are described.
 const MAX_DEPTH: usize = 8;
 
 /// How an API is called. `Debug` leaves out what may be secret.
@@ -109,7 +108,6 @@ impl OpenApiCaller {
         document.servers.iter().find_map(whole)
     }
 
-    /// The request that a call means, checked.
     fn request(&self, api: &str, arguments: &Map<String, Value>) -> Result<(Operation, Target), ToolError> {
         let operation = match &self.document {
             Some(document) => document.operation(api).cloned().ok_or_else(|| unknown(api)),
@@ -157,7 +155,6 @@ impl OpenApiCaller {
         self.service.send(request).await.map_err(|error| self.failed(&error))
     }
 
-    /// The whole address of a request.
     fn address_of(&self, target: &Target) -> Result<Url, TaskError> {
         // The path is encoded already; it goes below the base as it is.
         let mut url = join(&self.config.base, [])?;
@@ -174,7 +171,6 @@ impl OpenApiCaller {
         Ok(url)
     }
 
-    /// A transport error as a tool error.
     fn failed(&self, error: &TaskError) -> ToolError {
         let kind = match error.code {
             ErrorCode::Timeout => ToolErrorKind::Timeout,
@@ -184,12 +180,10 @@ impl OpenApiCaller {
         ToolError::new(kind, self.redact(&error.message))
     }
 
-    /// A text without the key.
     fn redact(&self, text: &str) -> String {
         Secret::redact_from(self.config.key.as_ref(), text)
     }
 
-    /// The observation of an answer, or its error.
     fn read(&self, reply: &Reply) -> Result<Observation, ToolError> {
         let status = reply.status.as_u16();
         if reply.status.is_success() {
@@ -350,7 +344,6 @@ pub(crate) fn about(operation: &Operation) -> String {
     words.into_iter().find(|words| !words.is_empty()).unwrap_or_else(|| operation.usage())
 }
 
-/// The derived description of an operation.
 fn described(name: &str, about: &str, input_schema: Value, example: Value) -> ToolSpec {
     ToolSpec {
         name: name.to_owned(),
@@ -369,7 +362,6 @@ pub(crate) fn id_of(operation: &Operation) -> String {
     names::tool_name(&text)
 }
 
-/// The JSON Schema of what an operation takes.
 pub(crate) fn input_schema(operation: &Operation) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -399,7 +391,6 @@ pub(crate) fn example(operation: &Operation) -> Value {
     }
 }
 
-/// A schema as JSON Schema.
 fn schema_json(schema: &Schema, depth: usize) -> Value {
     let mut fields = Map::new();
     if schema.kind != SchemaKind::Any && !schema.loose {
@@ -471,7 +462,6 @@ fn named(api: &str, arguments: &Map<String, Value>) -> Option<Operation> {
     Some(operation)
 }
 
-/// A body as a form.
 fn form(body: &Value) -> String {
     let mut pairs = url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in body.as_object().into_iter().flatten() {

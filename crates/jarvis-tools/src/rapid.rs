@@ -28,7 +28,6 @@ use jarvis_store::sniff;
 /// The largest reply that is read, in bytes. What a model gets of it is far less.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// The most characters of a failure's own words in a message.
 const WORDS: usize = 300;
 
 /// How the server is called.
@@ -144,7 +143,6 @@ impl RapidServer {
         tokio::time::sleep_until(start).await;
     }
 
-    /// Calls with these arguments, retried after a transient failure.
     async fn call_with(&self, api: &RapidApi, arguments: &IndexMap<String, Literal>) -> Result<String, ToolError> {
         let attempt = || async {
             self.turn().await;

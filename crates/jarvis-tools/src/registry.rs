@@ -105,7 +105,6 @@ impl Registry {
         self.aliases.entry(alias.trim().to_owned()).or_insert_with(|| name.to_owned());
     }
 
-    /// The name of the tool with an alias.
     pub(crate) fn named(&self, alias: &str) -> Option<String> {
         self.aliases.get(alias).cloned()
     }
@@ -245,7 +244,6 @@ pub(crate) fn missing(spec: &ToolSpec) -> Vec<&'static str> {
     fields.into_iter().filter(|(there, _)| !there).map(|(_, name)| name).collect()
 }
 
-/// The fields that a schema asks for.
 fn required(schema: &Value) -> impl Iterator<Item = &str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
@@ -261,6 +259,7 @@ fn bounded(name: &str, observation: Observation) -> Result<Observation, ToolErro
 #[cfg(test)]
 mod tests {
     use async_trait::async_trait;
+    use jarvis_testing::cases::table;
     use serde_json::json;
 
     use super::*;
@@ -337,26 +336,8 @@ mod tests {
         {
             registry.add(Arc::new(Scripted(spec(name), || Ok(Observation::default())))).unwrap();
         }
-        for (said, meant) in [
-            ("ad", Some("add")),
-            ("plott", Some("plot")),
-            ("Polt", Some("plot")),
-            ("`serach`", Some("search")),
-            ("calc", Some("calculator")),
-            ("calculater", Some("calculator")),
-            ("CountOccurences", Some("count_occurrences")),
-            ("echo", Some("everything/echo")),
-            ("get_sum", Some("everything/get-sum")),
-            ("everthing/echo", Some("everything/echo")),
-            ("ech", Some("everything/echo")),
-            ("sum", None),
-            ("translate", None),
-            ("a", None),
-            ("", None),
-            ("счёт", None),
-            (&*"plot".repeat(100), None),
-        ] {
-            assert_eq!(registry.nearest(said).map(|spec| spec.name.as_str()), meant, "{said}");
+        for (said, meant) in table::<(String, Option<String>)>(include_str!("registry.json"), "nearest") {
+            assert_eq!(registry.nearest(&said).map(|spec| spec.name.clone()), meant, "{said}");
         }
         let error = registry.call("plott", &json!({}), &Scope::default()).await.unwrap_err();
         assert_eq!(error.message, "there is no tool `plott`; did you mean `plot`?");

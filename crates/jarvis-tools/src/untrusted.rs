@@ -14,7 +14,6 @@ const MAX_SCHEMA_TEXT: usize = 1_000;
 /// The largest schema of a tool, in bytes of JSON.
 pub(crate) const MAX_SCHEMA: usize = 64 << 10;
 
-/// How deep a schema may be.
 const MAX_DEPTH: usize = 32;
 
 /// What was done to texts.

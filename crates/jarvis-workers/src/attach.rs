@@ -13,23 +13,11 @@ pub const MAX_TEXT: u64 = 2 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
-    /// A text is longer than [`MAX_TEXT`].
     #[error("`{name}` has {size} bytes; a text may have {MAX_TEXT}")]
-    TextTooLong {
-        name: String,
-        /// Its size in bytes.
-        size: u64,
-    },
+    TextTooLong { name: String, size: u64 },
     /// Its bytes are not what its name says.
     #[error("`{name}` is not {article} {kind}: it is {found}")]
-    Other {
-        name: String,
-        /// What its name says.
-        kind: Kind,
-        article: &'static str,
-        /// What its bytes say.
-        found: String,
-    },
+    Other { name: String, kind: Kind, article: &'static str, found: String },
     #[error("`{name}` is neither a text, a picture, a sound nor a video")]
     Unknown { name: String },
     #[error(transparent)]

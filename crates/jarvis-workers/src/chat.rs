@@ -50,7 +50,6 @@ impl ChatWorker {
         ChatWorker { model, inputs, prompt }
     }
 
-    /// Whether this worker performs a task type.
     pub fn serves(&self, task: &str) -> bool {
         is_on_text(task) || (self.model.can_see() && PICTURE_TASKS.contains(&task))
     }
@@ -150,12 +149,10 @@ impl ChatWorker {
     }
 }
 
-/// Whether a task is one of those on text that any chat model performs.
 fn is_on_text(task: &str) -> bool {
     jarvis_catalogue::find(task).is_some_and(TaskType::is_chat_served)
 }
 
-/// What is asked about a picture.
 fn ask_of_picture(task: &str, question: Option<&str>) -> String {
     match (task, question) {
         (_, None) => "Describe the picture in one plain sentence. Answer with the sentence alone.".to_owned(),
@@ -179,7 +176,6 @@ fn task_json(job: &Job) -> Value {
     json!({ "task": job.candidate.effective_task, "id": job.task.id, "dep": dep, "args": job.args })
 }
 
-/// A required argument of the task.
 pub(crate) fn need<'a>(job: &'a Job, arg: &str) -> Result<&'a str, TaskError> {
     job.arg(arg).ok_or_else(|| missing(&job.candidate.effective_task, arg))
 }

@@ -94,7 +94,6 @@ pub struct Tints {
 }
 
 impl Tints {
-    /// The colour of the next segment with this label.
     pub fn next(&mut self, label: &str) -> Rgb<u8> {
         let nth = self.seen.entry(label.to_owned()).or_default();
         let tint = if *nth == 0 { colour(label) } else { colour(&format!("{label} {nth}")) };

@@ -50,7 +50,6 @@ pub struct HuggingFaceConfig {
 }
 
 impl HuggingFaceConfig {
-    /// The usual settings for an address and a token.
     pub fn new(base: Url, token: Option<Secret>) -> HuggingFaceConfig {
         HuggingFaceConfig {
             base,
@@ -90,7 +89,6 @@ impl From<TaskError> for Unfinished {
     }
 }
 
-/// Performs tasks with models at Hugging Face.
 #[derive(Debug)]
 pub struct HuggingFace {
     config: HuggingFaceConfig,

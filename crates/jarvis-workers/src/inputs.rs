@@ -21,9 +21,7 @@ use jarvis_net::text::shorten;
 
 #[derive(Debug, Clone, Copy)]
 pub struct InputLimits {
-    /// The largest input, in bytes.
     pub max_bytes: u64,
-    /// The most pixels of a picture once decoded.
     pub max_pixels: u64,
     pub fetch_timeout: Duration,
 }
@@ -142,7 +140,6 @@ impl Inputs {
 
 /// What an argument names, before anything is opened.
 enum Source<'a> {
-    /// What follows `data:`.
     Data(&'a str),
     Web(Url),
     Public(&'a str),

@@ -38,11 +38,9 @@ pub enum Sharing {
 /// How a model server is called. `Debug` leaves out what may be secret.
 #[derive(Clone)]
 pub struct ModelServerConfig {
-    /// Its address, such as `http://localhost:8005`.
     pub base: Url,
     pub token: Option<Secret>,
     pub sharing: Sharing,
-    /// The longest one call may take.
     pub timeout: Duration,
 }
 
@@ -65,7 +63,6 @@ impl fmt::Debug for ModelServerConfig {
     }
 }
 
-/// Performs tasks with the models of one server.
 #[derive(Debug)]
 pub struct ModelServer {
     config: ModelServerConfig,
@@ -74,7 +71,6 @@ pub struct ModelServer {
 }
 
 impl ModelServer {
-    /// A worker for one server. Nothing is sent until it is asked for something.
     pub fn new(config: ModelServerConfig, inputs: Arc<Inputs>) -> ModelServer {
         let service = Service::new("the model server", config.timeout, inputs.limits().max_bytes)
             .token(config.token.clone())

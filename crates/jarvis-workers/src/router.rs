@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use crate::MediaEndpoint;
 
-/// The workers of a run, by host. A host without a worker fails its tasks with what to configure.
 #[derive(Clone, Default)]
 pub struct Workers {
     pub native: Option<Arc<dyn Worker>>,

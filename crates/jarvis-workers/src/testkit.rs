@@ -47,6 +47,16 @@ pub(crate) fn job_and_events(
     (job, reader)
 }
 
+pub(crate) fn native_job(model: &str, request: &str, args: &[(&str, &str)]) -> Job {
+    Job { request: Arc::new(Request::new(request)), ..job(Host::Native, model, "a-task", args) }
+}
+
+pub(crate) type Args = Vec<(String, String)>;
+
+pub(crate) fn strs(args: &Args) -> Vec<(&str, &str)> {
+    args.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
 /// Inputs over a folder of their own, under the strict policy.
 pub(crate) fn inputs() -> (TempDir, Arc<Inputs>) {
     inputs_with(InputLimits::default())
@@ -75,7 +85,6 @@ pub(crate) const FLAC: &[u8] = b"fLaC\0\0\0\x22\x10\0\x10\0";
 /// The start of an MP4 file.
 pub(crate) const MP4: &[u8] = b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom\0\0\0\x08mdat";
 
-/// A chat model that gives one answer and keeps what it was asked.
 pub(crate) struct Scripted {
     pub(crate) sees: bool,
     pub(crate) answer: Result<ChatReply, ChatError>,

@@ -1,5 +1,7 @@
 //! The built-in list and its candidates.
 
+use jarvis_testing::cases::table;
+
 use super::*;
 use crate::{Family, find, task_types};
 
@@ -10,26 +12,8 @@ fn ids(models: &[Arc<Model>]) -> Vec<&str> {
 #[test]
 fn native_ids_and_tasks_are_fixed() {
     let found: HashSet<(String, String)> = native().map(|model| (model.id, model.task)).collect();
-    let expected = [
-        ("native/canny", "canny-control"),
-        ("native/line-segments", "mlsd-control"),
-        ("native/image-edit", "image-to-image"),
-        ("native/graph-segmenter", "image-segmentation"),
-        ("native/ocr", "image-to-text"),
-        ("native/image-measure", "image-to-text"),
-        ("native/image-measure-qa", "visual-question-answering"),
-        ("native/ocr-qa", "document-question-answering"),
-        ("native/textrank", "summarization"),
-        ("native/vader", "text-classification"),
-        ("native/entity-rules", "token-classification"),
-        ("native/passage-qa", "question-answering"),
-        ("native/tfidf-similarity", "sentence-similarity"),
-        ("native/espeak-ng", "text-to-speech"),
-        ("native/denoise", "audio-to-audio"),
-        ("native/audio-measure", "audio-classification"),
-        ("native/title-card", "text-to-image"),
-    ];
-    assert_eq!(found, expected.map(|(id, task)| (id.to_owned(), task.to_owned())).into());
+    let expected = table::<(String, String)>(include_str!("tests.json"), "native");
+    assert_eq!(found, expected.into_iter().collect());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Reading catalogue lines, good and bad.
 
+use jarvis_testing::cases::table;
 use proptest::prelude::*;
 
 use super::*;
@@ -10,50 +11,15 @@ fn read(text: &str) -> Loaded {
 
 #[test]
 fn lenient_lines() {
-    let check = |line: &str, likes: u64, description: &str, tags: Option<&[&str]>| {
-        let loaded = read(line);
+    type Row = (String, u64, String, Option<Vec<String>>);
+    for (line, likes, description, tags) in table::<Row>(include_str!("tests.json"), "lenient") {
+        let loaded = read(&line);
         assert_eq!(loaded.notes, Vec::<String>::new(), "{line}");
         let model = &loaded.models[0];
         assert_eq!((model.id.as_str(), model.task.as_str()), ("o/n", "image-to-text"), "{line}");
-        assert_eq!((model.likes, model.description.as_str()), (likes, description), "{line}");
-        let found = model.tags.as_ref().map(|tags| tags.iter().map(String::as_str).collect::<Vec<_>>());
-        assert_eq!(found.as_deref(), tags, "{line}");
-    };
-    check(
-        r#"{"id":"o/n","task":"image-to-text","likes":3,"description":"x","meta":{"tags":["a","b"]}}"#,
-        3,
-        "x",
-        Some(&["a", "b"]),
-    );
-    check(
-        r#"{"id":"o/n","task":"image-to-text","likes":null,"downloads":null,"description":"","meta":""}"#,
-        0,
-        "",
-        None,
-    );
-    check(r#"{"id":"o/n","task":"image-to-text","likes":"12","meta":null}"#, 12, "", None);
-    check(r#"{"id":"o/n","task":"image-to-text","likes":2.0,"description":null,"meta":[1,2]}"#, 2, "", None);
-    check(r#"{"id":"o/n","pipeline_tag":"image-to-text","likes":-4,"meta":{"tags":null}}"#, 0, "", None);
-    check(
-        r#"{"id":"o/n","task":"captioning","meta":{"tags":["x",false,3,null,["y"]],"language":"en"}}"#,
-        0,
-        "",
-        Some(&["x", "false", "3"]),
-    );
-    check(
-        r#"{"id":"o/n","task":"image-to-text","description":"\n a \"quoted\" d\u00e9j\u00e0 \n","meta":{"tags":"one"}}"#,
-        0,
-        "a \"quoted\" déjà",
-        Some(&["one"]),
-    );
-    check(r#"{"id":"o\/n","task":"image-to-text","description":17,"unknown":{"deep":[{}]}}"#, 0, "", None);
-    check(
-        r#"{"id":"o/n","task":"image-to-text","description":"NaN \" stays","meta":{"tags":["NaN"],"loss":[NaN,-Infinity,{"x":Infinity}]}}"#,
-        0,
-        "NaN \" stays",
-        Some(&["NaN"]),
-    );
-    check("\u{feff}{\"id\":\"o/n\",\"task\":\"image-to-text\"}\r\n", 0, "", None);
+        assert_eq!((model.likes, &model.description), (likes, &description), "{line}");
+        assert_eq!(model.tags, tags, "{line}");
+    }
 }
 
 #[test]

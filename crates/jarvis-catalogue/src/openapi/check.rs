@@ -6,23 +6,11 @@ use serde_json::{Map, Value};
 
 use super::{Location, Operation};
 
-/// Something wrong with the arguments of a call, in words that a model can act on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgumentFault {
-    /// A required one is missing.
-    Missing {
-        name: String,
-    },
-    Unknown {
-        name: String,
-        known: Vec<String>,
-    },
-    /// It is of the wrong type, or not one of the values allowed.
-    Wrong {
-        name: String,
-        /// What it should be, and what it is.
-        reason: String,
-    },
+    Missing { name: String },
+    Unknown { name: String, known: Vec<String> },
+    Wrong { name: String, reason: String },
 }
 
 impl fmt::Display for ArgumentFault {
@@ -41,7 +29,6 @@ impl fmt::Display for ArgumentFault {
 }
 
 impl Operation {
-    /// What is wrong with arguments; nothing when the operation takes them.
     pub fn faults(&self, arguments: &Map<String, Value>) -> Vec<ArgumentFault> {
         let mut faults = Vec::new();
         let in_body = |name: &str| self.parameter(name).is_some_and(|one| one.location == Location::Body);

@@ -5,14 +5,11 @@ use percent_encoding::percent_decode_str;
 use super::operation::placeholders;
 use super::{ApiDocument, Operation};
 
-/// What a request means.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found<'a> {
     /// This operation, with the values of its placeholders, decoded.
     Operation(&'a Operation, Vec<(String, String)>),
-    /// There is such a path, for these methods.
     OtherMethods(Vec<&'a str>),
-    /// There is no such path.
     Nothing,
 }
 
@@ -64,7 +61,6 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.trim_matches('/').split('/')
 }
 
-/// The values of the placeholders, when the path fits the template.
 fn matched(template: &str, path: &str) -> Option<Vec<(String, String)>> {
     let mut values = Vec::new();
     let mut parts = segments(path);

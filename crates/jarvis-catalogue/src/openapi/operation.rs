@@ -2,7 +2,6 @@
 
 use super::Schema;
 
-/// Where an argument goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Location {
     Path,
@@ -14,14 +13,12 @@ pub enum Location {
     Body,
 }
 
-/// An argument that an operation takes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
     pub name: String,
     pub location: Location,
     /// Whether it must be given. A field of a body that may be missing must be given only when the body is.
     pub required: bool,
-    /// What it is; may be Markdown.
     pub description: String,
     pub schema: Schema,
     /// A list is written as `a=1&a=2`, not as `a=1,2`.
@@ -29,28 +26,23 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// A parameter described by its schema.
     pub fn new(name: &str, location: Location, required: bool, schema: Schema) -> Parameter {
         let description = schema.description.clone();
         Parameter { name: name.to_owned(), location, required, description, schema, explode: true }
     }
 }
 
-/// The body of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Body {
     /// Its media type, such as `application/json`.
     pub media_type: String,
-    /// Whether it must be sent.
     pub required: bool,
     /// The body is not an object with known fields: the one body parameter is the whole of it.
     pub whole: bool,
 }
 
-/// A method of a path.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Operation {
-    /// `GET`, `POST`, …
     pub method: String,
     /// Its path, with placeholders: `/movie/{movie_id}`.
     pub path: String,
@@ -63,7 +55,6 @@ pub struct Operation {
     /// Everything it takes: path, query, headers and cookies in the document's order, then the fields of the body. Names are
     /// unique: of a parameter and a field of the body with one name, the parameter stands.
     pub parameters: Vec<Parameter>,
-    /// The body, where there can be one.
     pub body: Option<Body>,
     /// It needs no key, although the API has one.
     pub public: bool,
@@ -75,12 +66,10 @@ impl Operation {
         format!("{} {}", self.method, self.path)
     }
 
-    /// The parameter of that name.
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// The names in braces in the path, in order.
     pub fn placeholders(&self) -> Vec<&str> {
         placeholders(&self.path)
     }

@@ -11,7 +11,6 @@ use super::{
 /// The methods of a path, in the order of the specification.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
-/// The most parameters of an operation; more are not read.
 const MAX_PARAMETERS: usize = 500;
 
 /// Parses JSON, or YAML when the text does not start as JSON does.
@@ -42,7 +41,6 @@ fn yaml(text: &str) -> Result<Value, ApiError> {
     })
 }
 
-/// Reads a document.
 pub(super) fn document(root: Value) -> Result<ApiDocument, ApiError> {
     version(&root)?;
     let paths = root
@@ -102,7 +100,6 @@ fn servers(root: &Value) -> Vec<String> {
     addresses
 }
 
-/// Where keys go.
 fn keys(root: &Value) -> Vec<KeyPlace> {
     let schemes = root.pointer("/components/securitySchemes").and_then(Value::as_object);
     let place = |scheme: &Value| {

@@ -17,7 +17,6 @@ pub(super) fn resolve<'a>(root: &'a Value, mut value: &'a Value) -> Option<&'a V
     None
 }
 
-/// The reference that a value is.
 pub(super) fn name(value: &Value) -> Option<&str> {
     value.as_object()?.get("$ref")?.as_str()
 }

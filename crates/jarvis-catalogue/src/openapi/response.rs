@@ -6,14 +6,12 @@ use super::read::{example, media};
 use super::refs::resolve;
 use super::{ApiDocument, Operation, Schema};
 
-/// An answer as the document describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApiResponse {
     /// Its status, 200 to 299.
     pub status: u16,
     /// The media type of its body; empty when it has none.
     pub media_type: String,
-    /// A body that it could have.
     pub example: Option<Value>,
     pub schema: Option<Schema>,
 }

@@ -10,7 +10,6 @@ const MAX_DEPTH: usize = 8;
 /// The most schemas that are read for one parameter or reply. What is beyond may be anything.
 const MAX_NODES: usize = 4000;
 
-/// The types of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SchemaKind {
     Text,
@@ -19,7 +18,6 @@ pub enum SchemaKind {
     Boolean,
     List,
     Object,
-    /// Anything.
     #[default]
     Any,
 }
@@ -64,7 +62,6 @@ impl SchemaKind {
     }
 }
 
-/// What a value may be.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Schema {
     pub kind: SchemaKind,
@@ -82,7 +79,6 @@ pub struct Schema {
     pub example: Option<Value>,
     pub minimum: Option<f64>,
     pub maximum: Option<f64>,
-    /// What a list holds.
     pub items: Option<Box<Schema>>,
     /// What an object holds, in the document's order.
     pub properties: Vec<(String, Schema)>,
@@ -96,12 +92,10 @@ impl Schema {
         Schema::read(schema, schema)
     }
 
-    /// Reads a schema, references followed.
     pub(super) fn read(root: &Value, value: &Value) -> Schema {
         Reader { root, open: Vec::new(), nodes: 0 }.schema(value, 0)
     }
 
-    /// The property of that name.
     pub fn property(&self, name: &str) -> Option<&Schema> {
         self.properties.iter().find(|(key, _)| key == name).map(|(_, schema)| schema)
     }
@@ -156,7 +150,6 @@ impl Schema {
         }
     }
 
-    /// What is wanted, in words.
     pub fn wanted(&self) -> String {
         if !self.enumeration.is_empty() {
             let all: Vec<String> = self.enumeration.iter().take(20).map(shown).collect();
@@ -263,7 +256,6 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Reads one schema with all below it.
 struct Reader<'a> {
     root: &'a Value,
     /// The references that are being read, to see circles.

@@ -11,7 +11,6 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 /// What is encoded in a query: `,`, `:` and `/` mean nothing there.
 const QUERY: &AsciiSet = &SEGMENT.remove(b',').remove(b':').remove(b'/');
 
-/// A request without its address.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
     /// The path, encoded, beginning with `/`.
@@ -20,12 +19,10 @@ pub struct Target {
     pub query: String,
     /// Headers and cookies that are arguments; a cookie as `Cookie: name=value`.
     pub headers: Vec<(String, String)>,
-    /// The body, and its media type.
     pub body: Option<(String, Value)>,
 }
 
 impl Target {
-    /// Path and query.
     pub fn path_and_query(&self) -> String {
         match self.query.as_str() {
             "" => self.path.clone(),

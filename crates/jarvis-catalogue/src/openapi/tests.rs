@@ -1,14 +1,16 @@
 //! Documents as they should be, as they are found, and as they must not be.
 
+use jarvis_testing::cases::table;
 use serde_json::{Map, Value, json};
 
 use super::*;
+
+const CASES: &str = include_str!("tests.json");
 
 fn library() -> ApiDocument {
     ApiDocument::parse(include_str!("../../../../examples/easytool/library.yaml")).unwrap()
 }
 
-/// A document with one path item.
 fn document(path: &str, item: Value) -> ApiDocument {
     ApiDocument::from_value(json!({"openapi": "3.1.0", "paths": {path: item}})).unwrap()
 }
@@ -58,18 +60,9 @@ fn a_yaml_document_is_read() {
 
 #[test]
 fn what_is_no_openapi_document_is_refused() {
-    for (text, part) in [
-        ("", "`openapi`"),
-        ("[1, 2]", "`openapi`"),
-        ("just words", "`openapi`"),
-        ("{\"openapi\": ", "neither JSON nor YAML"),
-        ("a: [", "neither JSON nor YAML"),
-        ("swagger: '2.0'\npaths: {}", "Swagger 2.0"),
-        ("openapi: 2.5.0\npaths: {}", "OpenAPI 2.5.0"),
-        ("openapi: 3.0.0", "`paths`"),
-    ] {
-        let error = ApiDocument::parse(text).map(|_| ()).unwrap_err().to_string();
-        assert!(error.contains(part), "{text:?}: {error}");
+    for (text, part) in table::<(String, String)>(CASES, "refused") {
+        let error = ApiDocument::parse(&text).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(&part), "{text:?}: {error}");
     }
     let paths: Map<String, Value> = (0..=MAX_OPERATIONS).map(|at| (format!("/{at}"), json!({"get": {}}))).collect();
     let many = ApiDocument::from_value(json!({"openapi": "3.0.0", "paths": paths}));
@@ -136,69 +129,28 @@ fn circles_and_bombs_end() {
 
 #[test]
 fn values_are_accepted_where_they_can_be_converted() {
-    let schema = |value: Value| Schema::read(&Value::Null, &value);
-    let fits = |given: Value, value: Value, wanted: Option<Value>| {
-        assert_eq!(schema(given.clone()).accept(&value).ok(), wanted, "{value} as {given}");
-    };
-    fits(json!({"type": "integer"}), json!("20"), Some(json!(20)));
-    fits(json!({"type": "integer"}), json!(4.0), Some(json!(4)));
-    fits(json!({"type": "integer"}), json!(4.5), None);
-    fits(json!({"type": "integer"}), json!("four"), None);
-    fits(json!({"type": "integer"}), json!(""), None);
-    fits(json!({"type": "integer", "maximum": 5}), json!(9), None);
-    fits(json!({"type": "number"}), json!("1.5"), Some(json!(1.5)));
-    fits(json!({"type": "boolean"}), json!("false"), Some(json!(false)));
-    fits(json!({"type": "boolean"}), json!("no"), None);
-    fits(json!({"type": "string"}), json!(7), Some(json!("7")));
-    fits(json!({"type": "string"}), json!(["7"]), None);
-    fits(json!({"type": ["string", "array"]}), json!(["7"]), Some(json!(["7"])));
-    fits(json!({"type": "string", "enum": ["a", "b"]}), json!("b"), Some(json!("b")));
-    fits(json!({"type": "string", "enum": ["a", "b"]}), json!("c"), None);
-    fits(json!({"type": "array", "items": {"type": "integer"}}), json!("1, 2"), Some(json!([1, 2])));
-    fits(json!({"type": "array", "items": {"type": "integer"}}), json!(["x"]), None);
-    fits(json!({"type": "string", "nullable": true}), json!(null), Some(json!(null)));
-    fits(json!({"type": ["string", "null"]}), json!(null), Some(json!(null)));
-    fits(json!({"type": "string"}), json!(null), None);
-    fits(json!({"oneOf": [{"type": "string"}, {"type": "integer"}]}), json!(3), Some(json!("3")));
-    fits(json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), json!("x"), None);
-    fits(json!({"allOf": [{"properties": {"a": {"type": "integer"}}}], "required": ["a"]}), json!({}), None);
-    fits(json!({"enum": [1, 2]}), json!("2"), Some(json!(2)));
-    fits(json!({}), json!({"any": "thing"}), Some(json!({"any": "thing"})));
+    // A schema, a value, and what becomes of it; nothing where it is refused.
+    for row in table::<Vec<Value>>(CASES, "accepted") {
+        let found = Schema::read(&Value::Null, &row[0]).accept(&row[1]).ok();
+        assert_eq!(found.as_ref(), row.get(2), "{} as {}", row[1], row[0]);
+    }
 }
 
 #[test]
 fn faults_of_arguments_are_named() {
     let library = library();
-    let check = |name: &str, arguments: Value, wanted: &[&str]| {
-        let faults = library.operation(name).unwrap().faults(&object(arguments));
+    for (name, arguments, wanted) in table::<(String, Value, Vec<String>)>(CASES, "faults") {
+        let faults = library.operation(&name).unwrap().faults(&object(arguments));
         let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
         assert_eq!(faults, wanted, "{name}");
-    };
-    check("searchBook", json!({"query": "snow", "page": "2"}), &[]);
-    check(
-        "searchBook",
-        json!({"page": "two"}),
-        &["the required parameter `query` is missing", "the parameter `page` should be an integer, not \"two\""],
-    );
-    check("getOpeningHours", json!({"day": 1}), &["there is no parameter `day`; there are none"]);
-    check("getBook", json!({"book_id": 3, "lang": "en"}), &["there is no parameter `lang`; there are book_id"]);
-    check(
-        "getReviews",
-        json!({"book_id": 3, "stars": [9]}),
-        &["the parameter `stars` holds an element that should be at most 5, not 9"],
-    );
-    check(
-        "addReview",
-        json!({"book_id": 3}),
-        &["the required parameter `text` is missing", "the required parameter `stars` is missing"],
-    );
+    }
 }
 
 #[test]
 fn requests_find_their_operation() {
     let library = library();
-    let check = |method: &str, path: &str, wanted: &str| {
-        let found = match library.find(method, path) {
+    for (method, path, wanted) in table::<(String, String, String)>(CASES, "found") {
+        let found = match library.find(&method, &path) {
             Found::Operation(operation, values) => {
                 let values: Vec<String> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
                 format!("{} {}", operation.id, values.join(" "))
@@ -207,13 +159,7 @@ fn requests_find_their_operation() {
             Found::Nothing => "nothing".into(),
         };
         assert_eq!(found.trim(), wanted, "{method} {path}");
-    };
-    check("GET", "/book/12", "getBook book_id=12");
-    check("GET", "/book/12/reviews/", "getReviews book_id=12");
-    check("GET", "/shelf/a%2Fb/3", "getShelf section=a/b row=3");
-    check("PUT", "/book/12/reviews", "GET,POST");
-    check("GET", "/book", "nothing");
-    check("GET", "/book//reviews", "nothing");
+    }
 
     let document = ApiDocument::from_value(json!({"openapi": "3.0.0", "paths": {
         "/m/{id}": {"get": {"operationId": "one"}}, "/m/latest": {"get": {"operationId": "latest"}},
@@ -257,33 +203,15 @@ fn what_is_made_up_fits() {
 #[test]
 fn arguments_become_requests() {
     let library = library();
-    let check = |name: &str, arguments: Value, wanted: Result<(&str, Value), &str>| {
-        let target = library.operation(name).unwrap().target(&object(arguments));
+    type Row = (String, Value, Result<(String, Value), String>);
+    for (name, arguments, wanted) in table::<Row>(CASES, "targets") {
+        let target = library.operation(&name).unwrap().target(&object(arguments));
         let target = match &target {
             Ok(target) => Ok((target.path_and_query(), target.body.clone().map_or(Value::Null, |(_, body)| body))),
             Err(faults) => Err(faults[0].to_string()),
         };
-        assert_eq!(target, wanted.map(|(path, body)| (path.to_owned(), body)).map_err(str::to_owned), "{name}");
-    };
-    check(
-        "searchBook",
-        json!({"query": "snow & ice/fire", "page": "2"}),
-        Ok(("/search/book?query=snow%20%26%20ice/fire&page=2", Value::Null)),
-    );
-    check("getReviews", json!({"book_id": 7, "stars": "4,5"}), Ok(("/book/7/reviews?stars=4,5", Value::Null)));
-    check(
-        "addReview",
-        json!({"book_id": "7", "text": "good", "stars": "4"}),
-        Ok(("/book/7/reviews", json!({"text": "good", "stars": 4}))),
-    );
-    check("returnBook", json!({"loan_id": "a/../b?c#d"}), Ok(("/loans/a%2F..%2Fb%3Fc%23d", Value::Null)));
-    check(
-        "returnBook",
-        json!({"loan_id": ".."}),
-        Err("the parameter `loan_id` is part of the path and cannot be `.` or `..`"),
-    );
-    check("returnBook", json!({"loan_id": ""}), Err("the parameter `loan_id` is part of the path and cannot be empty"));
-    check("getBook", json!({"book_id": "seven"}), Err("the parameter `book_id` should be an integer, not \"seven\""));
+        assert_eq!(target, wanted, "{name}");
+    }
 
     let document = document(
         "/a",

@@ -23,7 +23,6 @@ impl Tokenizer for Terms {
 }
 
 impl Bm25Index {
-    /// Takes the texts of all rows.
     pub fn build<S: AsRef<str>>(texts: &[S]) -> Bm25Index {
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
         let embedder = EmbedderBuilder::with_tokenizer_and_fit_to_corpus(Terms, &texts).build();
@@ -34,12 +33,10 @@ impl Bm25Index {
         Bm25Index { embedder, scorer, rows: texts.len() }
     }
 
-    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }

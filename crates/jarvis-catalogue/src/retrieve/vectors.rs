@@ -9,7 +9,6 @@ mod tests;
 
 use super::{Hit, best};
 
-/// The most components of a vector.
 pub const MAX_DIMENSION: usize = 1 << 16;
 
 /// Scores that differ by less are equal: it is more than what adding in another order changes. So vectors that differ only
@@ -27,29 +26,16 @@ const STEP: usize = 32;
 pub enum VectorError {
     /// A row has another length than the first.
     #[error("vector {row} has {found} components, and the first has {expected}")]
-    Ragged {
-        /// The row, from 0.
-        row: usize,
-        found: usize,
-        /// The first one's.
-        expected: usize,
-    },
+    Ragged { row: usize, found: usize, expected: usize },
     /// A row holds infinity, something that is not a number, or something too large for 32 bits.
     #[error("vector {row} holds a component that is not a finite 32-bit number")]
-    NotFinite {
-        /// The row, from 0.
-        row: usize,
-    },
+    NotFinite { row: usize },
     /// Longer than [`MAX_DIMENSION`].
     #[error("vectors of {found} components are too long; at most {MAX_DIMENSION} are taken")]
     TooLong { found: usize },
     /// The query has another length than the rows.
     #[error("the query's vector has {found} components, and the index is of {expected}")]
-    QueryDimension {
-        found: usize,
-        /// The rows'.
-        expected: usize,
-    },
+    QueryDimension { found: usize, expected: usize },
     /// The query holds infinity, something that is not a number, or something too large for 32 bits.
     #[error("the query's vector holds a component that is not a finite 32-bit number")]
     QueryNotFinite,
@@ -123,17 +109,14 @@ impl VectorIndex {
         Ok(index)
     }
 
-    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The length of the vectors; 0 where there are none.
     pub fn dimension(&self) -> usize {
         self.dimension
     }

@@ -5,48 +5,18 @@ use std::collections::HashSet;
 use super::*;
 
 /// The planner's list of the original, in its order.
-const PLANNER: [&str; 35] = [
-    "token-classification",
-    "text2text-generation",
-    "summarization",
-    "translation",
-    "question-answering",
-    "conversational",
-    "text-generation",
-    "sentence-similarity",
-    "tabular-classification",
-    "object-detection",
-    "image-classification",
-    "image-to-image",
-    "image-to-text",
-    "text-to-image",
-    "text-to-video",
-    "visual-question-answering",
-    "document-question-answering",
-    "image-segmentation",
-    "depth-estimation",
-    "text-to-speech",
-    "automatic-speech-recognition",
-    "audio-to-audio",
-    "audio-classification",
-    "canny-control",
-    "hed-control",
-    "mlsd-control",
-    "normal-control",
-    "openpose-control",
-    "canny-text-to-image",
-    "depth-text-to-image",
-    "hed-text-to-image",
-    "mlsd-text-to-image",
-    "normal-text-to-image",
-    "openpose-text-to-image",
-    "seg-text-to-image",
-];
+const PLANNER: &str = "token-classification text2text-generation summarization translation question-answering \
+    conversational text-generation sentence-similarity tabular-classification object-detection \
+    image-classification image-to-image image-to-text text-to-image text-to-video \
+    visual-question-answering document-question-answering image-segmentation depth-estimation text-to-speech \
+    automatic-speech-recognition audio-to-audio audio-classification canny-control hed-control \
+    mlsd-control normal-control openpose-control canny-text-to-image depth-text-to-image \
+    hed-text-to-image mlsd-text-to-image normal-text-to-image openpose-text-to-image seg-text-to-image";
 
 #[test]
 fn every_name_is_there_once() {
     let listed: HashSet<&str> = task_types().iter().filter(|task| task.planner_listed).map(|task| task.name).collect();
-    assert_eq!(listed, HashSet::from(PLANNER));
+    assert_eq!(listed, PLANNER.split(' ').collect());
     let others: Vec<&str> = task_types().iter().filter(|task| !task.planner_listed).map(|task| task.name).collect();
     assert_eq!(others, ["text-classification", "scribble-control", "midas-control", "scribble-text-to-image"]);
     assert_eq!(task_types().len(), 39);
@@ -69,7 +39,7 @@ fn names_and_aliases_are_found() {
         assert_eq!(find(said).map(|task| task.name), meant, "{said}");
         assert_eq!(vocabulary().find(said).map(|tool| tool.name.as_str()), meant, "{said}");
     };
-    for name in PLANNER {
+    for name in PLANNER.split(' ') {
         check(name, Some(name));
     }
     check("tts", Some("text-to-speech"));

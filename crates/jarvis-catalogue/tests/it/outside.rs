@@ -11,7 +11,6 @@ use jarvis_catalogue::openapi::{ApiDocument, KeyPlace};
 use jarvis_catalogue::{Catalogue, Deployment, InferenceMode, Wanted, read_models};
 use serde_json::{Map, Value, json};
 
-/// A file of the data folder beside the repository.
 fn outside(file: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(file);
     if !path.is_file() {
@@ -21,7 +20,6 @@ fn outside(file: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// A published document, unpacked.
 fn published(name: &str) -> Option<ApiDocument> {
     let path = outside(&format!("easytool/{name}"))?;
     let Ok(unpacked) = Command::new("gzip").arg("-dc").arg(&path).output() else {

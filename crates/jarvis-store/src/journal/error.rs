@@ -14,16 +14,10 @@ pub enum JournalError {
     /// A newer version wrote the file. It was left as it is.
     #[error("the journal {} has version {found}; this program knows versions up to {known}", .path.display())]
     TooNew { path: PathBuf, found: i64, known: i64 },
-    /// No run has this id, or an id that starts so.
     #[error("no run has the id `{id}`")]
     NotFound { id: String },
-    /// Several runs have ids that start so.
     #[error("several runs have ids that start with `{id}`: {}", .matches.join(", "))]
-    Ambiguous {
-        id: String,
-        /// Some of the ids.
-        matches: Vec<String>,
-    },
+    Ambiguous { id: String, matches: Vec<String> },
     #[error("events are missing from the journal {}: {reason}", .path.display())]
     Lost { path: PathBuf, reason: String },
     #[error("cannot {doing} the journal {}: {source}", .path.display())]

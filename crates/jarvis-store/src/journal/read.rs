@@ -13,14 +13,10 @@ use super::{JournalError, file};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
-    /// It has not ended, and the process that runs it lives.
     Running,
-    /// It ended with an answer, and something succeeded.
     Done,
-    /// It ended without an answer, or nothing succeeded.
     Failed,
     Cancelled,
-    /// It has not ended, and the process that ran it is gone.
     Interrupted,
 }
 
@@ -99,7 +95,6 @@ pub(super) fn run(path: &Path, writers: &Writers, id: &str) -> Result<RunRecord,
     Ok(RunRecord { summary, events })
 }
 
-/// The run of that id, or the only one whose id starts so.
 fn find(connection: &Connection, path: &Path, id: &str) -> Result<String, JournalError> {
     let failed = |source| JournalError::sqlite("read", path, source);
     let exact: Option<String> = connection

@@ -24,7 +24,6 @@ pub(super) enum Message {
     Flush(oneshot::Sender<Result<(), JournalError>>),
 }
 
-/// An event as it is kept.
 pub(super) struct Row {
     run_id: RunId,
     seq: i64,
@@ -43,7 +42,6 @@ enum Change {
 }
 
 impl Row {
-    /// The event as it is kept; `None` for those that are not.
     pub(super) fn of(event: &Event) -> Option<Row> {
         if matches!(event.kind, EventKind::Token { .. } | EventKind::Queued { .. }) {
             return None;
@@ -112,7 +110,6 @@ pub(super) struct Writer {
     sign: Option<Sign>,
     /// Why what is kept could not be written.
     lost: Option<String>,
-    /// Whether the last write failed, for those who look.
     failing: Arc<AtomicBool>,
 }
 

@@ -21,7 +21,6 @@ use crate::{ToolError, ToolErrorKind};
 use jarvis_net::policy::shown;
 use jarvis_net::text::Secret;
 
-/// The longest that connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A service. `Debug` leaves out what is secret.
@@ -84,12 +83,10 @@ impl GrpcEndpoint {
         &self.address
     }
 
-    /// A client with our limits.
     pub(super) fn client(&self) -> Grpc<Channel> {
         Grpc::new(self.channel.clone()).max_decoding_message_size(MAX_MESSAGE).max_encoding_message_size(MAX_MESSAGE)
     }
 
-    /// A request with our token.
     pub(super) fn request<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
         if let Some(authorization) = &self.authorization {
@@ -98,7 +95,6 @@ impl GrpcEndpoint {
         request
     }
 
-    /// Calls a unary method.
     pub(super) async fn unary(
         &self,
         path: &str,
@@ -121,7 +117,6 @@ impl GrpcEndpoint {
         Ok(reply.map_err(|status| self.failed(&status))?.into_inner())
     }
 
-    /// A status of this service as a tool error.
     pub(super) fn failed(&self, status: &Status) -> ToolError {
         let error = error_of(status, &format!("the gRPC service at {}", self.address));
         ToolError { message: self.redact(&error.message), ..error }
@@ -141,7 +136,6 @@ impl GrpcEndpoint {
         })
     }
 
-    /// A text without the token.
     pub(super) fn redact(&self, text: &str) -> String {
         Secret::redact_from(self.token.as_ref(), text)
     }

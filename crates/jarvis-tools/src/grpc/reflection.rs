@@ -31,7 +31,6 @@ const MAX_FILES: usize = 500;
 /// The most services that are asked for when methods are listed.
 const MAX_SERVICES: usize = 200;
 
-/// The longest that asking for descriptors may take.
 const REFLECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The hint for a service that does not describe itself in time.
@@ -81,7 +80,6 @@ impl GrpcEndpoint {
     }
 }
 
-/// The descriptors of a service.
 async fn descriptors(endpoint: &GrpcEndpoint, service: &str) -> Result<DescriptorPool, ToolError> {
     let mut asking = Asking::open(endpoint, MessageRequest::FileContainingSymbol(service.to_owned())).await?;
     let first = asking.first.take().ok_or_else(|| nothing(endpoint))?;
@@ -89,7 +87,6 @@ async fn descriptors(endpoint: &GrpcEndpoint, service: &str) -> Result<Descripto
     asking.close_over(files).await
 }
 
-/// All methods of all services.
 async fn methods(endpoint: &GrpcEndpoint) -> Result<Vec<MethodInfo>, ToolError> {
     let mut asking = Asking::open(endpoint, MessageRequest::ListServices("*".to_owned())).await?;
     let Some(MessageResponse::ListServicesResponse(list)) = asking.first.take() else {
@@ -117,7 +114,6 @@ async fn methods(endpoint: &GrpcEndpoint) -> Result<Vec<MethodInfo>, ToolError> 
     Ok(found)
 }
 
-/// A conversation with the reflection service.
 struct Asking<'a> {
     endpoint: &'a GrpcEndpoint,
     questions: UnboundedSender<ServerReflectionRequest>,

@@ -12,7 +12,6 @@ use super::{Mode, input};
 /// Bits from which a whole number is surely beyond floats; results that are surely longer are not worked out.
 const BEYOND: f64 = 1100.0;
 
-/// The result of a function.
 pub(super) fn value(function: Function, given: &[Literal], mode: Mode) -> Result<Number, HubError> {
     let call = Call { function, given };
     let value = match function {
@@ -35,7 +34,6 @@ pub(super) fn value(function: Function, given: &[Literal], mode: Mode) -> Result
     }
 }
 
-/// A function with what it was given.
 struct Call<'a> {
     function: Function,
     given: &'a [Literal],

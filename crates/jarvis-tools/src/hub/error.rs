@@ -40,17 +40,14 @@ impl fmt::Display for HubFault {
 }
 
 impl HubError {
-    /// An error of a kind, about a function.
     pub(super) fn new(fault: HubFault, function: impl fmt::Display, what: impl fmt::Display) -> HubError {
         HubError { fault, message: format!("{function}: {what}") }
     }
 
-    /// An error about no function in particular.
     pub(super) fn bare(fault: HubFault, what: impl Into<String>) -> HubError {
         HubError { fault, message: what.into() }
     }
 
-    /// The same error, said of a function.
     pub(super) fn of(self, function: impl fmt::Display) -> HubError {
         HubError { fault: self.fault, message: format!("{function}: {}", self.message) }
     }

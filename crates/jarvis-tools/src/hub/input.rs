@@ -62,7 +62,6 @@ pub(super) fn int(function: Function, argument: usize, value: &Literal) -> Resul
     })
 }
 
-/// What a value is, for messages.
 fn kind(value: &Literal) -> String {
     match value {
         Literal::Null => "null".to_owned(),

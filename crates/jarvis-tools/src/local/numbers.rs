@@ -37,34 +37,14 @@ fn spaced(text: &str) -> Option<Number> {
 
 #[cfg(test)]
 mod tests {
+    use jarvis_testing::cases::table;
+
     use super::number;
 
     #[test]
     fn numbers_are_read_as_people_write_them() {
-        for (text, expected) in [
-            ("12", Some(12.0)),
-            (" -3.5 ", Some(-3.5)),
-            ("1,200", Some(1200.0)),
-            ("1 200 000", Some(1_200_000.0)),
-            ("1\u{a0}200", Some(1200.0)),
-            ("45%", Some(45.0)),
-            ("45 %", Some(45.0)),
-            ("１２．５", Some(12.5)),
-            ("−4", Some(-4.0)),
-            ("1e3", Some(1000.0)),
-            ("12 34", None),
-            ("12,34", None),
-            ("1,2 3", None),
-            ("", None),
-            ("%", None),
-            ("-", None),
-            ("abc", None),
-            ("12 kg", None),
-            ("nan", None),
-            ("inf", None),
-            ("1e999", None),
-        ] {
-            let found = number(text).map(|number| number.to_f64().unwrap());
+        for (text, expected) in table::<(String, Option<f64>)>(include_str!("numbers.json"), "numbers") {
+            let found = number(&text).map(|number| number.to_f64().unwrap());
             assert_eq!(found, expected, "{text}");
         }
     }

@@ -22,7 +22,6 @@ use super::numbers::number;
 use super::{native, on_a_thread};
 use crate::{Artifact, Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec, font};
 
-/// The name of the tool.
 pub(super) const NAME: &str = "plot";
 
 /// The width of every chart in pixels.

@@ -82,7 +82,6 @@ impl Tool for SearchDocument {
 }
 
 impl SearchDocument {
-    /// The index of a document, built once.
     pub(super) fn index_of(&self, document: &Arc<str>) -> Arc<PassageIndex> {
         let same = |weak: &Weak<str>| weak.upgrade().is_some_and(|known| Arc::ptr_eq(&known, document));
         let known = self.kept().iter().find(|(weak, _)| same(weak)).map(|(_, index)| Arc::clone(index));

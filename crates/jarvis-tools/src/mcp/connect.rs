@@ -30,7 +30,6 @@ const MAX_ANSWER: usize = 16 << 20;
 const PASSED_ON: &str = "PATH HOME USER LOGNAME SHELL TERM LANG LANGUAGE LC_ALL LC_CTYPE TZ TMPDIR TMP TEMP XDG_CACHE_HOME \
                          XDG_CONFIG_HOME XDG_DATA_HOME SYSTEMROOT COMSPEC PATHEXT APPDATA USERPROFILE";
 
-/// A server that answers.
 pub(super) struct Connection {
     service: RunningService<RoleClient, Listener>,
     signals: Signals,
@@ -58,17 +57,14 @@ impl Connection {
         self.signals.broken.load(Ordering::Acquire) || self.service.is_closed() || self.peer().is_transport_closed()
     }
 
-    /// How often the server said that its tools changed.
     pub(super) fn changes(&self) -> u64 {
         self.signals.changes.load(Ordering::Acquire)
     }
 
-    /// A text without what is secret.
     pub(super) fn redact(&self, text: &str) -> String {
         redact(text, &self.secrets)
     }
 
-    /// A failed request as a tool error.
     pub(super) fn failed(&self, server: &str, error: &ServiceError) -> ToolError {
         let (kind, what) = match error {
             ServiceError::McpError(error) => {

@@ -40,7 +40,6 @@ impl Listing {
         Some((described, *verdict))
     }
 
-    /// The tools, with the verdict on each.
     pub(crate) fn tools(&self) -> impl Iterator<Item = (&str, &Described, Verdict)> {
         self.tools.iter().map(|(own, described, verdict)| (own.as_str(), described, *verdict))
     }

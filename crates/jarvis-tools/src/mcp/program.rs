@@ -189,7 +189,6 @@ impl Said {
     }
 }
 
-/// Reads what a program says on stderr, line by line.
 pub(super) async fn read_stderr(server: String, mut stderr: impl AsyncRead + Unpin, said: Said, secrets: Vec<Secret>) {
     let mut piece = [0_u8; 4_096];
     let mut line: Vec<u8> = Vec::new();
@@ -222,7 +221,6 @@ fn is_telling(line: &str) -> bool {
     !frame && !text.starts_with("Node.js v") && text.chars().any(char::is_alphanumeric)
 }
 
-/// Whether a line seems to say what went wrong.
 fn is_grave(line: &str) -> bool {
     let lower = line.to_lowercase();
     ["error", "exception", "panic", "fatal", "cannot", "not found"].iter().any(|word| lower.contains(word))
@@ -252,7 +250,6 @@ fn without_colours(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What is shown of a program that wrote this.
     async fn told(stderr: &str, secrets: &[&str]) -> String {
         let said = Said::default();
         let secrets = secrets.iter().filter_map(|secret| Secret::new(secret)).collect();

@@ -154,7 +154,6 @@ impl Opening {
         None
     }
 
-    /// The service of an entry, shared with earlier ones.
     async fn endpoint(&mut self, called: &str, grpc: &GrpcEntry) -> Result<Arc<GrpcEndpoint>, OpenError> {
         let key = (grpc.endpoint.trim().to_owned(), grpc.token_env.clone(), grpc.ca_file.clone());
         if let Some(shared) = self.endpoints.iter().find(|shared| shared.key == key) {

@@ -106,7 +106,6 @@ async fn offer(server: Arc<McpServer>, approvals: &Arc<Approvals>, refresh: bool
 }
 
 impl Opening {
-    /// Takes the tools of a server that may be used.
     pub(super) fn add_server(&mut self, name: &str, entry: &McpEntry, offer: Offer) -> Result<(), OpenError> {
         let called = called(name);
         let timeout = timeout_of(&called, entry.timeout_s)?;
@@ -146,7 +145,6 @@ fn when_of(described: &Described) -> String {
     format!("this is what is needed: {words}")
 }
 
-/// An input made up after a schema.
 fn example_of(schema: &Value) -> Value {
     let example = Schema::of_json_schema(schema).sample("");
     if example.is_object() { example } else { json!({}) }

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use jarvis_testing::cases::table;
 use jarvis_testing::stub::{Canned, Captured, Stub};
 
 use super::*;
 use crate::ToolSource;
 
+const CASES: &str = include_str!("tests.json");
 const KEY: &str = "tb-s3cret";
 
 fn config(stub: &Stub) -> RapidConfig {
@@ -17,7 +19,6 @@ fn config(stub: &Stub) -> RapidConfig {
     }
 }
 
-/// Calls an API of this server with these arguments.
 async fn call(server: RapidServer, arguments: &str) -> Result<String, ToolError> {
     let spec = ToolSpec {
         name: "download".into(),
@@ -70,44 +71,19 @@ async fn a_call_is_sent_as_the_contract_says() {
 
 #[tokio::test]
 async fn every_error_of_the_server_has_its_kind() {
-    use ToolErrorKind as F;
-    for (error, kind, calls) in [
-        ("API not working error...", F::Unavailable, 1),
-        ("API temporarily not working error...", F::Unavailable, 1),
-        ("Unauthorized error...", F::Unauthorized, 1),
-        ("Unsubscribed error...", F::Unsubscribed, 1),
-        ("Too many requests error...", F::TooManyRequests, 4),
-        ("Rate limit error...", F::RateLimited, 4),
-        ("Rate limit per minute error...", F::RateLimited, 4),
-        ("Timeout error...", F::Timeout, 4),
-        ("Gateway error...", F::Transport, 4),
-        ("Blocked error...", F::Unauthorized, 1),
-        ("Message error...", F::Failed, 1),
-        ("Tool input parse error...\n", F::InvalidInput, 1),
-        ("Function executing from x import y error...\nconnection reset", F::Unavailable, 1),
-        ("Function executing x error...\ny() got an unexpected keyword argument 'Q'", F::InvalidInput, 1),
-        ("No such function name: x", F::UnknownTool, 1),
-        ("something new", F::Failed, 1),
-    ] {
-        let (given, asked) = ask(reply(error, &format!("the key is {KEY}"))).await;
+    for (error, kind, calls) in table::<(String, String, usize)>(CASES, "errors") {
+        let (given, asked) = ask(reply(&error, &format!("the key is {KEY}"))).await;
         let failed = given.unwrap_err();
-        assert_eq!((failed.kind, asked), (kind, calls), "{error}: {failed}");
+        assert_eq!((format!("{:?}", failed.kind), asked), (kind, calls), "{error}: {failed}");
         assert!(failed.message.contains("[redacted]"), "{failed}");
     }
 }
 
 #[tokio::test]
 async fn bodies_tell_of_failures_too() {
-    use ToolErrorKind as F;
-    for (body, kind, calls) in [
-        ("No respond due to error.", F::Unavailable, 1),
-        ("{'message': 'You are not subscribed to this API.'}", F::Unsubscribed, 1),
-        ("{'message': 'You have exceeded the MONTHLY quota for Requests'}", F::TooManyRequests, 1),
-        ("{'message': 'Too many requests'}", F::TooManyRequests, 4),
-        ("Unauthorized", F::Unauthorized, 1),
-    ] {
-        let (given, asked) = ask(reply("", body)).await;
-        assert_eq!((given.unwrap_err().kind, asked), (kind, calls), "{body}");
+    for (body, kind, calls) in table::<(String, String, usize)>(CASES, "bodies") {
+        let (given, asked) = ask(reply("", &body)).await;
+        assert_eq!((format!("{:?}", given.unwrap_err().kind), asked), (kind, calls), "{body}");
     }
 }
 

@@ -129,7 +129,6 @@ async fn nobody_there_is_a_failure_in_words() {
     assert_eq!(error.message, words);
 }
 
-/// A listener that takes connections and never says a word.
 async fn silent_listener() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();

@@ -55,7 +55,6 @@ pub(crate) enum Reflection {
     None,
 }
 
-/// A running server; it ends when dropped.
 pub(crate) struct Running {
     pub(crate) address: String,
     task: JoinHandle<()>,

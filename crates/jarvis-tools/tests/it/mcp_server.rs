@@ -21,7 +21,6 @@ use tokio::task::JoinHandle;
 /// The variable that makes the test binary the server, and says of which kind.
 pub(crate) const KIND: &str = "JARVIS_TEST_MCP_SERVER";
 
-/// How the server behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) enum Kind {
     #[default]
@@ -32,7 +31,6 @@ pub(crate) enum Kind {
     Endless,
     /// It has more tools than anyone can need.
     Flood,
-    /// It does not answer when it is asked for its tools.
     Silent,
 }
 

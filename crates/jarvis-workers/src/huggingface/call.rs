@@ -53,7 +53,6 @@ pub(super) struct Call {
     pub(super) picture: Option<Bytes>,
 }
 
-/// Makes the call for a job. Nothing is sent to the service.
 pub(super) async fn prepare(inputs: &Inputs, job: &Job) -> Result<Call, TaskError> {
     let task = job.candidate.effective_task.as_str();
     let need = |arg: &str| need(job, arg);

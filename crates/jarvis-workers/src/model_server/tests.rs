@@ -1,13 +1,16 @@
 //! Each task against a fake model server on a real socket, with a shared folder and without one.
 
 use jarvis_catalogue::Host;
+use jarvis_testing::cases::table;
 use jarvis_testing::model_server::FakeModelServer;
 use jarvis_testing::stub::{Canned, Stub};
 use tempfile::TempDir;
 
 use super::*;
 use crate::InputLimits;
-use crate::testkit::{FLAC, MP4, WAV, inputs_with, job, png};
+use crate::testkit::{Args, FLAC, MP4, WAV, inputs_with, job, png, strs};
+
+const CASES: &str = include_str!("tests.json");
 
 struct Rig {
     server: FakeModelServer,
@@ -41,93 +44,15 @@ impl Rig {
 
 #[tokio::test]
 async fn each_task_has_its_body_and_result() {
-    let image = ("image", "/images/in.png");
-    let audio = ("audio", "audios/in.wav");
-    let text = ("text", "a cat");
-    let img = "public/images/in.png";
-    let png_path = json!({"path": "/images/out.png"});
-    let drawn = json!({"generated image": "/images/out.png"});
-    let wav_path = json!({"path": "public/audios/out.wav"});
-    let spoken = json!({"generated audio": "/audios/out.wav"});
-    let video = json!({"path": "/videos/out.mp4"});
-    let filmed = json!({"generated video": "/videos/out.mp4"});
-    let labels = json!([{"label": "cat", "score": 0.9}]);
-    let answers = json!([{"answer": "two", "score": 0.9}]);
-    let caption = json!({"generated text": "a cat"});
-    let transcript = json!({"text": "hello"});
-    type Case<'a> = (&'a str, Vec<(&'a str, &'a str)>, Value, Value, Value);
-    let cases: Vec<Case> = vec![
-        ("text-classification", vec![text], json!({"text": "a cat"}), labels.clone(), labels.clone()),
-        ("token-classification", vec![text], json!({"text": "a cat"}), labels.clone(), labels.clone()),
-        ("summarization", vec![text], json!({"text": "a cat"}), caption.clone(), caption.clone()),
-        (
-            "question-answering",
-            vec![text, ("context", "c")],
-            json!({"text": "a cat", "context": "c"}),
-            answers.clone(),
-            answers.clone(),
-        ),
-        (
-            "sentence-similarity",
-            vec![("text1", "a"), ("text2", "b")],
-            json!({"text1": "a", "text2": "b"}),
-            json!([0.5]),
-            json!([0.5]),
-        ),
-        ("image-classification", vec![image], json!({"img_url": img, "text": null}), labels.clone(), labels.clone()),
-        ("image-segmentation", vec![image], json!({"img_url": img}), png_path.clone(), drawn.clone()),
-        ("image-to-text", vec![image], json!({"img_url": img, "text": null}), caption.clone(), caption.clone()),
-        ("image-to-image", vec![image], json!({"img_url": img}), png_path.clone(), drawn.clone()),
-        ("text-to-image", vec![text], json!({"text": "a cat"}), png_path.clone(), drawn.clone()),
-        ("text-to-video", vec![text], json!({"text": "a cat"}), video, filmed),
-        (
-            "visual-question-answering",
-            vec![image, text],
-            json!({"img_url": img, "text": "a cat"}),
-            answers.clone(),
-            answers.clone(),
-        ),
-        (
-            "document-question-answering",
-            vec![image, text],
-            json!({"img_url": img, "text": "a cat"}),
-            answers.clone(),
-            answers.clone(),
-        ),
-        ("depth-estimation", vec![image], json!({"img_url": img}), png_path.clone(), drawn.clone()),
-        ("text-to-speech", vec![text], json!({"text": "a cat"}), wav_path.clone(), spoken.clone()),
-        (
-            "automatic-speech-recognition",
-            vec![audio],
-            json!({"audio_url": "public/audios/in.wav"}),
-            transcript.clone(),
-            transcript.clone(),
-        ),
-        (
-            "audio-classification",
-            vec![audio],
-            json!({"audio_url": "public/audios/in.wav"}),
-            labels.clone(),
-            labels.clone(),
-        ),
-        ("audio-to-audio", vec![audio], json!({"audio_url": "public/audios/in.wav"}), wav_path, spoken),
-        ("canny-control", vec![image], json!({"img_url": img}), png_path.clone(), drawn.clone()),
-        (
-            "canny-text-to-image",
-            vec![image, text],
-            json!({"img_url": img, "text": "a cat"}),
-            png_path.clone(),
-            drawn.clone(),
-        ),
-    ];
-    for (task, args, sent, reply, expected) in cases {
+    type Row = (String, Args, Value, Value, Value);
+    for (task, args, sent, reply, expected) in table::<Row>(CASES, "tasks") {
         let rig = Rig::new(Sharing::Folder, vec![("org/m", Canned::json(&reply))], Vec::new()).await;
         for (file, bytes) in
             [("images/out.png", png(3, 3)), ("audios/out.wav", WAV.to_vec()), ("videos/out.mp4", MP4.to_vec())]
         {
             std::fs::write(rig.folder.path().join(file), bytes).unwrap();
         }
-        assert_eq!(rig.perform("org/m", task, &args).await.unwrap(), expected, "{task}");
+        assert_eq!(rig.perform("org/m", &task, &strs(&args)).await.unwrap(), expected, "{task}");
         let request = rig.server.requests().remove(0);
         assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/models/org/m"));
         assert_eq!(request.header("authorization"), Some("Bearer s3cret"));
@@ -241,18 +166,8 @@ async fn each_way_to_fail_has_its_code() {
 #[tokio::test]
 async fn what_is_missing_is_said_before_any_call() {
     let rig = Rig::new(Sharing::Folder, vec![("m", Canned::json(&json!([])))], Vec::new()).await;
-    let cases = [
-        ("text-to-image", vec![]),
-        ("text-to-speech", vec![("image", "/images/in.png")]),
-        ("canny-text-to-image", vec![("image", "/images/in.png")]),
-        ("canny-control", vec![]),
-        ("visual-question-answering", vec![("image", "/images/in.png")]),
-        ("automatic-speech-recognition", vec![("audio", " ")]),
-        ("sentence-similarity", vec![("text2", "x")]),
-        ("juggling", vec![]),
-    ];
-    for (task, args) in cases {
-        let error = rig.perform("m", task, &args).await.unwrap_err();
+    for (task, args) in table::<(String, Args)>(CASES, "missing") {
+        let error = rig.perform("m", &task, &strs(&args)).await.unwrap_err();
         assert_eq!(error.code, ErrorCode::MissingArgument, "{task}: {error}");
     }
     assert!(rig.server.requests().is_empty());

@@ -38,7 +38,6 @@ impl Program {
     }
 }
 
-/// The programs that were found on this machine.
 #[derive(Debug, Clone, Default)]
 pub struct Programs {
     found: BTreeMap<Program, PathBuf>,
@@ -46,7 +45,6 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Looks for each program in the folders of `PATH`.
     pub fn find() -> Programs {
         Programs::find_in(std::env::var_os("PATH").as_deref().unwrap_or_default())
     }

@@ -1,63 +1,24 @@
 //! The dispatcher: what it takes, what it refuses, and how it stops when its caller has gone.
 
-use std::sync::Arc;
-
-use indexmap::IndexMap;
-use jarvis_catalogue::Host;
-use jarvis_engine::{Events, Job};
-use jarvis_plan::{Candidate, ErrorCode, Request, RunId, Task, TaskId};
-use jarvis_store::Media;
+use jarvis_plan::ErrorCode;
+use jarvis_testing::cases::table;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::InputLimits;
-use jarvis_net::UrlPolicy;
+use crate::testkit::{Args, inputs, native_job as job, strs};
 
 fn native(programs: Programs) -> (tempfile::TempDir, Native) {
-    let root = tempfile::tempdir().unwrap();
-    let media = Arc::new(Media::open(root.path()).unwrap());
-    let inputs = Inputs::new(media, UrlPolicy::default(), InputLimits::default()).unwrap();
-    (root, Native::new(Arc::new(inputs), programs))
-}
-
-fn job(id: &str, request: &str, args: &[(&str, &str)]) -> Job {
-    let (events, _) = Events::channel(RunId("run".to_owned()));
-    let task = Task {
-        task: "a-task".to_owned(),
-        id: TaskId(0),
-        dep: Vec::new(),
-        args: IndexMap::new(),
-        unfolded_from: None,
-        fault: None,
-    };
-    Job {
-        request: Arc::new(Request::new(request)),
-        task: Arc::new(task),
-        args: args.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect(),
-        candidate: Candidate { id: id.to_owned(), host: Host::Native.into(), effective_task: "a-task".to_owned() },
-        events,
-        cancel: CancellationToken::new(),
-    }
+    let (root, inputs) = inputs();
+    (root, Native::new(inputs, programs))
 }
 
 #[tokio::test]
 async fn what_cannot_be_done_is_said_with_a_code() {
-    type Args<'a> = &'a [(&'a str, &'a str)];
-    let cases: [(&str, &str, Args<'_>, ErrorCode); 9] = [
-        ("native/no-such-model", "x", &[], ErrorCode::UnsupportedTask),
-        ("native/canny", "edges", &[], ErrorCode::MissingArgument),
-        ("native/canny", "edges", &[("image", "  ")], ErrorCode::MissingArgument),
-        ("native/title-card", "draw", &[], ErrorCode::MissingArgument),
-        ("native/audio-measure", "what is it", &[], ErrorCode::MissingArgument),
-        ("native/image-edit", "add a hat", &[("image", "/images/a.png")], ErrorCode::CannotDo),
-        ("native/image-edit", "half size", &[("image", "/images/a.png"), ("text", "add a hat")], ErrorCode::CannotDo),
-        ("native/espeak-ng", "say", &[("text", "hello")], ErrorCode::NotConfigured),
-        ("native/ocr", "read", &[("image", "/images/a.png")], ErrorCode::NotConfigured),
-    ];
     let (_root, native) = native(Programs::none());
-    for (id, request, args, code) in cases {
-        let error = native.output(&job(id, request, args)).await.unwrap_err();
-        assert_eq!(error.code, code, "{id}: {error}");
+    type Row = (String, String, Args, String);
+    for (id, request, args, code) in table::<Row>(include_str!("tests.json"), "refused") {
+        let error = native.output(&job(&id, &request, &strs(&args))).await.unwrap_err();
+        assert_eq!(format!("{:?}", error.code), code, "{id}: {error}");
         assert!(!error.message.ends_with('.'), "{error}");
     }
 }

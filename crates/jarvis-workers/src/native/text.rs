@@ -25,7 +25,6 @@ use serde_json::{Value, json};
 pub use keywords::keywords;
 pub use language::language;
 
-/// A sentence of a passage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quote {
     /// Where it stands, in bytes. A question of the passage is followed by the sentence after it.

@@ -27,7 +27,6 @@ impl Colour {
         *nearest.expect("the table of colours is not empty")
     }
 
-    /// Whether it is black, white or a grey.
     pub(super) fn is_neutral(self) -> bool {
         let [r, g, b] = self.rgb;
         r == g && g == b

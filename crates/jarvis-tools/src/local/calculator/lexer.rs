@@ -6,7 +6,6 @@ use super::CalcError;
 use super::value::Num;
 use crate::local::numbers::narrow;
 
-/// A token.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
     /// A number.

@@ -13,14 +13,12 @@ use crate::hub::Function;
 /// The deepest nesting.
 const DEPTH: usize = 64;
 
-/// A value on the way: a number or a list of them.
 #[derive(Debug, Clone)]
 enum Value {
     Number(Num),
     List(Vec<Num>),
 }
 
-/// Reads tokens from the left.
 pub(super) struct Parser<'t> {
     tokens: &'t [(usize, Token)],
     next: usize,
@@ -51,7 +49,6 @@ impl<'t> Parser<'t> {
         Parser { tokens, next: 0, depth: 0, work: Work::default() }
     }
 
-    /// The value of all tokens.
     pub(super) fn whole(mut self) -> Result<Num, CalcError> {
         let value = self.expression(0)?;
         match self.peek() {
@@ -69,7 +66,6 @@ impl<'t> Parser<'t> {
         self.tokens.get(self.next).map(|token| &token.1)
     }
 
-    /// The place of the next token, or behind the last one.
     fn place(&self) -> usize {
         self.tokens.get(self.next).or(self.tokens.last()).map_or(1, |token| token.0)
     }
@@ -78,14 +74,12 @@ impl<'t> Parser<'t> {
         CalcError::new(self.place(), what)
     }
 
-    /// Takes the next token if it is this mark.
     fn take(&mut self, mark: &str) -> bool {
         let is = matches!(self.peek(), Some(Token::Mark(next)) if *next == mark);
         self.next += usize::from(is);
         is
     }
 
-    /// The value as a number; a list is an error.
     fn number(&self, value: Value, at: usize) -> Result<Num, CalcError> {
         match value {
             Value::Number(number) => Ok(number),

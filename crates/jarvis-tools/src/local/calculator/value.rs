@@ -16,7 +16,6 @@ const SHOWN: usize = 3_000;
 /// The largest number whose factorial is worked out: 9,131 digits.
 const FACTORIAL: u32 = 3_000;
 
-/// A number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Num {
     /// Digits divided by ten to the power of the places; with the fewest places.
@@ -25,7 +24,6 @@ pub(super) enum Num {
     Float(f64),
 }
 
-/// What went wrong, in words.
 pub(super) type Wrong = String;
 
 fn ten(power: u32) -> BigInt {
@@ -46,7 +44,6 @@ impl From<Number> for Num {
 }
 
 impl Num {
-    /// A whole number.
     pub(super) fn int(int: impl Into<BigInt>) -> Num {
         Num::Exact { digits: int.into(), places: 0 }
     }
@@ -83,7 +80,6 @@ impl Num {
         }
     }
 
-    /// The float nearest to it.
     fn nearest(&self) -> Result<f64, Wrong> {
         match self {
             Num::Float(float) => Ok(*float),
@@ -113,7 +109,6 @@ impl Num {
         }
     }
 
-    /// Works out `self operator other`.
     pub(super) fn apply(&self, operator: Operator, other: &Num, work: &mut Work) -> Result<Num, Wrong> {
         let (Num::Exact { digits: left, places: above }, Num::Exact { digits: right, places: below }) = (self, other)
         else {
@@ -152,7 +147,6 @@ impl Num {
         }
     }
 
-    /// Which is more.
     pub(super) fn compare(&self, other: &Num) -> Ordering {
         match (self, other) {
             (Num::Exact { digits: left, places: above }, Num::Exact { digits: right, places: below }) => {
@@ -200,7 +194,6 @@ impl Num {
         Num::decimal(digits, i64::try_from(fraction.len()).unwrap_or(i64::MAX))
     }
 
-    /// The whole number that it is.
     pub(super) fn as_int(&self) -> Option<&BigInt> {
         match self {
             Num::Exact { digits, places: 0 } => Some(digits),
@@ -214,7 +207,6 @@ impl Num {
         product(1, of.max(1), work).map(Num::from).map_err(|error| error.to_string())
     }
 
-    /// The greatest common divisor or the least common multiple.
     pub(super) fn common(function: Function, given: &[Num], work: &mut Work) -> Result<Num, Wrong> {
         let ints: Option<Vec<&BigInt>> = given.iter().map(Num::as_int).collect();
         // The hub says what is wrong with other numbers, and with none.
@@ -229,18 +221,15 @@ impl Num {
         joined.map(Num::int).map_err(|error| error.to_string())
     }
 
-    /// A function of the hub.
     pub(super) fn hub(function: Function, given: &[Num]) -> Result<Num, Wrong> {
         let given: Result<Vec<Literal>, Wrong> = given.iter().map(|num| num.number().map(Literal::from)).collect();
         hub::call(function, &given?, Mode::Precise).map(|result| Num::from(result.value)).map_err(|error| error.message)
     }
 
-    /// A function of floats.
     pub(super) fn map(&self, function: impl Fn(f64) -> f64) -> Result<Num, Wrong> {
         float(function(self.nearest()?))
     }
 
-    /// The number in decimal digits.
     pub(super) fn shown(&self) -> String {
         match self {
             Num::Float(float) => hub::significant(*float),
@@ -277,7 +266,6 @@ fn product(from: u32, to: u32, work: &mut Work) -> Result<Number, ArithmeticErro
     left.apply(Operator::Multiply, &right, work)
 }
 
-/// A quotient of whole numbers, correctly rounded.
 fn ratio(over: BigInt, under: BigInt) -> Result<f64, Wrong> {
     let quotient = Number::Int(over).apply(Operator::Divide, &Number::Int(under), &mut Work::default());
     quotient.and_then(|number| number.to_f64()).map_err(|error| error.to_string())

@@ -3,7 +3,6 @@
 /// Ticks wanted on an axis; there are a few more or fewer.
 const WANTED: f64 = 6.0;
 
-/// An axis of values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Axis {
     low: f64,

@@ -8,10 +8,8 @@ use ab_glyph::{
     Font, FontRef, Glyph, GlyphId, Outline, OutlineCurve, OutlinedGlyph, Point, PxScaleFactor, Rect, point,
 };
 
-/// A colour: red, green, blue.
 pub(super) type Colour = [u8; 3];
 
-/// Where a text begins and how it lies.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     /// The anchor, in pixels from the left.
@@ -20,13 +18,11 @@ pub(super) struct Place {
     pub(super) y: f32,
     /// The size of an em in pixels.
     pub(super) size: f32,
-    /// Which way it is written.
     pub(super) turn: Turn,
     /// Which part of the text is at the anchor: 0 its beginning, 0.5 its middle, 1 its end.
     pub(super) anchor: f32,
 }
 
-/// Which way a text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     /// To the right.
@@ -94,7 +90,6 @@ impl<'f> Pen<'f> {
     }
 }
 
-/// The picture.
 pub(super) struct Canvas {
     width: usize,
     height: usize,
@@ -176,13 +171,11 @@ impl Canvas {
         });
     }
 
-    /// Fills a polygon.
     fn polygon(&mut self, corners: &[Point], colour: Colour) {
         let next = corners.iter().cycle().skip(1);
         self.fill(corners.iter().zip(next).map(|(a, b)| OutlineCurve::Line(*a, *b)).collect(), colour);
     }
 
-    /// A straight line of a thickness.
     pub(super) fn line(&mut self, from: (f32, f32), to: (f32, f32), thickness: f32, colour: Colour) {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let length = dx.hypot(dy);
@@ -199,7 +192,6 @@ impl Canvas {
         self.polygon(&corners, colour);
     }
 
-    /// A filled disc.
     pub(super) fn disc(&mut self, x: f32, y: f32, radius: f32, colour: Colour) {
         let corners: [Point; 20] = std::array::from_fn(|step| {
             let (sin, cos) = (step as f32 * std::f32::consts::TAU / 20.0).sin_cos();
@@ -208,7 +200,6 @@ impl Canvas {
         self.polygon(&corners, colour);
     }
 
-    /// Writes a text.
     pub(super) fn text(&mut self, pen: &mut Pen<'_>, text: &str, place: Place, colour: Colour) {
         let scale = place.size / pen.em;
         let (cos, sin) = place.turn.parts();

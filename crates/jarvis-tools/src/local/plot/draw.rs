@@ -19,7 +19,6 @@ const TICK_LINE: f32 = 14.0;
 const DEEPEST: f32 = 150.0;
 const EDGE: f32 = 14.0;
 
-/// The rectangle between the axes.
 #[derive(Debug, Clone, Copy)]
 struct Area {
     left: f32,
@@ -33,7 +32,6 @@ impl Area {
         self.right - self.left
     }
 
-    /// The height of a value.
     fn y(self, axis: &Axis, value: f64) -> f32 {
         self.bottom - (self.bottom - self.top) * axis.share(value) as f32
     }
@@ -49,7 +47,6 @@ struct Labels {
     shown: Vec<(f32, String)>,
 }
 
-/// Draws a chart that was checked.
 pub(super) fn draw(chart: &Chart, pen: &mut Pen<'_>) -> Canvas {
     let values = || chart.points.iter().map(|point| point.1);
     let scale = Axis::new(values(), chart.kind == Kind::Bar || starts_low(values()), true);
@@ -115,7 +112,6 @@ fn starts_low(values: impl Iterator<Item = f64> + Clone) -> bool {
         || least.abs().min(most.abs()) < least.abs().max(most.abs()) * 0.7
 }
 
-/// The middle of the place of a label.
 fn middle(area: Area, at: usize, of: usize) -> f32 {
     area.left + area.width() * (at as f32 + 0.5) / of.max(1) as f32
 }

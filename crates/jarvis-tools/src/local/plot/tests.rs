@@ -1,9 +1,12 @@
 //! Charts measured by their pixels.
 
 use image::RgbImage;
+use jarvis_testing::cases::table;
 use serde_json::json;
 
 use super::*;
+
+const CASES: &str = include_str!("tests.json");
 
 fn picture(bytes: &[u8]) -> RgbImage {
     image::load_from_memory_with_format(bytes, image::ImageFormat::Png).unwrap().to_rgb8()
@@ -158,29 +161,12 @@ fn numbers_are_taken_as_they_are_written() {
 
 #[test]
 fn what_cannot_be_drawn_is_told() {
-    let check = |input: Value, expected: &str| {
+    for (input, expected) in table::<(Value, String)>(CASES, "refused") {
         assert_eq!(Chart::from_input(&input).unwrap_err().to_string(), expected, "{input}");
-    };
-    let example = r#"it must be like {"x": ["a", "b"], "y": [5, 3]}"#;
-    check(json!({}), &format!("the input lacks `x` and `y`; {example}"));
-    check(json!({"x": []}), &format!("the input lacks `y`; {example}"));
-    check(json!({"y": []}), &format!("the input lacks `x`; {example}"));
-    check(json!({"x": "a", "y": [1]}), "`x` must be a list");
-    check(json!({"x": ["a"], "y": 1}), "`y` must be a list");
-    check(json!({"x": ["a", "b"], "y": [1]}), "`x` has 2 entries and `y` has 1; both must have as many");
-    check(json!({"x": [], "y": []}), "`x` and `y` are empty; at least one value is needed");
-    check(json!({"x": ["a", "b"], "y": [1, "many"]}), "`y` must hold numbers, and entry 2 is \"many\"");
-    check(json!({"x": ["a"], "y": [null]}), "`y` must hold numbers, and entry 1 is null");
-    check(json!({"x": ["a"], "y": [[1]]}), "`y` must hold numbers, and entry 1 is [1]");
-    check(json!({"x": ["a"], "y": ["NaN"]}), "entry 1 of `y` is not a finite number: \"NaN\"");
-    check(json!({"x": ["a"], "y": ["-inf"]}), "entry 1 of `y` is not a finite number: \"-inf\"");
-    check(json!({"x": ["a"], "y": ["1e999"]}), "entry 1 of `y` is not a finite number: \"1e999\"");
-    check(json!({"x": [{}], "y": [1]}), "`x` must hold texts or numbers, and entry 1 is {}");
-    check(json!({"x": ["a"], "y": [1], "kind": "pie"}), "`pie` is no kind of chart; there are bar, line and scatter");
-    check(json!({"x": ["a"], "y": [1], "title": []}), "`title` must be a text");
+    }
     let many: Vec<usize> = (0..201).collect();
     let told = "there are 201 values, and at most 200 can be drawn; draw the most important ones or sum some up";
-    check(json!({"x": many, "y": many}), told);
+    assert_eq!(Chart::from_input(&json!({"x": many, "y": many})).unwrap_err().to_string(), told);
     for value in [f64::NAN, f64::INFINITY] {
         let chart = Chart { points: vec![("a".into(), value)], ..Chart::default() };
         assert!(matches!(render(&chart), Err(PlotError::NotFinite { at: 1, .. })));
@@ -208,50 +194,7 @@ proptest::proptest! {
 #[test]
 fn charts_of_every_kind_are_drawn() {
     let folder = std::env::var_os("JARVIS_CHARTS");
-    let labels = |label: &str, count: usize| (0..count).map(|at| format!("{label} {at}")).collect::<Vec<_>>();
-    let wave = |count: usize| (0..count).map(|at| (at * 37 % 101) as f64 - 20.0).collect::<Vec<_>>();
-    let months: Vec<&str> =
-        "январь февраль март апрель май июнь июль август сентябрь октябрь ноябрь декабрь".split(' ').collect();
-    let charts = [
-        ("fruit", json!({"x": ["apple", "banana", "orange"], "y": [6, 3, 1]})),
-        (
-            "chinese",
-            json!({"x": ["苹果", "香蕉", "橙子", "梨"], "y": [6, 3, 1, 2], "title": "每种水果的数量", "x_label": "水果", "y_label": "数量"}),
-        ),
-        (
-            "russian",
-            json!({"x": months, "y": [120, 95.5, 130, 101, 88, 140, 155, 149, 132, 128, 99, 180], "title": "Продажи по месяцам", "x_label": "Месяц", "y_label": "Выручка, тыс. руб."}),
-        ),
-        ("many", json!({"x": labels("bar", 200), "y": wave(200), "title": "Two hundred bars"})),
-        ("numbers", json!({"x": (1..=200).collect::<Vec<_>>(), "y": wave(200)})),
-        (
-            "long",
-            json!({"x": labels("a rather long label of many words", 40), "y": wave(40), "title": "Forty long labels, and a title that is itself so long that it cannot be shown in one line of the picture"}),
-        ),
-        ("slanted", json!({"x": labels("北京市朝阳区第", 20), "y": wave(20)})),
-        (
-            "twelve_long",
-            json!({"x": labels("a rather long label of many words", 12), "y": wave(12), "y_label": "value"}),
-        ),
-        ("negative", json!({"x": ["a", "b", "c", "d"], "y": [4, -2.5, 3, -4], "y_label": "change, %"})),
-        ("one", json!({"x": ["the only one"], "y": [42]})),
-        ("huge", json!({"x": ["a", "b"], "y": [3.2e12, 8.1e12]})),
-        ("small", json!({"x": ["a", "b"], "y": [3.2e-7, 8.1e-7]})),
-        (
-            "money",
-            json!({"x": ["Q1", "Q2", "Q3", "Q4"], "y": ["1,250,000", 980000, 1410500, 1700250.5], "title": "Revenue"}),
-        ),
-        (
-            "line",
-            json!({"x": [2015, 2016, 2017, 2018, 2020, 2024], "y": [10, 14, 13, 19, 25, 22], "kind": "line", "title": "Line over years", "x_label": "year"}),
-        ),
-        ("line_names", json!({"x": months, "y": wave(12), "kind": "line"})),
-        (
-            "scatter",
-            json!({"x": wave(60), "y": (0..60).map(|at| at * at % 37).collect::<Vec<_>>(), "kind": "scatter", "x_label": "size", "y_label": "weight"}),
-        ),
-    ];
-    for (name, input) in charts {
+    for (name, input) in table::<(String, Value)>(CASES, "charts") {
         let bytes = render(&Chart::from_input(&input).unwrap()).unwrap();
         assert!(ink(&picture(&bytes), 0..WIDTH, 0..HEIGHT) > 1_000, "{name}");
         if let Some(folder) = &folder {

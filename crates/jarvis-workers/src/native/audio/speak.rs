@@ -119,7 +119,6 @@ fn by_words(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Speaks a text. The result is a 16 bit WAV.
 pub(super) async fn speak(programs: &Programs, text: &str, voice: &str) -> Result<Vec<u8>, TaskError> {
     let args = ["-v", voice, "-b", "1", "--stdin", "--stdout"];
     let call = Call { args: &args, stdin: text.as_bytes(), limit: MOST_BYTES, timeout: TIMEOUT };

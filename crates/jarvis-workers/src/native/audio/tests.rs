@@ -5,6 +5,7 @@ use std::io::Cursor;
 
 use hound::{SampleFormat, WavSpec, WavWriter};
 use jarvis_plan::ErrorCode;
+use jarvis_testing::cases::table;
 use tokio_util::sync::CancellationToken;
 
 use super::super::Cancel;
@@ -179,28 +180,9 @@ fn noise_is_taken_away_and_length_and_rate_stay() {
 
 #[test]
 fn voices_follow_script_then_request_then_words() {
-    let cases = [
-        ("Hello there", None, "", "en"),
-        ("Привет, мир", None, "say it in English", "ru"),
-        ("Привіт, світе", None, "", "uk"),
-        ("你好，世界", None, "", "cmn"),
-        ("今天用Rust写程序", None, "", "cmn"),
-        ("こんにちは世界", None, "", "ja"),
-        ("안녕하세요", None, "", "ko"),
-        ("Γεια σου", None, "", "el"),
-        ("مرحبا", None, "", "ar"),
-        ("Hola", Some("es"), "", "es"),
-        ("Hola", Some("es-MX"), "", "es"),
-        ("Hallo", Some("German"), "", "de"),
-        ("Le chat est dans la maison", None, "", "fr"),
-        ("Ich bin nicht der Mann und das ist gut", None, "read it", "de"),
-        ("Salut", None, "переведи на французский и прочитай", "fr"),
-        ("Salut", None, "翻译成法语并朗读", "fr"),
-        ("the cat is here and it is fine", None, "translate to French", "en"),
-        ("42", None, "", "en"),
-    ];
-    for (text, language, request, voice) in cases {
-        assert_eq!(speak::voice(text, language, request), voice, "{text} / {language:?} / {request}");
+    type Row = (String, Option<String>, String, String);
+    for (text, language, request, voice) in table::<Row>(include_str!("tests.json"), "voices") {
+        assert_eq!(speak::voice(&text, language.as_deref(), &request), voice, "{text} / {language:?} / {request}");
     }
 }
 

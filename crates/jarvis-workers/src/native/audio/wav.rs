@@ -10,7 +10,6 @@ pub(super) const MOST_SAMPLES: usize = 80_000_000;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sound {
-    /// Samples a second.
     pub(super) rate: u32,
     /// The channels, all of one length.
     pub(super) channels: Vec<Vec<f32>>,
@@ -21,7 +20,6 @@ impl Sound {
         self.channels.first().map_or(0.0, |samples| samples.len() as f64 / f64::from(self.rate))
     }
 
-    /// All channels mixed into one.
     pub(super) fn mono(&self) -> Vec<f32> {
         let Some((first, rest)) = self.channels.split_first() else { return Vec::new() };
         let mut mixed = first.clone();
@@ -120,7 +118,6 @@ fn read_flac(bytes: &[u8]) -> Result<Sound, TaskError> {
     Ok(Sound { rate: info.sample_rate, channels })
 }
 
-/// Writes a 16 bit WAV.
 pub(super) fn write(sound: &Sound) -> Result<Vec<u8>, TaskError> {
     let failed = |cause: hound::Error| TaskError::new(ErrorCode::Internal, format!("cannot encode the sound: {cause}"));
     let count = sound.channels.len().max(1) as u16;

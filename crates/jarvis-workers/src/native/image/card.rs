@@ -9,7 +9,6 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::draw;
 
-/// Width and height of a card in pixels.
 pub(super) const SIZE: (u32, u32) = (1024, 768);
 const MARGIN: u32 = 96;
 /// Letter sizes, tried from the largest down.

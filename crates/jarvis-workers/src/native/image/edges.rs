@@ -137,7 +137,6 @@ impl Gradients {
     }
 }
 
-/// The weighted sum of pixels, by channel.
 fn sum(parts: &[(i32, [i32; 3])]) -> [i32; 3] {
     parts.iter().fold([0; 3], |[r, g, b], (weight, [r2, g2, b2])| [r + weight * r2, g + weight * g2, b + weight * b2])
 }

@@ -193,7 +193,6 @@ fn mean_luma(picture: &DynamicImage) -> f32 {
     sum / (small.width() * small.height()).max(1) as f32
 }
 
-/// Changes each pixel's colour and leaves alpha as it is.
 fn each(picture: &mut DynamicImage, change: impl Fn([u8; 3]) -> [u8; 3]) {
     if let Some(rgb) = picture.as_mut_rgb8() {
         rgb.pixels_mut().for_each(|pixel| pixel.0 = change(pixel.0));

@@ -68,7 +68,6 @@ pub(super) struct Place(pub(super) i8, pub(super) i8);
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Instruction {
-    /// In the order of the instruction.
     pub(super) ops: Vec<Op>,
     pub(super) format: Option<ImageFormat>,
     /// Clauses that seem to ask for something else.
@@ -77,7 +76,6 @@ pub(super) struct Instruction {
     pub(super) unclear: Option<Unclear>,
 }
 
-/// Why a known edit cannot be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unclear {
     /// A crop that does not say what to keep.

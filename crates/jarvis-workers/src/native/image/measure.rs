@@ -107,7 +107,6 @@ fn laplacian_variance(grey: &image::GrayImage) -> f64 {
 }
 
 impl Measures {
-    /// Landscape, portrait or square.
     pub(super) fn orientation(&self, lang: Language) -> &'static str {
         match self.size.0.cmp(&self.size.1) {
             std::cmp::Ordering::Greater => lang.pick("landscape", "горизонтальная", "横向"),
@@ -168,7 +167,6 @@ impl Measures {
         self.colourfulness < 0.02 && self.colours.iter().all(|(colour, _)| colour.is_neutral())
     }
 
-    /// The colours in words, such as `red (60%), white (40%)`.
     pub(super) fn colour_list(&self, lang: Language) -> String {
         in_words(&self.colours, lang)
     }

@@ -251,39 +251,20 @@ fn say(topic: Topic, part: &str, measures: &Measures, lang: Language) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use jarvis_testing::cases::table;
+
     use super::*;
     use crate::native::image::measure;
+
+    const CASES: &str = include_str!("question/tests.json");
 
     #[test]
     fn questions_that_measures_answer() {
         let picture =
             image::RgbImage::from_fn(640, 480, |x, _| image::Rgb(if x < 480 { [222, 24, 28] } else { [255; 3] }));
         let measures = measure::measure(&picture.into());
-        let cases = [
-            ("What is the dominant color?", "red"),
-            ("what color is the picture", "red"),
-            ("какой основной цвет?", "красный"),
-            ("图片的主要颜色是什么?", "红色(75%)、白色(25%)"),
-            ("What are the main colours in /images/a.png?", "red (75%), white (25%)"),
-            ("какие цвета на картинке", "красный (75%), белый (25%)"),
-            ("what is the size of the image?", "640 x 480 pixels"),
-            ("какого размера картинка", "640 x 480 пикселей"),
-            ("图片的尺寸是多少", "640 x 480 像素"),
-            ("how wide is it", "640 pixels"),
-            ("Is the image landscape or portrait?", "landscape"),
-            ("какая ориентация у фото?", "горизонтальная"),
-            ("图片是横向还是纵向", "横向"),
-            ("what is the aspect ratio?", "4:3"),
-            ("is it black and white?", "in colour"),
-            ("это чёрно-белая картинка?", "цветная"),
-            ("这是黑白照片吗", "彩色"),
-            ("Is it dark or bright?", "of medium brightness"),
-            ("насколько яркая эта картинка, какая яркость", "средней яркости"),
-            ("图片亮度如何", "亮度适中"),
-            ("how many megapixels", "640 x 480 pixels, 0.31 megapixels"),
-        ];
-        for (question, expected) in cases {
-            let answer = answer(&measures, question).unwrap_or_else(|| panic!("{question}"));
+        for (question, expected) in table::<(String, String)>(CASES, "measures") {
+            let answer = answer(&measures, &question).unwrap_or_else(|| panic!("{question}"));
             assert_eq!(answer[0]["answer"], expected, "{question}");
         }
     }
@@ -292,51 +273,12 @@ mod tests {
     fn questions_as_people_ask_them() {
         let colours = [[222, 24, 28], [255, 255, 255], [36, 160, 44], [30, 70, 225]];
         let picture = image::RgbImage::from_fn(640, 480, |x, _| {
-            let at = if x < 320 {
-                0
-            } else if x < 480 {
-                1
-            } else if x < 576 {
-                2
-            } else {
-                3
-            };
-            image::Rgb(colours[at])
+            image::Rgb(colours[[320, 480, 576].iter().filter(|edge| x >= **edge).count()])
         });
         let measures = measure::measure(&picture.into());
-        let cases = [
-            ("how big is photo.jpg?", "640 x 480 pixels"),
-            ("how big is", "640 x 480 pixels"),
-            ("图片有多大", "640 x 480 像素"),
-            ("photo.jpg有多大?", "640 x 480 像素"),
-            ("what colour is /tmp/a/photo.jpg", "red"),
-            ("what colour is \"my photo.jpg\"?", "red"),
-            ("is dark.jpg too dark?", "no, of medium brightness"),
-            ("is too dark?", "no, of medium brightness"),
-            ("亮不亮", "否,亮度适中"),
-            ("она тёмная или светлая?", "средней яркости"),
-            ("она слишком тёмная?", "нет, средней яркости"),
-            ("is it blurry?", "no, moderately sharp"),
-            ("is sharp?", "yes, moderately sharp"),
-            ("is it sharp or blurry?", "moderately sharp"),
-            ("is there any red in it?", "50%"),
-            ("is there any purple in it?", "none"),
-            ("how much green is in photo.jpg?", "15%"),
-            ("есть ли на ней красный?", "50%"),
-            ("сколько зелёного на картинке?", "15%"),
-            ("有没有红色?", "50%"),
-            ("what are the three main colours?", "red (50%), white (25%), green (15%)"),
-            ("какие три основных цвета?", "красный (50%), белый (25%), зелёный (15%)"),
-            ("三种主要颜色是什么", "红色(50%)、白色(25%)、绿色(15%)"),
-            ("what is the average colour", "pink (#b76b6b)"),
-            ("how big is it and is it sharp?", "640 x 480 pixels; yes, moderately sharp"),
-            ("what is the width and height", "640 pixels; 480 pixels"),
-            ("какого размера картинка и насколько она яркая?", "640 x 480 пикселей; средней яркости"),
-            ("is it a black and white photo?", "in colour"),
-        ];
         let mut wrong = String::new();
-        for (question, expected) in cases {
-            let found = answer(&measures, question);
+        for (question, expected) in table::<(String, String)>(CASES, "asked") {
+            let found = answer(&measures, &question);
             let found = found.as_ref().map_or("declined", |found| found[0]["answer"].as_str().unwrap_or_default());
             if found != expected {
                 wrong += &format!("\n{question}: {found}, not {expected}");
@@ -348,26 +290,8 @@ mod tests {
     #[test]
     fn questions_about_objects_are_declined() {
         let measures = measure::measure(&image::RgbImage::new(8, 8).into());
-        let cases = [
-            "what color is the car?",
-            "how many cats are there?",
-            "is there a dog in the picture?",
-            "what is the man holding?",
-            "how tall is the tower?",
-            "сколько людей на картинке?",
-            "какого цвета машина?",
-            "图中有几只猫?",
-            "汽车是什么颜色?",
-            "is there a red car in it?",
-            "is there any red car?",
-            "how many red balloons are in photo.jpg?",
-            "how big is the dog?",
-            "сколько красных машин на картинке?",
-            "图中有红色的汽车吗?",
-            "",
-        ];
-        for question in cases {
-            assert_eq!(answer(&measures, question), None, "{question}");
+        for question in table::<String>(CASES, "declined") {
+            assert_eq!(answer(&measures, &question), None, "{question}");
         }
     }
 }

@@ -96,7 +96,6 @@ impl Entity {
     }
 }
 
-/// What is found in the text, in order, without overlaps.
 pub(super) fn find(text: &str) -> Vec<Entity> {
     let mut page = Page { text, taken: vec![false; text.len()], found: Vec::new() };
     patterns::find(&mut page);
@@ -115,7 +114,6 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// Adds an entity unless its place is taken.
     fn add(&mut self, group: Group, range: Range<usize>, score: f64) {
         let Some(place) = self.taken.get_mut(range.clone()).filter(|place| !place.is_empty()) else { return };
         if place.contains(&true) {

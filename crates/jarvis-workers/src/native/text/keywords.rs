@@ -20,7 +20,6 @@ pub fn keywords(text: &str, n: usize) -> Vec<String> {
     if matches!(language, "zh" | "ja") { chinese(text, n) } else { words(text, language, n) }
 }
 
-/// A candidate: how often, and how it is written.
 #[derive(Default)]
 struct Candidate {
     count: usize,

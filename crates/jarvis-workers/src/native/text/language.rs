@@ -18,12 +18,10 @@ static FUNCTION_WORDS: LazyLock<HashMap<&str, HashSet<&str>>> =
 /// Chinese characters that join words rather than make them.
 pub(super) const CHINESE_JOINTS: &str = "的了是在和与也都就很而及或被把从到对为以于之其这那有个们我你他她它吗呢吧啊着过并但则该将等不没请让向由因所又还更最";
 
-/// A word without a subject of its own, in this language.
 pub(super) fn is_function_word(language: &str, word: &str) -> bool {
     FUNCTION_WORDS.get(language).is_some_and(|words| words.contains(word))
 }
 
-/// A Chinese character that joins words.
 pub(super) fn is_joint(letter: char) -> bool {
     CHINESE_JOINTS.contains(letter)
 }

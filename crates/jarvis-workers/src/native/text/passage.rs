@@ -59,7 +59,6 @@ pub(super) fn quote(question: &str, passage: &str) -> Option<Quote> {
     Some(Quote { range: sentence.start..end, score: score.clamp(0.0, 1.0) })
 }
 
-/// How often each word of the question stands in a sentence.
 struct Row {
     counts: HashMap<String, usize>,
     length: usize,

@@ -66,7 +66,6 @@ fn goes_on(before: &str, next: &str) -> bool {
             || (first.is_alphanumeric() && body.lines().next_back().is_some_and(|line| line.chars().count() >= 50)))
 }
 
-/// The range without blanks at both ends.
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let piece = text.get(range.clone()).expect("the range is a piece of the text");
     let start = range.start + (piece.len() - piece.trim_start().len());
@@ -107,7 +106,6 @@ fn push_trimmed(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Term {
     pub(super) stem: String,
-    /// Where it stands, in bytes.
     pub(super) range: Range<usize>,
     /// True for words that say little by themselves.
     pub(super) is_function: bool,
@@ -186,7 +184,6 @@ impl Stemmers {
         Term { stem: self.stem(&folded), range, is_function }
     }
 
-    /// The stem of a folded word.
     pub(super) fn stem(&self, folded: &str) -> String {
         // Nobody writes words this long, and stemmers need not be fast on them.
         if folded.len() > 200 || !folded.chars().all(char::is_alphabetic) {

@@ -23,7 +23,6 @@ pub(super) fn compare(source: &str, others: &[String]) -> Vec<f64> {
         .collect()
 }
 
-/// Terms with their counts; function words count little.
 fn words(text: &str) -> HashMap<String, f64> {
     let mut counts = HashMap::new();
     for term in terms(text, language(text)) {

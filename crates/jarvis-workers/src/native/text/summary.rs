@@ -104,7 +104,6 @@ fn number_of(word: &str) -> Option<usize> {
     WORDS.iter().position(|words| words.contains(&word.as_str())).map(|at| at + 1)
 }
 
-/// The summary: whole sentences of the text in their order, blanks inside them as one space; never longer than the text.
 pub(super) fn summarize(text: &str, options: &SummaryOptions) -> String {
     let ranges = sentences(text);
     let language = language(text);
@@ -260,7 +259,6 @@ impl Table {
     }
 }
 
-/// The cosine of two rows of unit length, both sorted by term.
 fn cosine(a: &Row, b: &Row) -> f64 {
     let (mut left, mut right) = (a.weights.iter().peekable(), b.weights.iter().peekable());
     let mut sum = 0.0;

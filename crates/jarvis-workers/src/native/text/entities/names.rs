@@ -14,7 +14,6 @@ use super::super::segment::{Stemmers, fold, sentences};
 use super::{Group, Page};
 use jarvis_plan::{is_cyrillic, is_han};
 
-/// The word lists, stemmed.
 struct Lists {
     stemmers: Stemmers,
     places: HashSet<String>,
@@ -215,7 +214,6 @@ static PATRONYMIC: LazyLock<Regex> =
 
 static ADJECTIVE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:ск|цк)(?:ий|ого|ому|им|ом|ая|ую|ой|ое|ие|их)$"));
 
-/// What a run of capitalised words names.
 fn classify(text: &str, words: &[Word], run: Range<usize>, lists: &Lists) -> Option<(Group, Range<usize>, f64)> {
     let before = run.start.checked_sub(1).and_then(|at| words.get(at));
     let run_end = run.end;
@@ -344,19 +342,6 @@ const SURNAMES: &str = "张王李赵刘陈杨黄吴周徐孙朱马胡郭何林�
 /// Surnames that seldom begin another word.
 const CLEAR_SURNAMES: &str =
     "张王李赵刘陈杨吴徐孙朱胡郭林罗郑梁谢宋唐韩冯邓曹彭肖董袁潘蒋蔡杜苏魏吕丁沈姚卢姜崔钟谭汪廖贾邹孟秦邱尹薛闫龚邵";
-/// Words that begin like names.
-const NO_NAMES: [&str; 26] = [
-    "王国", "王子", "王朝", "张开", "陈述", "杨树", "孙子", "胡说", "林业", "郑重", "宋朝", "宋代", "唐朝", "唐代",
-    "韩国", "杜绝", "苏州", "苏联", "沈阳", "秦朝", "谢谢", "罗马", "徐州", "董事", "赵国", "钟表",
-];
-
-/// What stands between a verb or a measure word and the name behind it.
-const BEFORE_NAMES: [&str; 44] = [
-    "今天", "昨天", "明天", "今年", "去年", "明年", "毕业", "就读", "加入", "创办", "创立", "访问", "参观", "位于",
-    "来自", "进入", "成立", "收购", "投资", "报道", "一家", "这家", "那家", "某家", "一所", "这所", "现任", "担任",
-    "前往", "抵达", "离开", "回到", "住", "去", "到", "来", "进", "读", "考", "上", "年", "月", "日", "号",
-];
-
 /// What a name is, how sure the rule is, and whether its pattern may begin too early.
 static CHINESE: LazyLock<Vec<(Group, f64, bool, Regex)>> = LazyLock::new(|| {
     let alternatives = |name: &str| {
@@ -398,13 +383,6 @@ static CHINESE: LazyLock<Vec<(Group, f64, bool, Regex)>> = LazyLock::new(|| {
     ]
 });
 
-/// Ordinary words that end like a place.
-const NO_PLACES: [&str; 16] = [
-    "城市", "都市", "超市", "股市", "夜市", "上市", "本市", "全市", "我市", "节省", "反省", "全省", "各省", "半岛",
-    "群岛", "海岛",
-];
-
-/// Names in Chinese text.
 pub(super) fn chinese(page: &mut Page<'_>) {
     if !page.text.chars().any(is_han) {
         return;
@@ -420,7 +398,7 @@ pub(super) fn chinese(page: &mut Page<'_>) {
                 if before.ends_with(['这', '那', '某', '每', '几', '各']) {
                     name = name.strip_prefix(['家', '所']).unwrap_or(name);
                 }
-                while let Some(rest) = BEFORE_NAMES.iter().find_map(|word| name.strip_prefix(word))
+                while let Some(rest) = list("chinese_before_names").find_map(|word| name.strip_prefix(word))
                     && !list("chinese_places").any(|place| name.starts_with(place))
                 {
                     name = rest;
@@ -428,8 +406,10 @@ pub(super) fn chinese(page: &mut Page<'_>) {
             }
             let start = found.end() - name.len();
             let is_name = match group {
-                Group::Person => !NO_NAMES.iter().any(|word| name.starts_with(word)),
-                Group::Location => name.chars().count() > 1 && !NO_PLACES.iter().any(|word| name.ends_with(word)),
+                Group::Person => !list("chinese_no_names").any(|word| name.starts_with(word)),
+                Group::Location => {
+                    name.chars().count() > 1 && !list("chinese_no_places").any(|word| name.ends_with(word))
+                }
                 _ => name.chars().count() > 2 || *score > 0.85,
             };
             if is_name {
