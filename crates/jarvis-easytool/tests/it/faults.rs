@@ -153,7 +153,6 @@ async fn dependants_of_a_failed_subtask_are_told_and_tried() {
     assert!(asked.error.is_none());
 }
 
-/// A tool that misbehaves in one way.
 struct Broken {
     how: &'static str,
     calls: AtomicUsize,

@@ -26,37 +26,10 @@ fn read(harness: &Harness, name: &str) -> Value {
 fn a_document_is_turned_into_instructions() {
     let harness = Harness::new();
     harness.file("library.yaml", LIBRARY);
-    insta::assert_snapshot!(harness.told(&["easytool", "instruct", "library.yaml", "--limit", "2"]), @r#"
-exit 0
---- stdout
-[
-  {
-    "ID": 1,
-    "tool_name": "/search/book",
-    "tool_description": "Search for books by words of their title. Gives book_id.",
-    "tool_usage": "GET /search/book",
-    "Example": {
-      "Scenario": "If you want to search for books by words of their title, with query 'moon'.",
-      "Parameters": {"input":"GET /search/book?query=moon"},
-      "generated_by": "specification"
-    }
-  },
-  {
-    "ID": 2,
-    "tool_name": "/search/author",
-    "tool_description": "Search for authors by name. Gives author_id.",
-    "tool_usage": "GET /search/author",
-    "Example": {
-      "Scenario": "If you want to search for authors by name, with query 'moon'.",
-      "Parameters": {"input":"GET /search/author?query=moon"},
-      "generated_by": "specification"
-    }
-  }
-]
---- stderr
-endpoints: 2 of 2 in 1 document
-tokens: 1714 before, 211 after, 87.7 % fewer (cl100k_base); bytes: 7338 before, 775 after
-"#);
+    insta::assert_snapshot!(
+        "a_document_is_turned_into_instructions",
+        harness.told(&["easytool", "instruct", "library.yaml", "--limit", "2"])
+    );
     let report = harness.run(&[
         "easytool",
         "instruct",
@@ -88,16 +61,7 @@ fn a_model_writes_and_a_second_run_goes_on() {
     };
     let args = ["easytool", "instruct", "tides.json", "--out", "tools.json", "--llm", "replay:answers.jsonl"];
     harness.file("answers.jsonl", line("describe_tool", "Tides", DESCRIPTION));
-    insta::assert_snapshot!(harness.told(&args), @r#"
-exit 1
---- stdout
---- stderr
-error: stage `write_scenario`: the chat model gave no reply
-  Caused by: ReplayMiss: no unused line of the recording fits stage `write_scenario`; the prompt starts: You are a helpful assistant who writes examples of how functions are used.
-Your task is to write a scenario in which one uses a function of a tool, and the parameters for it. Whoever reads it must und…
-
-hint: run the same command again to go on; what is done is kept
-"#);
+    insta::assert_snapshot!("a_model_writes_and_a_second_run_goes_on_1", harness.told(&args));
     assert!(harness.work().join("tools.json.partial.jsonl").exists());
     let next = r#"{"Scenario": "If you want the next tide of Brest.", "Parameters": {"harbour": "Brest"}}"#;
     harness.file(
@@ -106,15 +70,7 @@ hint: run the same command again to go on; what is done is kept
             + &line("write_scenario", "`harbour` is missing", next)
             + &line("write_scenario", "`all` of", "?").repeat(3),
     );
-    insta::assert_snapshot!(harness.told(&args), @r#"
-exit 0
---- stdout
---- stderr
-warning: all: no usable reply in stage write_scenario, the document stands in: the reply holds no JSON; a JSON object is wanted
-functions: 2 of 2 in 1 document
-tokens: 79 before, 250 after, 216.5 % more (cl100k_base); bytes: 269 before, 992 after
-model calls: 5, refused replies: 4, kept from before: 1
-"#);
+    insta::assert_snapshot!("a_model_writes_and_a_second_run_goes_on_2", harness.told(&args));
     let tools = read(&harness, "tools.json");
     assert_eq!(tools["0"]["tool_description"], DESCRIPTION);
     assert_eq!(tools["0"]["tool_guidelines"]["next"]["Example"], json_of(next));
@@ -152,37 +108,11 @@ fn wrong_use_is_told() {
     harness.file("tides.json", TIDES);
     harness.file("old.yaml", "swagger: '2.0'\npaths: {}\n");
     let told = |args: &[&str]| harness.told(&[&["easytool", "instruct"], args].concat());
-    insta::assert_snapshot!(told(&["old.yaml"]), @r#"
-exit 2
---- stdout
---- stderr
-error: old.yaml
-  Caused by: the document is Swagger 2.0; OpenAPI 3.0 and 3.1 are read (convert it, for example with swagger2openapi)
-
-hint: a document is an OpenAPI 3.0 or 3.1 file (JSON or YAML), a RapidAPI tool, or {name, description, api_list}
-"#);
-    insta::assert_snapshot!(told(&["library.yaml", "tides.json"]), @r#"
-exit 2
---- stdout
---- stderr
-error: the documents are of two kinds: OpenAPI documents and lists of APIs
-
-hint: say what the instructions should look like: --shape endpoints or --shape tool
-"#);
-    insta::assert_snapshot!(told(&["library.yaml", "--execute"]), @r#"
-exit 2
---- stdout
---- stderr
-error: --execute needs the address of the API
-
-hint: --api-url http://localhost:8090/v1
-"#);
-    insta::assert_snapshot!(told(&["tides.json", "--execute", "--api-url", "http://127.0.0.1:9"]), @r#"
-exit 2
---- stdout
---- stderr
-error: --execute takes one OpenAPI document
-
-hint: run the command for each document
-"#);
+    insta::assert_snapshot!("wrong_use_is_told_1", told(&["old.yaml"]));
+    insta::assert_snapshot!("wrong_use_is_told_2", told(&["library.yaml", "tides.json"]));
+    insta::assert_snapshot!("wrong_use_is_told_3", told(&["library.yaml", "--execute"]));
+    insta::assert_snapshot!(
+        "wrong_use_is_told_4",
+        told(&["tides.json", "--execute", "--api-url", "http://127.0.0.1:9"])
+    );
 }

@@ -21,14 +21,10 @@ fn harness() -> Harness {
 #[test]
 fn words_need_no_model() {
     let harness = harness();
-    assert_snapshot!(harness.told(&["easytool", "retrieve", "search for a movie", "--tools", "tools.json"]), @r"
-    exit 0
-    --- stdout
-    0   1.4814  Movies   Search movies by title.
-    1   1.0526  Weather  Current weather of a city.
-    7   0.5442  People   Search people by name.
-    --- stderr
-    ");
+    assert_snapshot!(
+        "words_need_no_model",
+        harness.told(&["easytool", "retrieve", "search for a movie", "--tools", "tools.json"])
+    );
     assert_snapshot!(harness.told(&["easytool", "retrieve", "zebra", "--tools", "tools.json"]), @r"
     exit 0
     --- stdout
@@ -79,13 +75,7 @@ fn vectors_of_an_endpoint_are_kept() {
         "--embeddings-url",
         &url,
     ];
-    assert_snapshot!(harness.told(&args), @r"
-    exit 0
-    --- stdout
-    1   0.6325  Weather  Current weather of a city.
-    0   0.0000  Movies   Search movies by title.
-    --- stderr
-    ");
+    assert_snapshot!("vectors_of_an_endpoint_are_kept", harness.told(&args));
     let asked = || fake.requests().iter().map(|request| request.inputs().len()).collect::<Vec<_>>();
     assert_eq!(asked(), [3, 1]);
     assert!(fake.requests().iter().all(|request| request.header("authorization") == "Bearer sk-very-secret"));
@@ -123,14 +113,7 @@ fn stored_vectors_are_searched() {
         "--cache",
         "kept",
     ]);
-    assert_snapshot!(told, @r"
-    exit 0
-    --- stdout
-    1   1.0000  Weather  Current weather of a city.
-    --- stderr
-    warning: stored vectors left out, since the catalogue has no such tools: 1 (99)
-    warning: tools without a stored vector, which cannot be found: 2
-    ");
+    assert_snapshot!("stored_vectors_are_searched", told);
     assert!(harness.work().join("kept").is_dir());
 }
 
@@ -141,48 +124,12 @@ fn wrong_use_is_told() {
     let url = fake.url();
     let retrieve =
         |args: &[&str]| harness.told(&[&["easytool", "retrieve", "x", "--tools", "tools.json"], args].concat());
-    assert_snapshot!(retrieve(&["--embedder", "m"]), @r"
-    exit 2
-    --- stdout
-    --- stderr
-    error: there is no key for the model `m`: OPENAI_API_KEY is not set
-
-    hint: set it, or name a local server with --embeddings-url URL, or use --embedder bm25, which needs no model
-    ");
-    assert_snapshot!(retrieve(&["--vectors", "x.json"]), @r"
-    exit 2
-    --- stdout
-    --- stderr
-    error: --vectors does not apply to `bm25`, which compares words
-
-    hint: name the model with --embedder
-    ");
-    assert_snapshot!(retrieve(&["--embedder", "m", "--embeddings-url", &url]), @r"
-    exit 1
-    --- stdout
-    --- stderr
-    error: the embeddings endpoint refused the credentials: who are you?
-
-    hint: check the API key and that it fits the base URL
-    ");
-    assert_snapshot!(harness.told(&["easytool", "retrieve", "x", "--tools", "none.json"]), @r"
-    exit 2
-    --- stdout
-    --- stderr
-    error: cannot read none.json
-      Caused by: No such file or directory (os error 2)
-
-    hint: give the path of a file that exists and can be read
-    ");
+    assert_snapshot!("wrong_use_is_told_1", retrieve(&["--embedder", "m"]));
+    assert_snapshot!("wrong_use_is_told_2", retrieve(&["--vectors", "x.json"]));
+    assert_snapshot!("wrong_use_is_told_3", retrieve(&["--embedder", "m", "--embeddings-url", &url]));
+    assert_snapshot!("wrong_use_is_told_4", harness.told(&["easytool", "retrieve", "x", "--tools", "none.json"]));
     #[cfg(not(feature = "embeddings"))]
-    assert_snapshot!(retrieve(&["--embedder", "local:model"]), @r"
-    exit 2
-    --- stdout
-    --- stderr
-    error: this jarvis was built without local embedding models
-
-    hint: build it with `cargo build --release --features embeddings`, or use --embedder bm25
-    ");
+    assert_snapshot!("wrong_use_is_told_5", retrieve(&["--embedder", "local:model"]));
 }
 
 #[test]
@@ -195,16 +142,7 @@ fn retrieval_is_scored() {
     ]);
     harness.file("questions.json", questions.to_string());
     let args = ["easytool", "score", "retrieval", "--data", "questions.json", "--tools", "tools.json"];
-    assert_snapshot!(harness.told(&args), @r"
-    exit 0
-    --- stdout
-    questions  2
-    recall@5    75.0 %
-    NDCG@5      80.7 %
-    --- stderr
-    warning: 1 gold tools of the questions are not in the file of tools, and were left out
-    warning: 1 questions name no gold tool, and were not counted
-    ");
+    assert_snapshot!("retrieval_is_scored_1", harness.told(&args));
     let (code, document) = harness.json(&[args.as_slice(), &["--json"]].concat());
     assert_eq!((code, &document["n"], &document["recall"]), (0, &json!(2), &json!(0.75)));
 
@@ -214,23 +152,14 @@ fn retrieval_is_scored() {
         json!({"ID": 2, "question": "q", "retrieved": [], "gold_tools": [1]}),
     ];
     harness.file("log.jsonl", log.map(|line| line.to_string()).join("\n"));
-    assert_snapshot!(harness.told(&["easytool", "score", "retrieval", "--log", "log.jsonl", "--top-k", "2"]), @r"
-    exit 0
-    --- stdout
-    questions  2
-    recall@2    25.0 %
-    NDCG@2      19.3 %
-    recall      50.0 % of all that was found
-    --- stderr
-    ");
+    assert_snapshot!(
+        "retrieval_is_scored_2",
+        harness.told(&["easytool", "score", "retrieval", "--log", "log.jsonl", "--top-k", "2"])
+    );
     harness.file("plain.jsonl", "{\"question\": \"q\"}\n");
-    assert_snapshot!(harness.told(&["easytool", "score", "retrieval", "--log", "plain.jsonl"]), @r"
-    exit 2
-    --- stdout
-    --- stderr
-    error: plain.jsonl: no record says which tools were retrieved
-
-    hint: give a log of `jarvis easytool toolbench --retrieve`
-    ");
+    assert_snapshot!(
+        "retrieval_is_scored_3",
+        harness.told(&["easytool", "score", "retrieval", "--log", "plain.jsonl"])
+    );
     assert_eq!(harness.run(&["easytool", "score", "retrieval"]).code, 2);
 }

@@ -52,21 +52,7 @@ fn funcqa_is_scored() {
             .contains(r#""gold":"1500","prediction":"1501","missing":false,"human":false,"strict":true"#),
         "{questions}"
     );
-    insta::assert_snapshot!(harness.told(&args), @r"
-    exit 0
-    --- stdout
-                          count  of     %  95 % interval
-     strict                   2   3  66.7    20.8 – 93.9
-     any                      2   3  66.7    20.8 – 93.9
-     lenient                  2   3  66.7    20.8 – 93.9
-     em                       1   3  33.3     6.1 – 79.2
-     strict, last number      1   3  33.3     6.1 – 79.2
-     strict, last call        1   3  33.3     6.1 – 79.2
-     1 %, last call           1   3  33.3     6.1 – 79.2
-    --- stderr
-    warning: log.jsonl: line 4, the last, is torn and is left out
-    warning: log.jsonl: no row for 1 question, counted as wrong: 3
-    ");
+    insta::assert_snapshot!("funcqa_is_scored", harness.told(&args));
     // Several logs are several documents.
     let (_, figures) =
         harness.json(&[&args[..4], &["log.jsonl", "log.jsonl", "--data", "data.json", "--json"]].concat());

@@ -35,28 +35,10 @@ fn studio(harness: &Harness, more: &[&str]) -> crate::harness::Ended {
 #[test]
 fn both_profiles_are_printed_and_kept() {
     let harness = harness("data_studio");
-    insta::assert_snapshot!(harness.told(&[&STUDIO[..], &["-s", "all", "-m", "f1", "-m", "ed,link"]].concat()), @r##"
-exit 0
---- stdout
-example-model, legacy (the original's rules) -> data_studio/metrics/example-model.json
- group            samples  scored   n-F1  n-F1 macro   e-F1   t-F1   v-F1      ED
- overall_overall       13      12  93.55       78.56  85.71  92.75  85.33  0.1326
- single_overall         4       4  75.00       23.08   0.00  75.00  75.00  0.2500
- chain_overall          5       4  95.24       46.15  85.71  90.91  88.00  0.0625
- dag_overall            4       4  96.97       61.54  85.71  97.44  85.71  0.0852
-
-example-model, strict (every gold plan counts) -> data_studio/metrics/example-model.strict.json
- group            samples  missing  malformed     n-P    n-R   n-F1  exact   e-F1   t-F1   v-F1      ED
- overall_overall       14        1          1   93.55  78.38  85.29  64.29  80.00  86.49  80.00  0.2565
- single_overall         4        0          0   75.00  75.00  75.00  75.00      -  75.00  75.00  0.2500
- chain_overall          6        1          1   90.91  62.50  74.07  50.00  70.59  74.07  73.33  0.3750
- dag_overall            4        0          0  100.00  94.12  96.97  75.00  85.71  97.44  85.71  0.0852
-
-times 100: n: nodes; exact: plans with just the gold tools; e: links; t, v: argument names, and with values; ED: edit distance, 0 to 1, 0 is best
---- stderr
-example-model: 13 of 14 gold plans have a prediction, 2 predictions without gold
-  the legacy figures leave 1 of these out: `task_nodes` is not a list (1)
-"##);
+    insta::assert_snapshot!(
+        "both_profiles_are_printed_and_kept",
+        harness.told(&[&STUDIO[..], &["-s", "all", "-m", "f1", "-m", "ed,link"]].concat())
+    );
     let kept = json(&harness, "data_studio/metrics/example-model.json");
     let keys: Vec<&String> = kept["overall_overall"].as_object().unwrap().keys().collect();
     insta::assert_snapshot!(format!("{keys:?}"), @r##"["all_samples", "step_supports", "node_supports", "link_supports", "argument_supports", "node_micro_precision_no_matching", "node_micro_recall_no_matching", "node_micro_f1_no_matching", "node_macro_precision_no_matching", "node_macro_recall_no_matching", "node_macro_f1_no_matching", "node_per_type_no_matchcing", "argument_task_argname_binary_f1_no_matching", "argument_task_argname_value_binary_f1_no_matching", "edit_distance", "link_binary_f1"]"##);
@@ -107,16 +89,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
         .filter(|sample| sample["lost"].as_array().is_some_and(|lost| !lost.is_empty()))
         .map(|sample| format!("{}: {}", sample["id"], sample["lost"]))
         .collect();
-    insta::assert_snapshot!(lost.join("\n"), @r##"
-"49087315": ["missed link Narrator → Slideshow Maker","wrong argument of Slideshow Maker: audio is `narration.wav`, wanted `Narrator`"]
-"73018846": ["malformed prediction: `task_nodes` is text, not a list"]
-"36197752": ["missed argument of Language Translator: text `French`"]
-"21763940": ["the tools are listed in another order"]
-"82913604": ["no prediction"]
-"55831270": ["missed tool Poster Painter","surplus tool Picture Joiner"]
-"14576389": ["missed tool Narrator","unknown tool Voice Studio","missed link Language Translator → Narrator","surplus link Language Translator → Voice Studio"]
-"68152097": ["missed tool Language Translator","missed link Language Translator → Narrator","missed link Summary Writer → Language Translator","surplus link Summary Writer → Narrator","wrong argument of Narrator: text is `Summary Writer`, wanted `Language Translator`"]
-"##);
+    insta::assert_snapshot!("any_number_of_threads_gives_the_same_bytes", lost.join("\n"));
 }
 
 #[test]
@@ -125,22 +98,10 @@ fn every_file_of_predictions_is_scored_once() {
     let run = |more: &[&str]| {
         harness.told(&[&["taskbench", "evaluate", "--data_dir", "data_errands", "-m", "link"], more].concat())
     };
-    insta::assert_snapshot!(run(&["--splits", "overall", "--profile", "strict"]), @r##"
-exit 0
---- stdout
-example-model, strict (every gold plan counts) -> data_errands/metrics/example-model.strict.json
- group            samples  missing  malformed   e-F1
- overall_overall       14        1          0  82.93
- overall_1              3        0          0      -
- overall_2              3        0          0  40.00
- overall_3              5        1          0  82.35
- overall_4              3        0          0  94.74
-
-times 100: e: links
---- stderr
-note: the tools have no types, so the dependencies are taken as temporal
-example-model: 13 of 14 gold plans have a prediction, 2 predictions without gold
-"##);
+    insta::assert_snapshot!(
+        "every_file_of_predictions_is_scored_once",
+        run(&["--splits", "overall", "--profile", "strict"])
+    );
     let again = run(&["--splits", "overall", "--profile", "strict"]);
     assert!(again.contains("newer than predictions") && again.contains("overall_overall"), "{again}");
     assert!(!run(&["--splits", "overall", "--profile", "strict", "--force"]).contains("newer"));

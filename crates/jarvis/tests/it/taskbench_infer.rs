@@ -46,14 +46,7 @@ fn told(harness: &Harness, args: &[&str]) -> String {
 #[test]
 fn the_offline_planner_plans_a_domain() {
     let harness = harness();
-    insta::assert_snapshot!(told(&harness, &[]), @r#"
-exit 0
---- stdout
-all completed: 3 predictions in data_studio/predictions/offline.json
---- stderr
-asking the offline planner for 3 plans
-completed 3, failed 0 in [S]
-"#);
+    insta::assert_snapshot!("the_offline_planner_plans_a_domain", told(&harness, &[]));
     insta::assert_snapshot!(told(&harness, &[]), @r#"
 exit 0
 --- stdout
@@ -82,32 +75,19 @@ fn a_recording_is_asked_again_for_what_failed() {
         + &line("reformat", "Step 1: read b.png", GOOD)
         + &line("reformat", "{\"steps\": []}", "{\"steps\": []}");
     harness.file("answers.jsonl", first);
-    insta::assert_snapshot!(told(&harness, &["--llm", "replay:answers.jsonl", "--reformat"]), @r#"
-exit 1
---- stdout
-2 of 3 requests have a prediction in data_studio/predictions/replay-answers.json
---- stderr
-asking replay:answers.jsonl for 3 plans
-request 3 failed: Schema: `task_steps` is missing
-completed 2, failed 1 (Schema 1) in [S]; mended 1, reformatted 1; 5 calls
-what failed and why: data_studio/predictions/replay-answers.errors.jsonl; log: data_studio/predictions/replay-answers.log
-
-hint: run the same command again to ask for what is missing
-"#);
+    insta::assert_snapshot!(
+        "a_recording_is_asked_again_for_what_failed_1",
+        told(&harness, &["--llm", "replay:answers.jsonl", "--reformat"])
+    );
     assert_eq!(lines(&harness, "predictions/replay-answers.json").len(), 2);
     let errors = lines(&harness, "predictions/replay-answers.errors.jsonl");
     assert_eq!((errors.len(), &errors[0]["id"], &errors[0]["kind"]), (1, &json!("3"), &json!("Schema")));
 
     harness.file("answers.jsonl", line("plan", "#: Translate 'hello'", GOOD));
-    insta::assert_snapshot!(told(&harness, &["--llm", "replay:answers.jsonl"]), @r#"
-exit 0
---- stdout
-all completed: 3 predictions in data_studio/predictions/replay-answers.json
---- stderr
-warning: predictions in data_studio/predictions/replay-answers.json were made with other settings: reformat true → false; --tag or --prediction-dir keep runs apart
-asking replay:answers.jsonl for 1 plan; done before: 2
-completed 1, failed 0 in [S]; 1 call
-"#);
+    insta::assert_snapshot!(
+        "a_recording_is_asked_again_for_what_failed_2",
+        told(&harness, &["--llm", "replay:answers.jsonl"])
+    );
     assert!(!harness.work().join("data_studio/predictions/replay-answers.errors.jsonl").exists());
 }
 
@@ -207,36 +187,7 @@ fn wrong_use_is_told() {
             harness.filtered(&ended.stderr)
         })
         .collect();
-    insta::assert_snapshot!(told.join("---\n"), @r#"
-error: resource dependencies need typed tools, but the tools of dailylifeapis have named parameters
-
-hint: use --dependency-type temporal
----
-error: cannot read nowhere
-  Caused by: No such file or directory (os error 2)
-
-hint: name a domain folder with tool_desc.json, graph_desc.json, user_requests.json and data.json
----
-error: invalid value 'causal' for '--dependency-type <TYPE>': unknown dependency type `causal`; use `resource` or `temporal`
-
-For more information, try '--help'.
----
-error: --use-demos takes 0 to 3, not 4
-
-hint: name more examples with --demo-ids a,b,c,d
----
-error: no examples are known for the domain `studio`
-
-hint: name samples of data.json with --demo-ids a,b,c
----
-error: data_studio/data.json has no sample 4 to show as an example
-
-hint: name samples of data.json with --demo-ids a,b,c, or ask for fewer with --use-demos
----
-error: there are no ids in ids.txt
-
-hint: write one id a line, or a JSON list of ids
-"#);
+    insta::assert_snapshot!("wrong_use_is_told", told.join("---\n"));
 }
 
 #[test]

@@ -34,20 +34,7 @@ fn prints_a_table_and_writes_a_page() {
     let harness = Harness::new();
     studio(&harness, "data_studio");
     let report = ["taskbench", "report", "--data_dir", "data_studio", "--html", "out/page.html"];
-    insta::assert_snapshot!(harness.told(&report), @r"
-    exit 0
-    --- stdout
-     model  source    n      R1    R2   n-F1  e-F1   t-F1   v-F1  strict  strict  strict  strict
-                                                                    n-F1    e-F1    t-F1    v-F1
-     > own  run     2/2  100.00  0.00  50.00  0.00  50.00  50.00   50.00       -   50.00   50.00
-
-    Runs are scored by the original's rules, which leave out samples whose gold plan is malformed, or whose prediction is missing or malformed: n is how many are left of how many gold plans.
-    R1: ROUGE-1 of the steps; R2: ROUGE-2 of the steps; BsF: BERTScore F1 of the steps; n-F1: F1 of the tools chosen; e-F1: F1 of the links between them; t-F1: F1 of argument names; v-F1: F1 of argument names with their values. All times 100; - (in CSV nothing, in JSON null) where there is no figure.
-    strict: the same figures over every gold plan; what is missing or malformed counts as an empty plan.
-    BsF of runs is missing: it needs an embedding model.
-    --- stderr
-    wrote out/page.html
-    ");
+    insta::assert_snapshot!("prints_a_table_and_writes_a_page", harness.told(&report));
     let page = std::fs::read_to_string(harness.work().join("out/page.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("missed tool Mix"));
     assert!(!page.contains("gpt-4"), "this is no published domain");
