@@ -10,10 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::log::{LogFile, RestRecord, SolveRecord, StageCall, Status};
 
-/// The name under which a run counts calls of tools.
 pub const TOOL_CALLS: &str = "tool_calls";
 
-/// A record, as far as a batch looks at it.
 pub trait Recorded: Serialize {
     fn ended(&self) -> Ended;
 }

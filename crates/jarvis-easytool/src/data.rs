@@ -15,17 +15,14 @@ use crate::solve::Offer;
 
 pub use prepare::{Prepared, add_tool_dic, prepare_toolbench, to_text};
 
-/// Reads FuncQA: rows with `question`, `answer` and `calculation` or `func`.
 pub fn read_funcqa(path: &Path) -> Result<Vec<FuncqaQuestion>, InputError> {
     read_rows(path)
 }
 
-/// Reads RestBench: rows with `query` and `solution`.
 pub fn read_restbench(path: &Path) -> Result<Vec<RestQuestion>, InputError> {
     read_rows(path)
 }
 
-/// Reads ToolBench: rows with `query`, `query_id`, `api_list` and, once prepared, `Tool_dic`.
 pub fn read_toolbench(path: &Path) -> Result<Vec<ToolbenchItem>, InputError> {
     read_rows(path)
 }
@@ -49,7 +46,6 @@ pub struct RestQuestion {
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct ListedApi {
-    /// The category at RapidAPI.
     #[serde(default)]
     pub category_name: String,
     pub tool_name: String,
@@ -63,7 +59,6 @@ pub struct ToolbenchItem {
     /// Its own id: a number or a text.
     #[serde(default = "no_id")]
     pub query_id: Literal,
-    /// The APIs that the item lists.
     #[serde(default)]
     pub api_list: Vec<ListedApi>,
     /// The tools offered; empty before the data is prepared.
@@ -74,7 +69,6 @@ pub struct ToolbenchItem {
     pub relevant: Vec<Vec<String>>,
 }
 
-/// A text, or a list of them.
 fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

@@ -21,10 +21,8 @@ use crate::solve::{self, Attempt, NUMBERS, Offer, Site, Solved, Step};
 use crate::stage::{Limits, Stages};
 use crate::subtasks;
 
-/// Whether a question is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Split into subtasks that may need each other.
     MultiHop,
     OneHop,
 }
@@ -62,18 +60,14 @@ impl FromStr for Kind {
 
 pub struct Funcqa {
     pub model: Arc<dyn ChatModel>,
-    /// The run that calls are reported to.
     pub events: Events,
-    /// The functions: usually [`jarvis_tools::local::HubFunction::registry`].
     pub tools: Arc<Registry>,
     pub functions: Vec<FunctionInstruction>,
-    /// What the model sees while choosing.
     pub offers: Vec<Offer>,
     pub limits: Limits,
 }
 
 impl Funcqa {
-    /// The pipeline with the thirteen functions that come with jarvis.
     pub fn new(model: Arc<dyn ChatModel>, tools: Arc<Registry>) -> Funcqa {
         let functions = builtin_functions();
         let offers = functions.iter().map(Offer::from).collect();

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-/// A file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
     #[error("cannot read {}", .path.display())]
@@ -16,7 +15,6 @@ pub enum InputError {
     /// A line is not what it should be; lines count from 1.
     #[error("{}, line {line}: {reason}", .path.display())]
     Line { path: PathBuf, line: usize, reason: String },
-    /// The whole file is not what it should be.
     #[error("{}: {reason}", .path.display())]
     Shape { path: PathBuf, reason: String },
 }
@@ -26,7 +24,6 @@ impl InputError {
         InputError::Shape { path: path.to_owned(), reason: reason.to_string() }
     }
 
-    /// The parser's error for a text that starts after `before` lines.
     pub(crate) fn json(path: &Path, before: usize, error: &serde_json::Error) -> InputError {
         let message = error.to_string();
         // The parser's own place is that in the text it was given.
@@ -56,12 +53,10 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty())
 }
 
-/// Reads one JSON value.
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, InputError> {
     serde_json::from_str(&text_of(path)?).map_err(|error| InputError::json(path, 0, &error))
 }
 
-/// Reads the rows of JSON Lines.
 pub(crate) fn read_lines<T: DeserializeOwned>(path: &Path, text: &str) -> Result<Vec<T>, InputError> {
     lines(text)
         .map(|(at, line)| serde_json::from_str(line).map_err(|error| InputError::json(path, at, &error)))

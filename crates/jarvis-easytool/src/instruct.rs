@@ -46,7 +46,6 @@ pub const BY_DEFAULT: &str = "default";
 /// Where an Example came from that no model was asked for.
 pub const BY_SPECIFICATION: &str = "specification";
 
-/// What instructions look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// One for each endpoint, as in `tmdb_tool.json`.
@@ -55,7 +54,6 @@ pub enum Shape {
     Tools,
 }
 
-/// How instructions are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InstructOptions {
     pub shape: Shape,
@@ -71,24 +69,19 @@ impl Default for InstructOptions {
     }
 }
 
-/// Who writes, and what examples are tried on.
 #[derive(Clone, Default)]
 pub struct Writer {
     /// The model; without one, instructions follow from the documents alone.
     pub model: Option<Arc<dyn ChatModel>>,
-    /// The run that calls are reported to.
     pub events: Events,
     /// The APIs to execute Examples on that only read (`GET`); an Example that fails is not kept.
     pub tools: Option<Arc<Registry>>,
 }
 
-/// Instructions of one shape.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Instructions {
-    /// One for each endpoint.
     Endpoints(Vec<EndpointInstruction>),
-    /// One for each tool, by its number.
     #[serde(serialize_with = "by_number")]
     Tools(Vec<ToolInstruction>),
 }
@@ -98,7 +91,6 @@ fn by_number<S: serde::Serializer>(tools: &[ToolInstruction], serializer: S) -> 
 }
 
 impl Instructions {
-    /// The file's text: indented JSON with a line end.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("texts and literals are JSON") + "\n"
     }

@@ -17,13 +17,11 @@ use crate::input::{InputError, read_json};
 
 pub use functions::{FunctionInstruction, FunctionUsage, builtin_functions, read_functions, read_tool_dic};
 
-/// A situation and the parameters for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Example {
     /// A sentence that tells when one would call it.
     #[serde(rename = "Scenario", default)]
     pub scenario: String,
-    /// The exact arguments for it.
     #[serde(rename = "Parameters", default = "no_parameters")]
     pub parameters: Literal,
     /// How the Example came about, where no model wrote it: `default`, `specification`.
@@ -49,12 +47,10 @@ pub struct Parameter {
     pub kind: String,
     #[serde(default)]
     pub description: String,
-    /// What it is when it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Literal>,
 }
 
-/// How one API of a tool is used.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Guideline {
     pub name: String,
@@ -68,7 +64,6 @@ pub struct Guideline {
     pub example: Example,
 }
 
-/// A tool with its APIs, as in `toolbench_tool_instruction.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolInstruction {
     #[serde(rename = "ID")]
@@ -80,21 +75,17 @@ pub struct ToolInstruction {
     /// Its category at RapidAPI; empty where unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub category_name: String,
-    /// What it is for, and the list of its APIs.
     pub tool_description: String,
-    /// Its APIs by name.
     #[serde(default)]
     pub tool_guidelines: IndexMap<String, Guideline>,
 }
 
-/// One endpoint of a REST API, as in `tmdb_tool.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EndpointInstruction {
     #[serde(rename = "ID")]
     pub id: i64,
     /// Its path: `/movie/{movie_id}/keywords`.
     pub tool_name: String,
-    /// What it gives, and what must be known before.
     pub tool_description: String,
     /// Method and path: `GET /movie/{movie_id}/keywords`.
     pub tool_usage: String,
@@ -114,7 +105,6 @@ pub fn read_tools(path: &Path) -> Result<Vec<ToolInstruction>, InputError> {
     Ok(tools)
 }
 
-/// Reads endpoints: a list, or an object keyed by number.
 pub fn read_endpoints(path: &Path) -> Result<Vec<EndpointInstruction>, InputError> {
     Ok(read_json::<Rows<EndpointInstruction>>(path)?.0)
 }

@@ -9,7 +9,6 @@ use tokio::net::TcpListener;
 pub use api::{ApiMock, MockRequest};
 pub use recorded::Recorded;
 
-/// Serves until the future is dropped.
 pub async fn serve(listener: TcpListener, router: Router) -> std::io::Result<()> {
     axum::serve(listener, router).await
 }

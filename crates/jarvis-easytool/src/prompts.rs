@@ -11,48 +11,29 @@ use serde::Serialize;
 jarvis_ask::prompts! {
     /// A prompt. Two prompts may belong to one stage.
     pub enum Prompt in "../prompts/" {
-        /// FuncQA: the question into subtasks.
         DecomposeFuncqa = "task_decompose_funcqa", "task_decompose", [question, tools];
-        /// ToolBench: the request into subtasks.
         DecomposeToolbench = "task_decompose_toolbench", "task_decompose", [question];
-        /// What each subtask waits for.
         Topology = "task_topology", "task_topology", [question, tasks];
-        /// Whether a subtask needs a tool.
         ToolCheck = "tool_check", "tool_check", [task];
-        /// A subtask without a tool.
         AnswerDirect = "answer_direct", "answer_direct", [task];
-        /// Which tool.
         ChooseTool = "choose_tool", "choose_tool", [task, tools];
-        /// Which APIs of it.
         ChooseApi = "choose_api", "choose_api", [task, description, apis];
-        /// Parameters of one API.
         ChooseParameter = "choose_parameter", "choose_parameter", [task, usage, log, single, second];
         /// The same where earlier answers matter.
         ChooseParameterDepend = "choose_parameter_depend", "choose_parameter_depend",
             [task, usage, log, single, second];
-        /// The answer from what the calls gave.
         AnswerGeneration = "answer_generation", "answer_generation", [task, result, log];
-        /// The same where earlier answers matter.
         AnswerGenerationDepend = "answer_generation_depend", "answer_generation_depend", [task, result, log];
-        /// The final answer.
         Summarize = "answer_summarize", "answer_summarize", [question, answers];
-        /// Whether an answer is one.
         Check = "answer_check", "answer_check", [question, answer];
-        /// RestBench: the question into steps with endpoints.
         DecomposeRestbench = "restbench_decompose", "restbench_decompose", [question, service, tools, example];
         /// What is added after a reply that could not be used.
         Again = "again", "again", [reason];
-        /// Whether an answer solves the query.
         JudgeAnswer = "judge_answer", "judge_answer", [query, answer];
-        /// The same, with the calls that led to the answer.
         JudgeAnswerDetail = "judge_answer_detail", "judge_answer_detail", [query, answer, calls];
-        /// Whether the query can be solved with the functions.
         JudgeTask = "judge_task", "judge_task", [query, functions];
-        /// Which of two answers is better.
         JudgePreference = "judge_preference", "judge_preference", [query, first, second];
-        /// The description of a tool.
         DescribeTool = "describe_tool", "describe_tool", [name, count, document, fault];
-        /// An example of a function.
         WriteScenario = "write_scenario", "write_scenario", [tool, function, purpose, required, optional, fault];
     }
 }

@@ -16,27 +16,22 @@ use crate::solve::{self, Attempt, Solved, Step};
 use crate::stage::Stages;
 use crate::subtasks;
 
-/// How a pipeline answers one question.
 #[async_trait]
 pub(crate) trait Solver: Send + Sync + 'static {
     fn stages(&self) -> &Stages;
 
     fn question(&self) -> &str;
 
-    /// The subtasks of the question.
     async fn split(&self) -> Result<Vec<Subtask>, AskError>;
 
-    /// Answers a subtask.
     async fn solve(&self, task: &Subtask, earlier: &Earlier<'_>) -> Solved;
 
     /// Tries one tool: whether its answer is accepted. What it gave goes into `solved`.
     async fn attempt(&self, attempt: &Attempt<'_>, solved: &mut Solved) -> Result<bool, AskError>;
 }
 
-/// What a subtask may know of the others.
 pub(crate) struct Earlier<'a> {
     pub(crate) subtasks: &'a [Subtask],
-    /// Those that have ended, by number.
     pub(crate) solved: &'a IndexMap<i64, Solved>,
 }
 
@@ -59,7 +54,6 @@ impl Earlier<'_> {
     }
 }
 
-/// A record in which nothing has happened yet.
 pub(crate) fn empty_record(id: u64, question: &str) -> SolveRecord {
     SolveRecord {
         id,
@@ -114,9 +108,9 @@ fn in_order(mut stages: Vec<StageCall>, place: impl Fn(Option<i64>) -> usize) ->
     stages
 }
 
-/// Solves the subtasks, sums up and checks.
 async fn solve_all(solver: &Arc<dyn Solver>, subtasks: Vec<Subtask>, record: &mut SolveRecord) {
     let stages = solver.stages();
+    stages.plan(&subtasks);
     let limits = EngineLimits {
         concurrency: stages.limits.concurrency,
         task_timeout: stages.limits.subtask_timeout,

@@ -9,7 +9,6 @@ use crate::log::EndpointChoice;
 /// A value with what is written down of it.
 pub(crate) type ReadReply<T> = Result<(T, Literal), Unfit>;
 
-/// Why a reply cannot be used.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Unfit {
     /// In words for the next prompt.
@@ -30,7 +29,6 @@ impl From<&str> for Unfit {
     }
 }
 
-/// The most items that are read of a list.
 const MAX_ITEMS: usize = 1000;
 
 fn value(reply: &str, want: Want) -> Result<Literal, String> {
@@ -60,7 +58,6 @@ pub(crate) fn tasks(reply: &str) -> ReadReply<Vec<String>> {
     }
 }
 
-/// The list of a topology, its rows as they are.
 pub(crate) fn rows(reply: &str) -> ReadReply<Vec<Literal>> {
     let read = value(reply, Want::Array)?;
     let has_id = |row: &Literal| row.field("id").and_then(Literal::id).is_some();
@@ -159,7 +156,6 @@ pub(crate) fn parameters(reply: &str) -> ReadReply<Literal> {
     Ok((parameters.clone(), read))
 }
 
-/// One set of parameters for each call.
 pub(crate) fn calls_of(parameters: &Literal) -> Vec<&Literal> {
     match parameters {
         Literal::List(calls) => calls.iter().collect(),

@@ -20,7 +20,6 @@ pub use execute::{Execution, condense};
 
 pub struct Restbench {
     pub model: Arc<dyn ChatModel>,
-    /// The run that calls are reported to.
     pub events: Events,
     pub endpoints: Vec<EndpointInstruction>,
     /// Whose endpoints they are, in a few words: "Spotify, a music service".
@@ -49,7 +48,6 @@ const EXAMPLE: Example = Example {
 };
 
 impl Restbench {
-    /// The pipeline over these endpoints; it plans and calls nothing.
     pub fn new(
         model: Arc<dyn ChatModel>,
         endpoints: Vec<EndpointInstruction>,

@@ -27,7 +27,6 @@ pub use error::RetrievalError;
 pub use minilm::MiniLm;
 pub use stored::{StoredVectors, read_stored};
 
-/// How many tools are found unless set otherwise, as in the original.
 pub const TOP_K: usize = 5;
 
 /// Texts that are embedded before what came is kept.
@@ -40,7 +39,6 @@ pub struct Found {
     pub score: f64,
 }
 
-/// Tools that can be searched by a text. Cheap to share by `Arc`.
 pub struct Retriever {
     ids: Vec<i64>,
     by: By,
@@ -49,12 +47,7 @@ pub struct Retriever {
 
 enum By {
     Words(Arc<Bm25Index>),
-    Vectors {
-        embedder: Arc<dyn Embedder>,
-        index: Arc<VectorIndex>,
-        /// The vectors of texts that were asked.
-        queries: Arc<Mutex<VectorCache>>,
-    },
+    Vectors { embedder: Arc<dyn Embedder>, index: Arc<VectorIndex>, queries: Arc<Mutex<VectorCache>> },
 }
 
 impl Retriever {
@@ -168,7 +161,6 @@ impl Retriever {
         self.ids.is_empty()
     }
 
-    /// What the user should know about how it was made, in sentences.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -297,7 +289,6 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Runs what takes long where nothing waits for the thread.
 async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RetrievalError> + Send + 'static,
 ) -> Result<T, RetrievalError> {

@@ -16,13 +16,11 @@ use crate::question::Solver;
 use crate::replies;
 use crate::stage::{Stages, millis};
 
-/// Calls of one attempt under way at once.
 const CALLS_AT_ONCE: usize = 4;
 
 /// The most calls of one attempt; a model that asks for more is told so.
 const MAX_CALLS: usize = 32;
 
-/// A tool as the model sees it while choosing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
     #[serde(rename(deserialize = "ID"), deserialize_with = "number_or_text")]
@@ -31,7 +29,6 @@ pub struct Offer {
     pub description: String,
 }
 
-/// Some files have numbers of tools as texts.
 fn number_or_text<'de, D: serde::Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     let id = Literal::deserialize(from)?;
     id.id().ok_or_else(|| serde::de::Error::custom(format!("{id} is not the number of a tool")))
@@ -49,48 +46,36 @@ impl From<&FunctionInstruction> for Offer {
     }
 }
 
-/// How a subtask ended.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Solved {
     /// The accepted answer; `None` when the subtask failed.
     pub(crate) answer: Option<String>,
     pub(crate) wrong: Vec<String>,
-    /// The APIs of the accepted attempt.
     pub(crate) apis: Vec<ChosenApi>,
-    /// What they gave, joined.
     pub(crate) result: String,
-    /// The same as later prompts show it.
     pub(crate) shown: String,
     pub(crate) instruction: Option<Literal>,
-    /// Why a tool was thought to be needed or not.
     pub(crate) reason: Option<Literal>,
     /// The single number that the only call gave.
     pub(crate) value: Option<Literal>,
-    /// The tools that retrieval found, best first.
     pub(crate) retrieved: Vec<i64>,
 }
 
-/// Which API is called, and for what.
 pub(crate) struct Site<'a> {
     pub(crate) task_id: i64,
     pub(crate) attempt: u32,
     pub(crate) tool_id: i64,
-    /// The tool and its API, as the record names them.
     pub(crate) tool: &'a str,
     pub(crate) api: &'a str,
     /// Names of the API in the registry; the first that it knows is called.
     pub(crate) names: &'a [&'a str],
-    /// What is wrong with a set of parameters, by the instruction.
     pub(crate) faults: &'a (dyn Fn(&Literal) -> Vec<String> + Sync),
 }
 
-/// One attempt at a subtask with one tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Attempt<'a> {
     pub(crate) task: &'a Subtask,
-    /// The tool's number.
     pub(crate) tool: i64,
-    /// Which attempt of the subtask, from 1.
     pub(crate) number: u32,
     /// What the subtask knows of those before it, as JSON.
     pub(crate) log: Option<&'a str>,
@@ -139,10 +124,8 @@ pub(crate) async fn try_tools(
     stages.note_error(format!("subtask {} has no accepted answer", task.id));
 }
 
-/// Two sets of parameters, as the prompt shows them: one list of numbers.
 pub(crate) const NUMBERS: [&str; 2] = [r#"{"input": [2, 3]}"#, r#"{"input": [4, 5]}"#];
 
-/// Named arguments.
 pub(crate) const KEYWORDS: [&str; 2] =
     [r#"{"keyword": "green tea", "language": "en"}"#, r#"{"keyword": "black tea", "language": "en"}"#];
 
@@ -173,12 +156,10 @@ pub(crate) async fn choose_parameters(
     stages.ask(prompt, Some(task.id), &context, read).await
 }
 
-/// A value as a prompt shows it.
 pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> String {
     serde_json::to_string(value).expect("names, texts and literals are JSON")
 }
 
-/// A value as a literal, numbers exact.
 pub(crate) fn literal(value: &impl Serialize) -> Literal {
     Literal::parse(&json(value)).expect("JSON is a literal")
 }
@@ -245,7 +226,6 @@ pub(crate) fn shown(results: &[Result<String, ToolError>], show: impl Fn(&str) -
     all.join("\n\n")
 }
 
-/// The first characters of a text, with a marker where it was cut.
 pub(crate) fn cut(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         None => text.to_owned(),
@@ -256,7 +236,6 @@ pub(crate) fn cut(text: &str, chars: usize) -> String {
     }
 }
 
-/// Asks for the answer to a subtask.
 pub(crate) async fn answer(
     stages: &Stages,
     task: &Subtask,
@@ -277,7 +256,6 @@ pub(crate) async fn answer(
     stages.text(prompt, Some(task.id), &Context { task: &task.task, result, log }).await
 }
 
-/// Asks for the final answer.
 pub(crate) async fn summarize(stages: &Stages, question: &str, answers: &[AnsweredTask]) -> Result<String, AskError> {
     #[derive(Serialize)]
     struct Context<'a> {
@@ -306,7 +284,6 @@ pub(crate) async fn check(stages: &Stages, task: Option<i64>, question: &str, an
     }
 }
 
-/// A subtask as those that need it see it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Step<'a> {
     pub(crate) id: i64,

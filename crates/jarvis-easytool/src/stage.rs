@@ -1,6 +1,6 @@
 //! One stage: the model is asked, its reply read, and asked again with the reason when the reply cannot be used.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use jarvis_ask::{Ask, AskError, Events, PromptTable as _};
@@ -10,11 +10,10 @@ use jarvis_prompt::literal::Literal;
 use jarvis_prompt::reader::without_reasoning;
 use serde::Serialize;
 
-use crate::log::{Call, StageCall};
+use crate::log::{Call, StageCall, Subtask};
 use crate::prompts::{self, Prompt};
 use crate::replies::{ReadReply, Unfit};
 
-/// How often, how long, how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Attempts at a stage whose reply has a form; 10.
@@ -53,14 +52,14 @@ impl Default for Limits {
     }
 }
 
-/// What the stages of one question share: the model, the limits, and the record of what happened.
 pub(crate) struct Stages {
     ask: Ask,
     pub(crate) limits: Limits,
     trace: Mutex<Trace>,
+    /// The subtasks' ids in the order of their plan, once there is one.
+    planned: OnceLock<Vec<i64>>,
 }
 
-/// What happened to one question, in the order in which it ended.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) stages: Vec<StageCall>,
@@ -71,7 +70,17 @@ pub(crate) struct Trace {
 
 impl Stages {
     pub(crate) fn new(model: &Arc<dyn ChatModel>, events: &Events, limits: Limits) -> Stages {
-        Stages { ask: Ask::new(Arc::clone(model), events), limits, trace: Mutex::default() }
+        Stages { ask: Ask::new(Arc::clone(model), events), limits, trace: Mutex::default(), planned: OnceLock::new() }
+    }
+
+    /// From now on calls are labelled with the plan's task ids, so that they and the engine's events name the same tasks.
+    pub(crate) fn plan(&self, subtasks: &[Subtask]) {
+        self.planned.get_or_init(|| subtasks.iter().map(|task| task.id).collect());
+    }
+
+    fn label(&self, task: Option<i64>) -> Option<i64> {
+        let Some(planned) = self.planned.get() else { return task };
+        (0..).zip(planned).find(|(_, id)| Some(**id) == task).map(|(place, _)| place)
     }
 
     pub(crate) fn events(&self) -> &Events {
@@ -89,7 +98,6 @@ impl Stages {
         self.attempts(prompt, task, context, self.limits.structured_attempts, read).await
     }
 
-    /// Asks a stage whose reply is text.
     pub(crate) async fn text(
         &self,
         prompt: Prompt,
@@ -103,7 +111,6 @@ impl Stages {
         self.attempts(prompt, task, context, self.limits.text_attempts, read).await
     }
 
-    /// As [`Stages::ask`] with a number of attempts of its own.
     pub(crate) async fn attempts<T>(
         &self,
         prompt: Prompt,
@@ -115,7 +122,7 @@ impl Stages {
         let stage = prompt.file().stage;
         let messages = |reason: Option<&str>| prompts::messages(prompt, context, reason);
         let first = messages(None).map_err(|source| AskError::Prompt { stage, source })?;
-        let question = self.ask.stage(stage).task(task).messages(first).timeout(self.limits.call_timeout);
+        let question = self.ask.stage(stage).task(self.label(task)).messages(first).timeout(self.limits.call_timeout);
         let question = question.asking(attempts).repeating_bad_replies().verbatim().again(|sent, refused| {
             *sent = messages(Some(refused.reason))?;
             Ok(())
@@ -178,7 +185,6 @@ impl Stages {
         self.lock().errors.push(error.into());
     }
 
-    /// Whether a call failed for a reason for which every other one would.
     pub(crate) fn is_unreachable(&self) -> bool {
         self.lock().is_unreachable
     }

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 use crate::log::Subtask;
 
-/// Subtasks that wait for nothing.
 pub(crate) fn independent(tasks: &[String]) -> Vec<Subtask> {
     tasks.iter().zip(1..).map(|(task, id)| Subtask { task: task.clone(), id, dep: vec![-1] }).collect()
 }
@@ -124,7 +123,6 @@ pub(crate) fn needed(subtasks: &[Subtask], of: &Subtask) -> Vec<i64> {
     found.into_iter().collect()
 }
 
-/// Name of every subtask in its plan.
 const SUBTASK: &str = "subtask";
 
 /// Runs subtasks on the engine, each after those it waits for. `solve` is given a subtask and what the finished ones gave,

@@ -20,22 +20,20 @@ use crate::retrieval::Retriever;
 use crate::solve::{self, Attempt, KEYWORDS, Offer, Site, Solved};
 use crate::stage::{Limits, Stages};
 
-/// Where the tools of a subtask come from.
 #[derive(Clone)]
 pub enum Candidates {
-    /// The data names them.
     Given,
     /// Retrieval over all tools finds the best `top_k` for each subtask.
-    Retrieved { retriever: Arc<Retriever>, top_k: usize },
+    Retrieved {
+        retriever: Arc<Retriever>,
+        top_k: usize,
+    },
 }
 
-/// A request, as the data has it.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
-    /// The data's own id.
     pub query_id: Option<Literal>,
     pub text: String,
-    /// The tools that the data gives for it.
     pub tools: Vec<Offer>,
     /// Category at RapidAPI of each tool that the data names, by tool name.
     pub categories: HashMap<String, String>,
@@ -53,9 +51,7 @@ impl Query {
 
 pub struct Toolbench {
     pub model: Arc<dyn ChatModel>,
-    /// The run that calls are reported to.
     pub events: Events,
-    /// The tools that are called: those of [`crate::instruct::server_registry`], of an API, or of this machine.
     pub tools: Arc<Registry>,
     pub instructions: HashMap<i64, ToolInstruction>,
     pub candidates: Candidates,
@@ -64,7 +60,6 @@ pub struct Toolbench {
 }
 
 impl Toolbench {
-    /// The pipeline over these tools, with the tools of each request as the data gives them.
     pub fn new(model: Arc<dyn ChatModel>, tools: Arc<Registry>, instructions: Vec<ToolInstruction>) -> Toolbench {
         Toolbench {
             model,
@@ -95,7 +90,6 @@ struct ToolbenchSolver {
     query: Query,
 }
 
-/// A prompt about one subtask.
 #[derive(Serialize)]
 struct Alone<'a> {
     task: &'a str,
@@ -207,7 +201,6 @@ impl ToolbenchSolver {
         self.stages.note_error(format!("subtask {}: {what}", task.id));
     }
 
-    /// The tools that a subtask may choose from.
     async fn offers(&self, task: &Subtask, solved: &mut Solved) -> Vec<Offer> {
         let (retriever, top_k) = match &self.pipeline.candidates {
             Candidates::Given => {
@@ -243,7 +236,6 @@ impl ToolbenchSolver {
     }
 }
 
-/// What is wrong with arguments, by the API's guideline.
 pub(crate) fn faults(guideline: &Guideline, arguments: &Literal) -> Vec<String> {
     match arguments {
         Literal::Map(arguments) => check_example(guideline, arguments).iter().map(ToString::to_string).collect(),

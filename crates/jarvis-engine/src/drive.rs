@@ -439,7 +439,6 @@ impl<F: FnMut(&Outcome)> Driver<F> {
         self.abort(id);
         let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
         let outcome = node.conclude(status, result);
-        tracing::debug!(%id, task = outcome.task, status = status.as_str(), ms = outcome.ms, "task finished");
         self.engine.events.emit(EventKind::TaskFinished { outcome: Box::new(outcome.clone()) });
         (self.finished)(&outcome);
         self.outcomes.insert(id, outcome);

@@ -49,8 +49,10 @@ impl Events {
         &self.run_id
     }
 
-    /// Adds an event. Number, time and place in the stream are fixed together, so the stream is in order.
+    /// Adds an event, and tells it to the log. Number, time and place in the stream are fixed together, so the stream is in
+    /// order.
     pub fn emit(&self, kind: EventKind) {
+        log(&kind);
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         if let EventKind::ModelCall { stage, prompt_tokens, completion_tokens, .. } = &kind {
             shared.usage.add_call(stage, *prompt_tokens, *completion_tokens);
@@ -70,5 +72,36 @@ impl Events {
     /// Calls and tokens so far.
     pub fn usage(&self) -> Usage {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner).usage.clone()
+    }
+}
+
+/// The story of a run at the level `debug`. Pieces of the answer are no part of it; model calls are logged where they are made.
+fn log(kind: &EventKind) {
+    match kind {
+        EventKind::Token { .. } | EventKind::ModelCall { .. } => {}
+        EventKind::RunStarted { planner, model, .. } => tracing::debug!(planner, model, "run started"),
+        EventKind::Plan { plan } => tracing::debug!(tasks = plan.tasks().len(), notes = plan.notes().len(), "planned"),
+        EventKind::ModelChosen { selection } => {
+            tracing::debug!(id = %selection.task, model = selection.chosen.id, reason = selection.reason, "model chosen");
+        }
+        EventKind::TaskStarted { id, task, model } => tracing::debug!(%id, task, model, "task started"),
+        EventKind::TaskAttempt { id, attempt } => {
+            let error = attempt.error.as_ref().map(|error| error.message.as_str());
+            tracing::debug!(%id, model = attempt.candidate.id, error, "attempt failed");
+        }
+        EventKind::TaskFinished { outcome } => {
+            let (status, ms) = (outcome.status.as_str(), outcome.ms);
+            tracing::debug!(id = %outcome.id, task = outcome.task, status, ms, "task finished");
+        }
+        EventKind::Action { step, tool, .. } => tracing::debug!(step, tool, "action"),
+        EventKind::Note { message, .. } => tracing::debug!("{message}"),
+        EventKind::Done { ok, ms, .. } => tracing::debug!(ok, ms, "run ended"),
+        EventKind::Error { code, message, ms, .. } => tracing::debug!(code, message, ms, "run failed"),
+        EventKind::Queued { .. }
+        | EventKind::Mapped { .. }
+        | EventKind::ExecutionConfig { .. }
+        | EventKind::Thought { .. }
+        | EventKind::Observation { .. }
+        | EventKind::Answer { .. } => tracing::debug!("{}", kind.name()),
     }
 }

@@ -17,7 +17,6 @@ use crate::load::Outcome;
 /// No request and no wait for an event takes longer.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// One connection.
 pub(crate) struct Client {
     address: SocketAddr,
     sender: SendRequest<Full<Bytes>>,
@@ -38,7 +37,6 @@ impl Client {
         Ok(Client { address, sender })
     }
 
-    /// Starts a run and waits for its answer. A refusal without `Retry-After` is a failure.
     pub(crate) async fn run(&mut self, body: Bytes) -> Outcome {
         let start = Instant::now();
         let reply = async {
@@ -55,14 +53,12 @@ impl Client {
         }
     }
 
-    /// Fails when the server does not say that it is well.
     pub(crate) async fn health(&mut self) -> Result<()> {
         let response = tokio::time::timeout(DEADLINE, self.open("GET", "/health", Bytes::new())).await??;
         ensure!(response.status() == 200, "/health answered {}", response.status());
         Ok(())
     }
 
-    /// Sends a request and returns the response with its body unread.
     pub(crate) async fn open(&mut self, method: &str, path: &str, body: Bytes) -> Result<Response<Incoming>> {
         let request = Request::builder()
             .method(method)
@@ -75,7 +71,6 @@ impl Client {
     }
 }
 
-/// The events of an event stream.
 pub(crate) struct Events {
     body: Incoming,
     pending: Vec<u8>,
@@ -86,7 +81,6 @@ impl Events {
         Events { body: response.into_body(), pending: Vec::new() }
     }
 
-    /// The kind and the data of the next event; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<(String, String)>> {
         loop {
             if let Some(end) = self.pending.windows(2).position(|pair| pair == b"\n\n") {
@@ -112,7 +106,6 @@ impl Events {
         }
     }
 
-    /// Reads to the end and returns the kind of the last event.
     pub(crate) async fn last(&mut self) -> Result<String> {
         let mut last = String::new();
         while let Some((kind, _)) = self.next().await? {

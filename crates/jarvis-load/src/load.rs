@@ -12,7 +12,6 @@ use crate::client::Client;
 use crate::model::Model;
 use crate::server::{Memory, Server};
 
-/// How one request ended.
 pub(crate) enum Outcome {
     Answered(Duration),
     /// Refused properly, for want of a place.
@@ -38,7 +37,6 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// Runs a load and measures the server meanwhile.
     pub(crate) async fn of(server: &Server, load: impl Future<Output = Result<Vec<Outcome>>>) -> Result<Figure> {
         let (start, cpu) = (Instant::now(), server.cpu()?);
         let outcomes = load.await?;

@@ -19,9 +19,7 @@ use tokio::sync::watch;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The offline planner.
     Offline,
-    /// A recording.
     Replay,
     /// A recording for the document agent: a chart, then the answer.
     Agent,
@@ -47,7 +45,6 @@ const KNOWN: &str = "<Thought>: known\n<Final Answer>: Three kinds.";
 
 pub(crate) struct Model {
     kind: Kind,
-    /// The flags of `jarvis serve`.
     pub(crate) flags: Vec<String>,
     gate: watch::Sender<bool>,
     _recording: Option<tempfile::NamedTempFile>,
@@ -84,12 +81,10 @@ impl Model {
         Ok(Model { kind, flags, gate, _recording: recording })
     }
 
-    /// Lets the held answers go.
     pub(crate) fn release(&self) {
         self.gate.send_replace(true);
     }
 
-    /// Holds answers back again.
     pub(crate) fn hold(&self) {
         self.gate.send_replace(false);
     }

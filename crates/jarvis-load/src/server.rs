@@ -18,13 +18,11 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     child: Child,
     pid: u32,
-    /// Its stderr.
     lines: mpsc::UnboundedReceiver<String>,
     _data: tempfile::TempDir,
 }
 
 impl Server {
-    /// Starts the server and waits for its address.
     pub(crate) async fn start(binary: &Path, model: &[String], more: &[String]) -> Result<Server> {
         let data = tempfile::tempdir()?;
         // Absolute, since the server runs in another folder.
@@ -58,7 +56,6 @@ impl Server {
         Ok(Server { address, child, pid, lines, _data: data })
     }
 
-    /// The address of its gRPC service.
     pub(crate) async fn grpc(&mut self) -> Result<String> {
         find(&mut self.lines, |line| Some(line.split_once("gRPC at ")?.1.trim().to_owned())).await
     }
@@ -73,7 +70,6 @@ impl Server {
         Ok(Memory { resident: mib("VmRSS:")?, anonymous: mib("RssAnon:")?, peak: mib("VmHWM:")? })
     }
 
-    /// The processor time it has used.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         let stat = self.proc("stat")?;
         // The name in brackets may hold blanks. Behind it, `utime` and `stime` are the 12th and 13th field (proc(5)).

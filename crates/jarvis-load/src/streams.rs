@@ -14,7 +14,6 @@ use crate::load::{Figure, HEAD, Outcome};
 use crate::model::{Kind, LONG, Model};
 use crate::server::Server;
 
-/// Streams that nobody reads.
 const UNREAD: usize = 100;
 /// The receive buffer of such a stream in bytes: small, so that the server feels it soon.
 const SMALL_BUFFER: u32 = 4096;
@@ -62,7 +61,6 @@ pub(crate) async fn many(args: &Args) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Starts a run and reads its stream to the end.
 async fn streamed(mut client: Client, body: Bytes) -> Outcome {
     let start = Instant::now();
     let last = match client.open("POST", "/hugginggpt/stream", body).await {
@@ -132,7 +130,6 @@ async fn started(server: &Server, model: &Model) -> Result<(Events, String, Clie
     bail!("the stream ended before a task did")
 }
 
-/// Opens many streams of one path and reads none.
 async fn follow(
     server: &Server,
     path: &str,

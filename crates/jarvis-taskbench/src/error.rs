@@ -22,31 +22,20 @@ pub enum DataError {
     #[error("another run writes {} now", .path.display())]
     Locked { path: PathBuf },
     #[error("{} is not JSON: {reason}", .path.display())]
-    NotJson {
-        path: PathBuf,
-        /// What is wrong and where.
-        reason: String,
-    },
+    NotJson { path: PathBuf, reason: String },
     #[error("{}: {reason}", .path.display())]
-    Shape {
-        path: PathBuf,
-        /// What was looked for and what was found.
-        reason: String,
-    },
+    Shape { path: PathBuf, reason: String },
 }
 
 impl DataError {
-    /// `source` happened while `path` was read.
     pub fn read(path: &Path, source: io::Error) -> DataError {
         DataError::Read { path: path.to_owned(), source }
     }
 
-    /// `source` happened while `path` was written.
     pub fn write(path: &Path, source: io::Error) -> DataError {
         DataError::Write { path: path.to_owned(), source }
     }
 
-    /// `path` holds JSON of another shape.
     pub fn shape(path: &Path, reason: impl Into<String>) -> DataError {
         DataError::Shape { path: path.to_owned(), reason: reason.into() }
     }

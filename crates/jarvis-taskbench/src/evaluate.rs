@@ -88,7 +88,6 @@ impl Wanted {
 /// How many items a prediction and its gold plan have: pooled over samples they give precision, recall and F1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// In both.
     pub common: u64,
     pub predicted: u64,
     pub gold: u64,

@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use crate::words::words;
 
-/// Why a request has no prediction, or a sample was not made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum FailureKind {
     /// The endpoint limits the rate of calls (429), and repeats did not help.
@@ -20,7 +19,6 @@ pub enum FailureKind {
     ContentFormat,
     /// The reply's JSON is not of the wanted shape.
     Schema,
-    /// The recording has no line for the call.
     ReplayMiss,
     Recording,
     /// The call cannot be made as configured.

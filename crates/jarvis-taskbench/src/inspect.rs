@@ -26,11 +26,9 @@ const KINDS: [&str; 5] = ["text", "image", "audio", "video", "url"];
 #[derive(Debug, Clone, Serialize)]
 pub struct Inspection {
     pub dir: String,
-    /// The folder's name without `data_`.
     pub name: String,
     /// What links of its plans mean, `resource` or `temporal`, as far as its tools or else its gold plans say.
     pub dependency_type: Option<&'static str>,
-    /// What the dependency type was concluded from.
     #[serde(skip)]
     pub because: &'static str,
     /// By path inside the folder: the files of the benchmark in its own order, then prediction files.

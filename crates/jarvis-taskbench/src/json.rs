@@ -46,9 +46,7 @@ pub trait Look<'a> {
     fn text(&self) -> Option<&str>;
     fn list(&self) -> Option<&[Json<'a>]>;
     fn pairs(&self) -> Option<&[(Cow<'a, str>, Json<'a>)]>;
-    /// True for an empty text, list or object.
     fn is_empty_container(&self) -> bool;
-    /// What it is, for messages.
     fn what(&self) -> &'static str;
     /// The same as `serde_json`'s type. Integers beyond 64 bits become floats, `NaN` and infinities null.
     fn to_serde(&self) -> serde_json::Value;

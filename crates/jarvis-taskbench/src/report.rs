@@ -22,7 +22,6 @@ pub use table::{Layout, comparison, notes};
 use crate::data::{DependencyType, Domain, ToolList};
 use crate::evaluate::Wanted;
 
-/// A column of the published tables.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
     pub short: &'static str,
@@ -70,7 +69,6 @@ pub const METRICS: [Metric; 7] = [
 
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// The domains, in the order of their columns.
     pub domains: Vec<DomainReport>,
     pub leaderboard: bool,
     pub wanted: Wanted,
@@ -80,7 +78,6 @@ pub struct Report {
 pub struct DomainReport {
     /// Its name in headers; different from the other domains' of the report.
     pub name: String,
-    /// The published domain that it is.
     pub known: Option<&'static str>,
     pub dependency: DependencyType,
     pub tools: ToolList,

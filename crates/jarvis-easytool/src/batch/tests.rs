@@ -23,7 +23,6 @@ fn record(id: u64, status: Status, said: bool) -> SolveRecord {
     SolveRecord { status, stage_trace: vec![stage], ..empty_record(id, "q") }
 }
 
-/// Runs records that come out as told, and returns the summary and the ids that were asked.
 async fn ran(outcomes: &[(Status, bool)], done: &[u64], stop_at: Option<u64>) -> (Summary, Vec<u64>) {
     let dir = tempfile::tempdir().unwrap();
     let mut log = LogFile::open(&dir.path().join("l.jsonl"), &json!({}), false).unwrap();

@@ -9,11 +9,9 @@ use crate::input::{InputError, read_rows};
 use crate::instructions::ToolInstruction;
 use crate::solve::Offer;
 
-/// What preparing did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prepared {
     pub items: usize,
-    /// The tools added, over all items.
     pub added: usize,
     /// The tools that have no instruction, each once, with how many items name it, in order of appearance.
     pub skipped: Vec<(String, usize)>,

@@ -19,7 +19,6 @@ pub fn check_example(guideline: &Guideline, arguments: &IndexMap<String, Literal
     faults(declared.iter().map(|(name, required, schema)| (*name, *required, schema)), arguments)
 }
 
-/// What is wrong with arguments by what is declared.
 pub(super) fn faults<'a>(
     declared: impl Iterator<Item = (&'a str, bool, &'a Schema)> + Clone,
     arguments: &IndexMap<String, Literal>,
@@ -113,7 +112,6 @@ pub fn check_listing<'a>(description: &str, names: &[&'a str]) -> Result<Vec<(&'
     Ok(listed.into_iter().map(|(name, words)| (name, clean(words))).collect())
 }
 
-/// The text before and after the list's number.
 fn at_number(text: &str, number: usize) -> Option<(&str, &str)> {
     let mut from = 0;
     let marks = [format!("{number}. "), format!("{number}) "), format!("{number}.\t")];
@@ -133,7 +131,6 @@ fn at_number(text: &str, number: usize) -> Option<(&str, &str)> {
     }
 }
 
-/// The number of functions that the description tells.
 fn told_count(description: &str) -> Option<usize> {
     let lower = description.to_lowercase();
     let at = lower.find("this tool has ")?;

@@ -26,7 +26,6 @@ const MAX_DETAILS: usize = 600;
 /// The most APIs of a document that is no OpenAPI document.
 const MAX_APIS: usize = 10_000;
 
-/// A tool as its documentation describes it.
 #[derive(Debug, Clone)]
 pub struct ToolDocument {
     pub name: String,
@@ -36,7 +35,6 @@ pub struct ToolDocument {
     pub description: String,
     /// Its APIs, in the document's order; their names are unique.
     pub apis: Vec<ApiEntry>,
-    /// The OpenAPI document, where it was one.
     pub api: Option<Arc<ApiDocument>>,
     pub source: Arc<str>,
 }
@@ -45,7 +43,6 @@ pub struct ToolDocument {
 pub struct ApiEntry {
     /// Its name: of an OpenAPI document `GET /movie/{movie_id}`, else the document's own.
     pub name: String,
-    /// What it does, in a sentence without its full stop.
     pub description: String,
     /// The longer description, cleaned and cut.
     pub details: String,
@@ -54,14 +51,11 @@ pub struct ApiEntry {
     pub needs: Vec<(String, String)>,
     /// What it gives for others: `movie_id`.
     pub gives: Vec<String>,
-    /// How it is called over HTTP, where the document says so.
     pub operation: Option<Operation>,
 }
 
-/// A parameter as declared, with a value that fits.
 #[derive(Debug, Clone)]
 pub struct Declared {
-    /// As instructions have it.
     pub parameter: Parameter,
     pub required: bool,
     pub schema: Schema,
@@ -85,7 +79,6 @@ impl ApiEntry {
         }
     }
 
-    /// The required parameters with their samples.
     pub fn sample(&self) -> IndexMap<String, Literal> {
         let required = self.parameters.iter().filter(|one| one.required);
         required.map(|one| (one.parameter.name.clone(), one.sample.clone())).collect()
@@ -206,7 +199,6 @@ fn field<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
     names.iter().find_map(|name| value.get(name)?.as_str().map(str::trim).filter(|text| !text.is_empty()))
 }
 
-/// A tool with a list of APIs.
 fn of_list(value: &Value, source: Arc<str>) -> Result<ToolDocument, &'static str> {
     let name = field(value, &["tool_name", "name", "title"]).ok_or("it is no OpenAPI document and has no `name`")?;
     let list = value.get("api_list").or_else(|| value.get("apis"));
@@ -274,7 +266,6 @@ fn declared(list: Option<&Value>, required: bool) -> Vec<Declared> {
     all
 }
 
-/// How an API is called, when the document has its method and address.
 fn operation(api: &Value, parameters: &[Declared]) -> Option<Operation> {
     use jarvis_catalogue::openapi::Parameter as Argument;
 

@@ -31,7 +31,6 @@ fn instruction(id: i64, entry: &ApiEntry, operation: &Operation, api: WrittenApi
     }
 }
 
-/// The description with what must be known before, and what it gives.
 fn described(entry: &ApiEntry, description: &str) -> String {
     let mut text = capital(description.trim_end_matches('.'));
     text.push('.');

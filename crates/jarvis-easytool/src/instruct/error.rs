@@ -15,7 +15,6 @@ pub enum InstructError {
         #[source]
         source: ApiError,
     },
-    /// A document is none that is known.
     #[error("{}: {reason}", .path.display())]
     Shape { path: PathBuf, reason: String },
     #[error("stage `{stage}`: the chat model gave no reply")]
@@ -24,10 +23,8 @@ pub enum InstructError {
         #[source]
         source: ChatError,
     },
-    /// What was done could not be kept.
     #[error(transparent)]
     File(#[from] FileError),
-    /// It was stopped; what was done is kept.
     #[error("stopped before everything was written")]
     Stopped,
 }

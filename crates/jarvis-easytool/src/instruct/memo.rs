@@ -24,12 +24,10 @@ struct Line {
 }
 
 impl Memo {
-    /// Keeps nothing.
     pub fn none() -> Memo {
         Memo::default()
     }
 
-    /// Keeps replies in a file, and knows those that are there.
     pub fn open(path: &Path) -> Result<Memo, FileError> {
         let (file, held) = Growing::open(path, |_| false)?;
         let lines = held.bytes.split(|byte| *byte == b'\n');
@@ -40,7 +38,6 @@ impl Memo {
         Ok(Memo { known, file: Some(Mutex::new(file)) })
     }
 
-    /// Removes the file: everything is done.
     pub fn finish(self) {
         if let Some(file) = self.file {
             let file = file.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -49,7 +46,6 @@ impl Memo {
         }
     }
 
-    /// Removes the file if nothing is in it.
     pub fn leave(self) {
         if let Some(file) = self.file {
             file.into_inner().unwrap_or_else(PoisonError::into_inner).remove_if_empty();

@@ -21,27 +21,20 @@ use crate::instructions::Example;
 /// The most functions that a model describes in one call.
 const PER_CALL: usize = 20;
 
-/// What was written for a document.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Written {
     pub(super) description: String,
-    /// Of each of its APIs, in the document's order.
     pub(super) apis: Vec<WrittenApi>,
 }
 
-/// What was written for an API.
 #[derive(Debug, Clone)]
 pub(super) struct WrittenApi {
     pub(super) description: String,
-    /// One use, its parameters by name.
     pub(super) example: Example,
 }
 
-/// One thing to write.
 enum Item<'a> {
-    /// The description of a tool, as far as these functions go.
     Description(&'a ToolDocument, Range<usize>),
-    /// The Example of a function.
     Example(&'a ToolDocument, &'a ApiEntry),
 }
 
@@ -51,7 +44,6 @@ enum Done {
     Example(Box<Example>),
 }
 
-/// Writes everything for the documents.
 pub(super) async fn write(
     documents: &[ToolDocument],
     writer: &Writer,
@@ -100,7 +92,6 @@ fn chunks(document: &ToolDocument) -> impl Iterator<Item = Range<usize>> {
     (0..count.max(1)).step_by(PER_CALL).map(move |start| start..(start + PER_CALL).min(count))
 }
 
-/// The parts of a document put together.
 fn assembled(
     document: &ToolDocument,
     mut parts: Vec<Option<Described>>,
@@ -219,7 +210,6 @@ async fn execute(
     }
 }
 
-/// Asks a model until a reply is usable, unless an earlier run already has one.
 struct Asker<'a> {
     ask: &'a Ask,
     memo: &'a Memo,

@@ -9,7 +9,6 @@ use jarvis_catalogue::openapi::Operation;
 
 use super::text::singular;
 
-/// For each operation, in order.
 pub(super) struct Links {
     /// What it needs, and what gives it: name and usage.
     pub(super) needs: Vec<Vec<(String, String)>>,
@@ -25,7 +24,6 @@ enum Rank {
     List,
 }
 
-/// Links operations by what they need and give.
 pub(super) fn links(operations: &[Operation]) -> Links {
     let by_usage: HashMap<String, usize> =
         operations.iter().enumerate().map(|(at, operation)| (operation.usage(), at)).collect();

@@ -9,13 +9,11 @@ use super::model::{Written, WrittenApi};
 use super::text::{as_order, line};
 use crate::instructions::{Example, Guideline, ToolInstruction};
 
-/// What a tool is for, and the list of its functions.
 pub(super) fn description(document: &ToolDocument) -> String {
     let phrases = document.apis.iter().map(|entry| (entry.name.as_str(), phrase(entry)));
     listing(&purpose(document), &phrases.collect::<Vec<_>>())
 }
 
-/// The sentence before the list.
 pub(super) fn purpose(document: &ToolDocument) -> String {
     let name = &document.name;
     match as_order(&document.description) {
@@ -30,7 +28,6 @@ pub(super) fn phrase(entry: &ApiEntry) -> String {
     as_order(&entry.description).unwrap_or_else(|| format!("do this: {}", entry.description))
 }
 
-/// A description in the uniform form.
 pub(super) fn listing(purpose: &str, phrases: &[(&str, String)]) -> String {
     let count = phrases.len();
     let noun = if count == 1 { "function" } else { "functions" };
@@ -41,7 +38,6 @@ pub(super) fn listing(purpose: &str, phrases: &[(&str, String)]) -> String {
     text
 }
 
-/// An Example of the required parameters.
 pub(super) fn example(entry: &ApiEntry, generated_by: &str) -> Example {
     let parameters = entry.sample();
     let scenario = scenario(entry, &parameters);

@@ -8,13 +8,11 @@ use serde::Serialize;
 use super::document::ToolDocument;
 use super::{Instructions, text::cut};
 
-/// The model whose tokenizer counts: `cl100k_base`.
 const COUNTED_AS: &str = "gpt-3.5-turbo";
 
 /// The longest text that the tokenizer counts exactly, in bytes.
 const PIECE: usize = 512 << 10;
 
-/// Something for which no reply of the model was usable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fallback {
     pub stage: &'static str,
@@ -24,7 +22,6 @@ pub struct Fallback {
     pub reason: String,
 }
 
-/// What writing instructions took and saved.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct InstructReport {
     pub documents: usize,
@@ -36,19 +33,15 @@ pub struct InstructReport {
     pub tokens_after: usize,
     /// How many tokens fewer, in percent; below 0 when there are more.
     pub saved_percent: f64,
-    /// Name of the tokenizer that counted.
     pub tokenizer: &'static str,
     pub calls: u64,
     /// Replies that were refused, and asked for again or given up.
     pub refused: u64,
-    /// Replies that an earlier run had.
     pub resumed: u64,
-    /// Tokens sent, as the endpoint counts.
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
     /// What the documents stand in for, because no reply was usable.
     pub fallbacks: Vec<Fallback>,
-    /// Examples that were executed without an error.
     pub executed: u64,
     /// Examples that were to be executed, but nothing can be said of them: the service was not to be had, or they would
     /// change something.
@@ -58,7 +51,6 @@ pub struct InstructReport {
 }
 
 impl InstructReport {
-    /// Counts documents and instructions.
     pub(super) async fn measure(&mut self, documents: &[ToolDocument], instructions: &Instructions, text: String) {
         self.documents = documents.len();
         self.apis_in = documents.iter().map(|document| document.apis.len()).sum();
@@ -82,7 +74,6 @@ impl InstructReport {
         }
     }
 
-    /// Adds what writing one thing took.
     pub(super) fn add(&mut self, other: InstructReport) {
         self.calls += other.calls;
         self.refused += other.refused;

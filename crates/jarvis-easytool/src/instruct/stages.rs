@@ -14,16 +14,13 @@ use super::text::{cut, line, visible};
 use crate::instructions::{Example, Parameter};
 use crate::prompts::{self, Prompt};
 
-/// Writes what a tool is for, and what its functions do.
 pub(super) const DESCRIBE_TOOL: &str = "describe_tool";
 
-/// Writes an Example of one function.
 pub(super) const WRITE_SCENARIO: &str = "write_scenario";
 
 /// The most that a model is shown of a parameter's description or default, in characters.
 const MAX_SHOWN: usize = 160;
 
-/// The most parameters of one function that a model is shown.
 const MAX_PARAMETERS: usize = 60;
 
 /// The longest Scenario that is taken, in characters.
@@ -52,13 +49,10 @@ pub(super) fn describe(
     prompts::messages(Prompt::DescribeTool, &context, None)
 }
 
-/// A description as it was written, and its words for each function.
 #[derive(Debug, Clone)]
 pub(super) struct Described {
     pub(super) text: String,
-    /// What stands before the list.
     pub(super) purpose: String,
-    /// What each function is to do, in the document's order.
     pub(super) phrases: Vec<String>,
 }
 
@@ -90,7 +84,6 @@ pub(super) fn described(reply: &str, document: &ToolDocument, apis: &[ApiEntry])
     Ok(Described { text, purpose, phrases })
 }
 
-/// Asks for an Example of a function.
 pub(super) fn scenario(document: &ToolDocument, entry: &ApiEntry, fault: &str) -> Result<Vec<Message>, TemplateError> {
     let list = |required: bool| {
         let those = entry.parameters.iter().filter(|one| one.required == required).take(MAX_PARAMETERS);
@@ -147,12 +140,10 @@ pub(super) fn example(reply: &str, entry: &ApiEntry) -> Result<Example, String> 
     Err(wrong.iter().take(8).map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }
 
-/// A field by its name in any case.
 fn field<'a>(value: &'a Literal, name: &str) -> Option<&'a Literal> {
     value.as_map()?.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
 }
 
-/// The reply without reasoning, and without a fence around it.
 fn answer(reply: &str) -> (String, &str) {
     let whole = without_reasoning(reply).trim();
     let bare = whole.strip_prefix("```").and_then(|rest| {

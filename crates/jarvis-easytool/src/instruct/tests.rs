@@ -57,60 +57,7 @@ async fn written(text: &str, writer: &Writer, memo: &Memo) -> (Instructions, Ins
 #[tokio::test]
 async fn a_tool_document_speaks_for_itself() {
     let (instructions, report) = written(TOOL, &Writer::default(), &Memo::none()).await;
-    insta::assert_snapshot!(instructions.to_json(), @r#"
-    {
-      "0": {
-        "ID": 0,
-        "tool_name": "Tide Table",
-        "standardized_name": "tide_table",
-        "category_name": "Weather",
-        "tool_description": "Tide Table is a tool for this: Tides of 3,000 harbours. This tool has 2 functions:\n1. next tide is to return the next high and low water of a harbour.\n2. harbours is to list all harbours.",
-        "tool_guidelines": {
-          "next tide": {
-            "name": "next tide",
-            "description": "Returns the next high and low water of a harbour.",
-            "required_parameters": [
-              {
-                "name": "harbour",
-                "type": "STRING",
-                "description": "The harbour's name",
-                "default": "Brest"
-              }
-            ],
-            "optional_parameters": [
-              {
-                "name": "days",
-                "type": "NUMBER",
-                "description": "How many days"
-              },
-              {
-                "name": "metric",
-                "type": "BOOLEAN",
-                "description": "",
-                "default": "true"
-              }
-            ],
-            "Example": {
-              "Scenario": "If you want to return the next high and low water of a harbour, with harbour 'Brest'.",
-              "Parameters": {"harbour":"Brest"},
-              "generated_by": "specification"
-            }
-          },
-          "harbours": {
-            "name": "harbours",
-            "description": "List all harbours.",
-            "required_parameters": [],
-            "optional_parameters": [],
-            "Example": {
-              "Scenario": "If you want to list all harbours.",
-              "Parameters": {},
-              "generated_by": "specification"
-            }
-          }
-        }
-      }
-    }
-    "#);
+    insta::assert_snapshot!("a_tool_document_speaks_for_itself", instructions.to_json());
     assert_eq!((report.apis_in, report.apis_out, report.calls), (2, 2, 0));
     let Instructions::Tools(tools) = &instructions else { panic!("tools") };
     let names: Vec<&str> = tools[0].tool_guidelines.keys().map(String::as_str).collect();
@@ -194,7 +141,6 @@ async fn a_model_that_cannot_be_asked_ends_it() {
     assert!(matches!(ended, Err(InstructError::Stopped)));
 }
 
-/// Refuses every call that names the wrong harbour.
 struct Harbours(ToolSpec);
 
 #[async_trait]

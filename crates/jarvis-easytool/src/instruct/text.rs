@@ -8,7 +8,6 @@ const MAX_SENTENCE: usize = 200;
 /// Endings after which a full stop ends no sentence.
 const ABBREVIATIONS: [&str; 8] = ["e.g", "i.e", "etc", "vs", "approx", "incl", "no", "eg"];
 
-/// Verbs that descriptions begin with, as orders.
 const ORDERS: &str = "add analyze apply approve assign borrow browse build calculate call cancel change check close compute convert \
     copy count create delete describe detect disable discover display download edit enable execute explore export \
     extract fetch filter find follow generate get give import insert list load look lookup make mark move obtain \
@@ -22,7 +21,6 @@ pub(super) fn visible(text: &str) -> String {
     shown.map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
 }
 
-/// A name on one line, at most `max` characters.
 pub(super) fn line(text: &str, max: usize) -> String {
     cut(&visible(text).split_whitespace().collect::<Vec<_>>().join(" "), max)
 }
@@ -71,7 +69,6 @@ fn paragraphs(text: &str) -> Vec<String> {
     all
 }
 
-/// The words without tags, link targets and emphasis.
 fn plain(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
     let mut chars = text.chars();
@@ -133,7 +130,6 @@ pub(super) fn as_order(sentence: &str) -> Option<String> {
     Some(if rest.is_empty() { verb.to_owned() } else { format!("{verb} {rest}") })
 }
 
-/// A word in the singular, as English forms it.
 pub(super) fn singular(word: &str) -> String {
     let word = word.to_ascii_lowercase();
     let keep = |suffix: &str| word.strip_suffix(suffix).map(str::to_owned);

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::{Example, Parameter, Rows};
 use crate::input::{InputError, read_json, read_lines, text_of};
 
-/// The parameters of a function and one use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FunctionUsage {
     /// What must be given: one list, `input` (`args` in an older edition).
@@ -20,7 +19,6 @@ pub struct FunctionUsage {
 pub struct FunctionInstruction {
     #[serde(rename = "ID")]
     pub id: i64,
-    /// Its name: `add_`.
     pub standardized_name: String,
     #[serde(rename = "API_description")]
     pub description: String,
@@ -28,12 +26,10 @@ pub struct FunctionInstruction {
     pub usage: FunctionUsage,
 }
 
-/// Reads `functions_data.json`.
 pub fn read_functions(path: &Path) -> Result<Vec<FunctionInstruction>, InputError> {
     Ok(read_json::<Rows<FunctionInstruction>>(path)?.0)
 }
 
-/// Reads `tool_dic.jsonl`: the numbers of tools and their descriptions.
 pub fn read_tool_dic(path: &Path) -> Result<Vec<(i64, String)>, InputError> {
     #[derive(Deserialize)]
     struct Row {

@@ -14,27 +14,21 @@ const NAME_LENGTH: usize = 64;
 pub struct LoggedCall {
     /// The tool; empty where the log names only the API.
     pub tool: String,
-    /// The API, or the function.
     pub api: String,
     /// An object, a list of objects, or whatever was sent.
     pub arguments: Literal,
     /// What came back; an error's words where it failed and nothing else is logged.
     pub response: String,
-    /// ToolBench's observation code, where the log has one.
     pub code: Option<u8>,
-    /// What was wrong with the parameters, where the log has it.
     pub parameter_faults: Option<Vec<String>>,
 }
 
-/// A function that was offered.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OfferedFunction {
     pub name: String,
-    /// What it does; may be empty.
     pub description: String,
     pub required: Vec<String>,
     pub optional: Vec<String>,
-    /// The types of parameters, in the log's own words.
     pub types: IndexMap<String, String>,
 }
 
@@ -83,7 +77,6 @@ impl OfferedFunction {
     }
 }
 
-/// The name of an argument as ToolBench compares it.
 fn argument_name(name: &str) -> String {
     change_name(&standardize(name))
 }
@@ -109,7 +102,6 @@ fn fits(value: &Literal, kind: &str) -> bool {
     }
 }
 
-/// The functions of some tools, as ToolBench names them.
 pub fn functions_of<'a>(tools: impl IntoIterator<Item = &'a ToolInstruction>) -> Vec<OfferedFunction> {
     let mut functions = Vec::new();
     for tool in tools {
@@ -133,7 +125,6 @@ pub fn functions_of<'a>(tools: impl IntoIterator<Item = &'a ToolInstruction>) ->
     functions
 }
 
-/// The functions of a row: schemas, or names with their parameters.
 pub(super) fn functions_in(listed: &Literal) -> Vec<OfferedFunction> {
     let functions = listed.as_list().unwrap_or_default().iter().filter_map(Literal::as_map);
     functions.map(function).filter(|function| function.name != "Finish").collect()
@@ -167,7 +158,6 @@ fn function(fields: &Fields) -> OfferedFunction {
     function
 }
 
-/// The calls of a row: `calls`, or what the original keeps of accepted attempts.
 pub(super) fn calls_of(row: &Fields, executed: Option<&Fields>) -> Vec<LoggedCall> {
     if let Some(calls) = row.get("calls").and_then(Literal::as_list) {
         return calls.iter().filter_map(Literal::as_map).map(call).collect();
@@ -192,7 +182,6 @@ pub(super) fn calls_of(row: &Fields, executed: Option<&Fields>) -> Vec<LoggedCal
     calls
 }
 
-/// A call of our log, of a replay, or of the converted form.
 pub(super) fn call(fields: &Fields) -> LoggedCall {
     let ours = fields.contains_key("api");
     let faults = fields.get("parameter_faults").and_then(Literal::as_list);

@@ -8,10 +8,8 @@ use jarvis_store::files::{self, FileError};
 use serde::Serialize;
 use serde_json::Value;
 
-/// A log that cannot be written or resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum LogFileError {
-    /// It cannot be read or written, or another run has it.
     #[error(transparent)]
     File(#[from] FileError),
     #[error("{} already exists, with {questions} questions", .path.display())]
@@ -72,12 +70,10 @@ impl LogFile {
         self.log.done()
     }
 
-    /// What was odd about the file.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Writes the record of a question.
     pub fn write(&mut self, id: u64, record: &impl Serialize) -> Result<(), FileError> {
         self.log.write(id, &serde_json::to_string(record).expect("records have names as keys"))
     }

@@ -7,14 +7,11 @@ use serde_json::{Map, Value, json};
 use super::calls::{LoggedCall, OfferedFunction, call, functions_in};
 use super::read::{Fields, LoggedAnswer, plain, text};
 
-/// How deep a chain is followed.
 const DEEPEST: usize = 500;
 
-/// What a run ended with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Finish {
     pub(super) answer: String,
-    /// Whether it gave up instead.
     pub(super) gave_up: bool,
 }
 
@@ -74,7 +71,6 @@ pub(super) fn read_converted(document: &str) -> Option<Vec<LoggedAnswer>> {
     (!rows.is_empty()).then_some(rows)
 }
 
-/// Follows the chain and keeps its calls and its end.
 fn follow(details: &Literal, row: &mut LoggedAnswer) {
     let mut next: Vec<&Literal> = vec![details];
     for _ in 0..DEEPEST {

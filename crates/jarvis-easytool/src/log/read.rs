@@ -10,27 +10,21 @@ use super::published;
 use super::record::EndpointChoice;
 use crate::input::{InputError, lines, text_of_log};
 
-/// The rows of a log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Logged<T> {
     pub rows: Vec<T>,
-    /// What could not be read, in words.
     pub notes: Vec<String>,
 }
 
-/// An answer to a question of FuncQA or ToolBench.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LoggedAnswer {
     /// The question's number in the data, from 1, where the row has one.
     pub number: Option<u64>,
-    /// ToolBench: the query's own id.
     pub query_id: Option<String>,
     pub question: String,
-    /// The final answer; empty when there is none.
     pub final_answer: String,
     /// ToolBench: whether the run came to its end. A run that failed has no answer.
     pub finished: bool,
-    /// ToolBench: whether the run ended by giving up.
     pub gave_up: bool,
     /// FuncQA: the full-precision result of the last accepted call.
     pub final_value: Option<Literal>,
@@ -39,22 +33,18 @@ pub struct LoggedAnswer {
     /// A person's verdict. The original writes `false` before anyone has looked.
     pub human_check: Option<bool>,
     pub calls: Vec<LoggedCall>,
-    /// The functions that were offered, where the row lists them.
     pub functions: Vec<OfferedFunction>,
     /// Choices of a tool or an API that were read and turned down because they were not offered.
     pub rejected_choices: usize,
     pub rejected_parameters: usize,
 }
 
-/// A plan for a question of RestBench.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LoggedPath {
-    /// The question's number in the data, from 1, where the row has one.
     pub number: Option<u64>,
     pub question: String,
     /// The steps as the model wrote them; a step that is only a text has no number.
     pub task_path: Vec<EndpointChoice>,
-    /// The endpoints, where the row has them.
     pub path: Option<Vec<String>>,
 }
 
@@ -106,7 +96,6 @@ fn is_row(row: &Fields) -> bool {
     row.contains_key("question") || row.contains_key("query")
 }
 
-/// A row of any log of answers.
 fn answer_of(row: &Fields) -> LoggedAnswer {
     let query_id = row.get("query_id").map(plain).filter(|id| !id.is_empty());
     let executed = row.get("execute_log").and_then(Literal::as_map);
@@ -162,7 +151,6 @@ fn path_of(row: &Fields) -> LoggedPath {
     }
 }
 
-/// A step: an object with a task and a number, or only the task.
 fn step(step: &Literal) -> EndpointChoice {
     match step.as_map() {
         Some(fields) => EndpointChoice {
@@ -195,7 +183,6 @@ pub(super) fn plain(value: &Literal) -> String {
     }
 }
 
-/// A truth value, or a number other than 0.
 fn truth(value: &Literal) -> Option<bool> {
     match value {
         Literal::Bool(truth) => Some(*truth),

@@ -3,7 +3,6 @@
 use jarvis_prompt::literal::Literal;
 use serde::Serialize;
 
-/// How a question ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -12,11 +11,9 @@ pub enum Status {
     Succeeded,
     /// Some subtask, or a stage around them, failed; what there is was answered with.
     Partial,
-    /// There is no answer.
     Failed,
 }
 
-/// A part of a question, with what it waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Subtask {
     pub task: String,
@@ -27,23 +24,19 @@ pub struct Subtask {
 }
 
 impl Subtask {
-    /// Whether it needs the answer of another.
     pub(crate) fn waits(&self) -> bool {
         self.dep.first() != Some(&-1)
     }
 }
 
-/// A subtask and an answer to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AnsweredTask {
     pub task: String,
     pub answer: String,
 }
 
-/// An API with the parameters it was called with.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChosenApi {
-    /// The API, or the function of the hub.
     pub api_name: String,
     /// An object, or a list of objects when it was called several times.
     pub parameters: Literal,
@@ -52,12 +45,10 @@ pub struct ChosenApi {
 /// What was executed, in lists that run parallel to the accepted answers.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct ExecuteLog {
-    /// The APIs of each accepted attempt.
     pub api_result_ls: Vec<Vec<ChosenApi>>,
     /// ToolBench: the parameters of each accepted attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameter_ls: Option<Vec<Vec<Literal>>>,
-    /// The joined results of each accepted attempt.
     pub call_result_ls: Vec<String>,
     /// ToolBench: why a tool was thought to be needed or not, one a subtask.
     pub tool_check_reason_ls: Vec<Literal>,
@@ -94,7 +85,6 @@ pub struct StageCall {
     pub task_id: Option<i64>,
     /// Which attempt at a usable reply, from 1.
     pub attempt: u32,
-    /// What was read out of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parsed: Option<Literal>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,29 +92,24 @@ pub struct StageCall {
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
     pub ms: u64,
-    /// It failed for a reason for which every other call would.
     #[serde(skip)]
     pub hopeless: bool,
 }
 
-/// One question of FuncQA or ToolBench.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SolveRecord {
     /// Its number in the file, from 1.
     #[serde(rename = "ID")]
     pub id: u64,
-    /// ToolBench: the query's own id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query_id: Option<Literal>,
     pub question: String,
-    /// The final answer; empty when there is none.
     pub final_answer: String,
     pub subtask: Vec<Subtask>,
     pub answer_subtask: Vec<AnsweredTask>,
     pub answer_wrong: Vec<AnsweredTask>,
     /// 1 when the last stage finds the answer good, else −1.
     pub check_index: i8,
-    /// What was executed for the accepted answers.
     pub execute_log: ExecuteLog,
     /// FuncQA: 0, for a person's verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,14 +121,12 @@ pub struct SolveRecord {
     /// ToolBench with retrieval: the numbers of the tools found for each subtask, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub retrieved: Vec<Vec<i64>>,
-    /// ToolBench: the numbers of the tools that the data names for the question.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gold_tools: Vec<i64>,
     pub calls: Vec<Call>,
     pub stage_trace: Vec<StageCall>,
 }
 
-/// A step of a path as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EndpointChoice {
     #[serde(rename = "Task")]
@@ -153,7 +136,6 @@ pub struct EndpointChoice {
     pub id: Literal,
 }
 
-/// One question of RestBench.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RestRecord {
     /// Its number in the file, from 1.
@@ -162,10 +144,8 @@ pub struct RestRecord {
     pub question: String,
     pub task_path: Vec<EndpointChoice>,
     pub tool_choice_ls: Vec<String>,
-    /// With execution: the final answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_answer: Option<String>,
-    /// With execution: 1 when the last stage finds the answer good, else −1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check_index: Option<i8>,
     pub status: Status,

@@ -19,20 +19,17 @@ const MAX_BODY: usize = 4 << 20;
 /// The most requests that are kept; later ones are answered, not kept.
 const MAX_KEPT: usize = 10_000;
 
-/// A picture of one pixel, for answers that are pictures.
 const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\0\0\0\nIDATx\x9cc`\0\0\0\x02\0\x01H\xaf\xa4q\0\0\0\0IEND\xaeB`\x82";
 
 #[derive(Debug, Clone)]
 pub struct ApiMock {
     document: Arc<ApiDocument>,
-    /// Where the key goes, and the key.
     key: Option<(KeyPlace, String)>,
     /// Paths of the document's addresses, which a request may begin with: `/v1`.
     prefixes: Vec<String>,
     requests: Arc<Mutex<Vec<MockRequest>>>,
 }
 
-/// A request that a stand-in got, and what it made of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MockRequest {
     pub method: String,
@@ -45,7 +42,6 @@ pub struct MockRequest {
     pub status: u16,
 }
 
-/// The values of a path's placeholders, by name.
 type Values = Vec<(String, String)>;
 
 struct Answer {
@@ -66,7 +62,6 @@ impl Answer {
 }
 
 impl ApiMock {
-    /// A stand-in for the API of a document. It asks for no key.
     pub fn new(document: ApiDocument) -> ApiMock {
         let path = |address: &String| match url::Url::parse(address) {
             Ok(url) => url.path().trim_end_matches('/').to_owned(),
@@ -175,7 +170,6 @@ impl ApiMock {
         given.as_deref() == Some(key)
     }
 
-    /// The query without the parameter that is the key, whoever asks for it.
     fn without_key(&self, query: &str) -> String {
         let is_key =
             |name: &str| self.document.keys.iter().any(|place| matches!(place, KeyPlace::Query(key) if key == name));
@@ -227,7 +221,6 @@ fn echo(answer: &mut Value, values: &[(String, String)]) {
     }
 }
 
-/// The arguments of a request by name, as the operation has them.
 fn arguments(
     operation: &Operation,
     values: &[(String, String)],

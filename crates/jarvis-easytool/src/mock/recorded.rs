@@ -29,7 +29,6 @@ const MAX_REQUEST: usize = 4 << 20;
 /// The largest response that a line may ask to be filled up to, in bytes.
 const MAX_PAD: usize = 64 << 20;
 
-/// A line of the file: a call and its answer.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -55,7 +54,6 @@ fn nothing() -> Literal {
     Literal::Null
 }
 
-/// The answers to one call, and how many of them were given.
 #[derive(Debug)]
 struct Answers {
     category: String,
@@ -67,7 +65,6 @@ struct Answers {
 pub struct Recorded {
     /// By tool, API and arguments; of each category one.
     answers: Mutex<HashMap<[String; 3], Vec<Answers>>>,
-    /// Tools with their APIs.
     known: HashSet<[String; 2]>,
     key: Option<String>,
 }
@@ -89,7 +86,6 @@ struct Call {
 }
 
 impl Recorded {
-    /// Reads a file of answers. With a key, calls that do not show it are refused.
     pub fn open(path: &Path, key: Option<String>) -> Result<Recorded, InputError> {
         Recorded::parse(path, &text_of(path)?, key)
     }
@@ -181,7 +177,6 @@ fn input_of(input: &Value) -> Option<String> {
     }
 }
 
-/// An object with its names in order, all the way down.
 fn canonical(input: &Literal) -> Option<String> {
     match input {
         Literal::Map(_) => Some(ordered(input).to_string()),

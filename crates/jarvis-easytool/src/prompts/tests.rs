@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// The text of a prompt's user message, with `context`.
 fn user(prompt: Prompt, context: &Value) -> String {
     let messages = messages(prompt, context, None).unwrap();
     assert_eq!(
@@ -16,7 +15,6 @@ fn user(prompt: Prompt, context: &Value) -> String {
     messages[1].joined_text()
 }
 
-/// What each prompt must say.
 #[test]
 fn each_prompt_says_what_it_must() {
     let check = |prompt: Prompt, context: Value, demanded: &[&str]| {

@@ -17,10 +17,8 @@ use crate::toolbench::faults;
 /// Attempts at one step: a call that fails is asked for again with the reason.
 const STEP_ATTEMPTS: u32 = 3;
 
-/// The most steps of a path that are carried out.
 const MAX_STEPS: usize = 32;
 
-/// How paths are carried out.
 #[derive(Clone)]
 pub struct Execution {
     /// The endpoints as tools, known by their `tool_usage`.
@@ -29,7 +27,6 @@ pub struct Execution {
     pub guidelines: IndexMap<String, Guideline>,
 }
 
-/// A step that was carried out, as later prompts show it.
 #[derive(Debug, Serialize)]
 struct Done {
     id: i64,
@@ -49,7 +46,6 @@ enum StepOutcome {
 }
 
 impl Execution {
-    /// Carries out the path of a record, step by step, and adds the answer.
     pub(super) async fn carry_out(&self, stages: &Stages, endpoints: &[EndpointInstruction], record: &mut RestRecord) {
         let mut done: Vec<Done> = Vec::new();
         let steps = self.steps(record, endpoints);

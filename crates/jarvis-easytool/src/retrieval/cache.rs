@@ -15,16 +15,12 @@ use sha2::{Digest, Sha256};
 
 use super::text_hash;
 
-/// What a file starts with.
 const MAGIC: &[u8; 8] = b"jarvisV\n";
 
-/// The edition of the format.
 const FORMAT: u32 = 1;
 
-/// The length of a text's SHA-256.
 const HASH: usize = 32;
 
-/// Why kept vectors cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
     #[error("cannot read {}", .path.display())]
@@ -33,25 +29,21 @@ pub enum CacheError {
         #[source]
         source: std::io::Error,
     },
-    /// The file is cut, changed, or no such file at all.
     #[error("{} is damaged: {reason}", .path.display())]
     Damaged { path: PathBuf, reason: String },
     /// The file is whole, but of another embedder or edition.
     #[error("the vectors in {} are not of this embedder: {reason}", .path.display())]
     Other { path: PathBuf, reason: String },
-    /// Vectors to be kept are not as long as those that are.
     #[error("a vector of {found} components came, and those that are kept have {expected}")]
     Lengths { found: usize, expected: usize },
 }
 
-/// What stands before the vectors.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     format: u32,
     embedder: String,
     dimension: usize,
     entries: usize,
-    /// The catalogue that was last searched with them.
     #[serde(default)]
     catalogue: Option<String>,
     /// The SHA-256 of all that follows, in hexadecimal.
@@ -64,17 +56,13 @@ pub struct VectorCache {
     embedder: String,
     dimension: usize,
     catalogue: Option<String>,
-    /// Where the vector of a text stands, in vectors.
     places: HashMap<[u8; HASH], usize>,
-    /// The texts' hashes, in the vectors' order.
     hashes: Vec<[u8; HASH]>,
     values: Vec<f32>,
-    /// How many entries the file has.
     saved: usize,
 }
 
 impl VectorCache {
-    /// No vectors, and no file to keep them in.
     pub(super) fn unkept(embedder: &str) -> VectorCache {
         VectorCache {
             path: None,
@@ -169,7 +157,6 @@ impl VectorCache {
         self.values.get(place * self.dimension..(place + 1) * self.dimension)
     }
 
-    /// The hash of the catalogue that was last searched with these vectors, as the file says it.
     pub fn catalogue(&self) -> Option<&str> {
         self.catalogue.as_deref()
     }

@@ -16,7 +16,6 @@ pub enum RetrievalError {
     Cache(#[from] CacheError),
     #[error(transparent)]
     Write(#[from] FileError),
-    /// The tools' vectors are not of the embedder.
     #[error("the tools' vectors have {found} components, and those of `{embedder}` have {expected}")]
     Dimension { found: usize, expected: usize, embedder: String },
     #[error("the search was interrupted")]
@@ -24,7 +23,6 @@ pub enum RetrievalError {
 }
 
 impl RetrievalError {
-    /// What to try, where something can be tried.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             RetrievalError::Embed(error) => error.hint(),

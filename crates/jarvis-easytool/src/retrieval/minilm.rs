@@ -18,7 +18,6 @@ use tokenizers::{Encoding, Tokenizer, TruncationParams};
 /// Tokens of a text that are read unless the directory says otherwise.
 const MAX_TOKENS: usize = 256;
 
-/// Texts that go through the model at once.
 const BATCH: usize = 32;
 
 /// A loaded model. It runs on the processor, on threads that may block.
@@ -38,7 +37,6 @@ struct Shared {
     id: String,
 }
 
-/// How the vectors of tokens become that of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pooling {
     Mean,
@@ -222,7 +220,6 @@ impl Shared {
     }
 }
 
-/// The directory's files, with errors that name both.
 struct Files<'a> {
     dir: &'a Path,
 }
@@ -244,7 +241,6 @@ impl Files<'_> {
         serde_json::from_slice(bytes).map_err(|error| self.bad(&format!("{name}: {error}")))
     }
 
-    /// A file that need not be there.
     fn maybe<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, EmbedError> {
         if !self.path(name).is_file() {
             return Ok(None);

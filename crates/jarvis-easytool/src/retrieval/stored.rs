@@ -6,7 +6,6 @@ use jarvis_prompt::literal::Literal;
 
 use crate::input::{InputError, read_json};
 
-/// Vectors with the numbers of the tools they are of, in the same order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StoredVectors {
     pub ids: Vec<i64>,

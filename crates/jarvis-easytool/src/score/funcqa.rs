@@ -8,7 +8,6 @@ use super::numbers::{Number, numbers_in};
 use crate::data::FuncqaQuestion;
 use crate::log::LoggedAnswer;
 
-/// How one answer does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Verdict {
     /// The prediction is within 0.1 % of the gold number: `final_value`, or else the last number of the answer.
@@ -50,16 +49,11 @@ impl Verdict {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judged {
-    /// Its number in the data, from 1.
     pub id: usize,
     pub question: String,
-    /// The gold answer as the data has it.
     pub gold: String,
-    /// The number that was taken for the answer.
     pub prediction: Option<String>,
-    /// Whether the log has no row for it.
     pub missing: bool,
-    /// A person's verdict, where the log has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub human: Option<bool>,
     #[serde(flatten)]
@@ -77,18 +71,15 @@ pub struct FuncqaScore {
     pub any: Rate,
     pub lenient: Rate,
     pub em: Rate,
-    /// See [`Verdict::strict_last_number`].
     pub strict_last_number: Rate,
     pub last_call_strict: Rate,
     pub last_call_1pct: Rate,
-    /// A person's verdicts, where the log has some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub human: Option<Rate>,
     #[serde(skip)]
     pub questions: Vec<Judged>,
 }
 
-/// Scores a log against the data.
 pub fn score(questions: &[FuncqaQuestion], answers: &[LoggedAnswer]) -> FuncqaScore {
     let texts: Vec<&str> = questions.iter().map(|question| question.question.as_str()).collect();
     let keys = answers.iter().map(|answer| Key { number: answer.number, question: &answer.question });
@@ -133,7 +124,6 @@ pub fn score(questions: &[FuncqaQuestion], answers: &[LoggedAnswer]) -> FuncqaSc
     }
 }
 
-/// The number that is taken for the answer, as it would be printed.
 fn prediction(answer: &LoggedAnswer) -> Option<String> {
     let own = answer.final_value.as_ref().and_then(Number::of);
     let number = own.or_else(|| numbers_in(&answer.final_answer).pop())?;

@@ -7,26 +7,20 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-/// A row as far as matching needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key<'a> {
-    /// Its number in the data, from 1, where the row has one.
     pub number: Option<u64>,
-    /// The question's text; empty where the row has none.
     pub question: &'a str,
 }
 
-/// A row that answers no question of the data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unmatched {
     /// Which row of the log, from 1.
     pub row: usize,
-    /// Its number, where it has one.
     pub id: Option<u64>,
     pub question: String,
 }
 
-/// Rows by question.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Matched {
     /// For each question of the data, in order, the place of its row in the log, from 0.
@@ -36,7 +30,6 @@ pub struct Matched {
     pub repeated: usize,
 }
 
-/// How a log covers the data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Coverage {
     /// The questions of the data, or of the log where no data is given; every rate is of these.
@@ -54,7 +47,6 @@ impl From<Matched> for Coverage {
     }
 }
 
-/// Matches rows to questions.
 pub fn match_rows<'a>(questions: &[&str], rows: impl IntoIterator<Item = Key<'a>>) -> Matched {
     let questions: Vec<String> = questions.iter().map(|text| plain(text)).collect();
     let mut by_text: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -80,7 +72,6 @@ pub fn match_rows<'a>(questions: &[&str], rows: impl IntoIterator<Item = Key<'a>
     matched
 }
 
-/// The words of a text with one blank between them.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -16,10 +16,8 @@ const LENIENT: f64 = 0.01;
 /// The least distance that lenient reading forgives: half of the last place of two decimals.
 const LENIENT_LEAST: f64 = 0.005;
 
-/// A number, with its digits where it is whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Number {
-    /// Its value, as near as a float comes.
     pub value: f64,
     /// Its digits, when it is written without a point or an exponent.
     pub whole: Option<BigInt>,
@@ -46,12 +44,10 @@ impl Number {
         (self.value - gold.value).abs() <= STRICT * gold.value.abs()
     }
 
-    /// Within 1 % of the gold number.
     pub fn is_within_one_percent(&self, gold: &Number) -> bool {
         (self.value - gold.value).abs() <= LENIENT * gold.value.abs()
     }
 
-    /// Within 1 % of the gold number, or within 0.005.
     pub fn is_leniently(&self, gold: &Number) -> bool {
         (self.value - gold.value).abs() <= (LENIENT * gold.value.abs()).max(LENIENT_LEAST)
     }
@@ -70,7 +66,6 @@ impl Number {
     }
 }
 
-/// As the function hub writes one number in the original's way.
 fn rounded(value: f64) -> String {
     match hub::call(Function::Add, &[Literal::Float(value)], Mode::Compat) {
         Ok(written) => written.text,
@@ -79,7 +74,6 @@ fn rounded(value: f64) -> String {
     }
 }
 
-/// Digits with commas between thousands.
 const DIGITS: &str = "[0-9]+(?:,[0-9]{3,})*";
 
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| {

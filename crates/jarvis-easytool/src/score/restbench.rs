@@ -12,11 +12,9 @@ use super::matching::{Coverage, Key, match_rows};
 use crate::data::RestQuestion;
 use crate::log::{EndpointChoice, LoggedPath};
 
-/// The endpoints of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Extracted {
     pub path: Vec<String>,
-    /// What was passed over, and why.
     pub warnings: Vec<String>,
 }
 
@@ -65,7 +63,6 @@ fn is_subsequence(gold: &[String], path: &[String]) -> bool {
     gold.iter().all(|wanted| path.any(|endpoint| endpoint == wanted))
 }
 
-/// How one path does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Verdict {
     /// The gold path is in it, in order; both normalised.
@@ -92,13 +89,10 @@ impl Verdict {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judged {
-    /// Its number in the data, from 1.
     pub id: usize,
     pub question: String,
-    /// The gold path as the data has it.
     pub gold: Vec<String>,
     pub path: Vec<String>,
-    /// Whether the log has no row for it.
     pub missing: bool,
     #[serde(flatten)]
     pub verdict: Verdict,
@@ -117,7 +111,6 @@ pub struct RestbenchScore {
     pub mean_extra_calls: Option<f64>,
     #[serde(skip)]
     pub questions: Vec<Judged>,
-    /// What was odd about the plans from which paths were taken.
     #[serde(skip)]
     pub warnings: Vec<String>,
 }

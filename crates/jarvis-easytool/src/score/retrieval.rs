@@ -45,12 +45,9 @@ pub fn merged(subtasks: &[Vec<i64>]) -> Vec<i64> {
     distinct(&ranked.collect::<Vec<_>>()).collect()
 }
 
-/// A query with what was found and what should have been.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// The tools found, best first.
     pub found: Vec<i64>,
-    /// The tools that the data names.
     pub gold: Vec<i64>,
 }
 
@@ -81,7 +78,6 @@ pub fn read_log(path: &Path) -> Result<Vec<Query>, InputError> {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RetrievalScore {
     pub n: usize,
-    /// Queries without gold tools, which were not.
     pub skipped: usize,
     pub k: usize,
     /// Mean recall@k, 0..=1; 0 where nothing was counted.
@@ -92,7 +88,6 @@ pub struct RetrievalScore {
     pub recall_all: f64,
 }
 
-/// Scores queries at `k`, at least 1.
 pub fn score(queries: &[Query], k: usize) -> RetrievalScore {
     let k = k.max(1);
     let counted: Vec<&Query> = queries.iter().filter(|query| !query.gold.is_empty()).collect();

@@ -15,7 +15,6 @@ pub use judge::Judge;
 pub use rules::{Seed, Vote, vote};
 pub use run::{Judging, ToolbenchScore, align, score};
 
-/// Whether an answer solves its query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum AnswerStatus {
     #[serde(alias = "solved", alias = "SOLVED")]
@@ -26,7 +25,6 @@ pub enum AnswerStatus {
     Unsure,
 }
 
-/// Whether a query can be solved with the tools on offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum TaskStatus {
     #[serde(alias = "solvable", alias = "SOLVABLE")]

@@ -32,7 +32,6 @@ impl Rate {
         Rate { count, n, rate: Some(p), low: Some(low), high: Some(high) }
     }
 
-    /// The share of those for which `of` is true.
     pub fn of<T>(rows: &[T], of: impl Fn(&T) -> bool) -> Rate {
         Rate::new(rows.iter().filter(|row| of(row)).count(), rows.len())
     }

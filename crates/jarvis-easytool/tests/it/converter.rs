@@ -19,24 +19,19 @@
 use jarvis_prompt::literal::Literal;
 use serde_json::json;
 
-/// A row of a replay file.
 pub(crate) struct Case {
-    /// The row.
     pub(crate) row: Literal,
 }
 
 impl Case {
-    /// Reads a line of a replay file.
     pub(crate) fn read(line: &str) -> Case {
         Case { row: Literal::parse(line).unwrap() }
     }
 
-    /// A field that is a text.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.row.field(name).and_then(Literal::as_text).unwrap_or_else(|| panic!("no {name}"))
     }
 
-    /// A field that is a list.
     pub(crate) fn list(&self, name: &str) -> &[Literal] {
         self.row.field(name).and_then(Literal::as_list).unwrap_or_default()
     }
@@ -46,7 +41,6 @@ impl Case {
         self.row.field("clean") == Some(&Literal::Bool(true))
     }
 
-    /// The recording of a FuncQA row.
     pub(crate) fn funcqa(&self) -> String {
         let question = self.text("question");
         let mut lines = Vec::new();
@@ -75,7 +69,6 @@ impl Case {
         lines.join("\n")
     }
 
-    /// The recording of a RestBench row.
     pub(crate) fn restbench(&self) -> String {
         let path = self.row.field("task_path").unwrap().to_string();
         json!({"stage": "restbench_decompose", "contains": [self.text("question")], "reply": path}).to_string()

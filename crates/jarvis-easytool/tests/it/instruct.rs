@@ -10,7 +10,6 @@ use jarvis_easytool::instruct::{
 use jarvis_easytool::instructions::read_endpoints;
 use tokio_util::sync::CancellationToken;
 
-/// The sample of the repository.
 pub(crate) fn library() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/easytool/library.yaml")
 }
@@ -51,20 +50,7 @@ async fn the_library_is_described() {
         .iter()
         .map(|one| format!("{} | {} | {}", one.tool_description, one.example.scenario, one.example.parameters))
         .collect();
-    insta::assert_snapshot!(lines.join("\n"), @r#"
-Search for books by words of their title. Gives book_id. | If you want to search for books by words of their title, with query 'moon'. | {"input":"GET /search/book?query=moon"}
-Search for authors by name. Gives author_id. | If you want to search for authors by name, with query 'moon'. | {"input":"GET /search/author?query=moon"}
-Get the details of a book by its id. Needs book_id, which GET /search/book gives. | If you want to get the details of a book by its id, with book_id 456. | {"input":"GET /book/456"}
-Get the reviews of a book. Needs book_id, which GET /search/book gives. | If you want to get the reviews of a book, with book_id 456. | {"input":"GET /book/456/reviews"}
-Add a review to a book. Needs book_id, which GET /search/book gives. | If you want to add a review to a book, with book_id 456, text 'text' and stars 4. | {"input":"POST /book/456/reviews","body":{"text":"text","stars":4}}
-Get the books of an author. Needs author_id, which GET /search/author gives. | If you want to get the books of an author, with author_id 456. | {"input":"GET /author/456/books"}
-List what stands on a shelf. | If you want to list what stands on a shelf, with section 'fiction' and row 1. | {"input":"GET /shelf/fiction/1"}
-List the books that you have borrowed. Gives loan_id. | If you want to list the books that you have borrowed. | {"input":"GET /loans"}
-Borrow a book (loans). | If you want to borrow a book (loans), with book_id 456. | {"input":"POST /loans","body":{"book_id":456}}
-Give a book back. Needs loan_id, which GET /loans gives. | If you want to give a book back, with loan_id '0b7e1a3c-52d4-4f6e-9a18-2c3d4e5f6a7b'. | {"input":"DELETE /loans/0b7e1a3c-52d4-4f6e-9a18-2c3d4e5f6a7b"}
-Get the picture of a book's cover. Needs book_id, which GET /search/book gives. | If you want to get the picture of a book's cover, with book_id 456. | {"input":"GET /cover/456"}
-Say when the library is open. | If you want to say when the library is open. | {"input":"GET /opening-hours"}
-"#);
+    insta::assert_snapshot!("the_library_is_described", lines.join("\n"));
     // A file that was written can be read.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tools.json");

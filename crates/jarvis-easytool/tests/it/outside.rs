@@ -25,7 +25,6 @@ fn published(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Two files of the published samples.
 fn both(one: &str, other: &str) -> Option<(PathBuf, PathBuf)> {
     Some((published(one)?, published(other)?))
 }

@@ -26,7 +26,6 @@ async fn ids(retriever: &Retriever, text: &str, k: usize) -> Vec<i64> {
     retriever.retrieve(text, k).await.unwrap().iter().map(|found| found.id).collect()
 }
 
-/// The texts of all embeddings calls so far.
 fn asked(fake: &FakeChat) -> Vec<String> {
     fake.requests()
         .iter()

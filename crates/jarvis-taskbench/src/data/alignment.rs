@@ -11,7 +11,6 @@ use crate::DataError;
 use crate::json::{Json, Look};
 use crate::words::words;
 
-/// A critic's list, or no filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Alignment {
     /// All of `data.json`: it holds what people verified. Filters nothing.
@@ -72,7 +71,6 @@ impl AlignmentIds {
     }
 }
 
-/// The test ids of each method in `split_ids.json`, which GNN4TaskPlan has.
 pub(super) fn test_ids(path: &Path) -> Result<IndexMap<String, Vec<SampleId>>, DataError> {
     let value = document(path)?;
     let methods = value.look("test_ids").and_then(Look::pairs);

@@ -24,7 +24,6 @@ impl Gold {
         Ok(Gold { lines: Lines::read(path)? })
     }
 
-    /// Its records, in file order, repeated ids included.
     pub fn records(&self) -> impl Iterator<Item = Result<GoldRecord<'_>, BadLine>> {
         self.lines.iter().map(|(line, text)| GoldRecord::read(line, text))
     }
@@ -43,15 +42,11 @@ pub struct GoldRecord<'a> {
     pub sampled_links: Option<Json<'a>>,
     pub user_request: Option<Json<'a>>,
     pub task_steps: Option<Json<'a>>,
-    /// The nodes: `[{"task", "arguments"}]`.
     pub task_nodes: Option<Json<'a>>,
-    /// The links: `[{"source", "target"}]`.
     pub task_links: Option<Json<'a>>,
-    /// Which release's names and shapes it uses.
     pub release: Release,
 }
 
-/// Which of the released shapes a line has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Release {
     /// `task_*` fields of real JSON.
@@ -148,7 +143,6 @@ fn nested(value: Json<'_>) -> (Json<'_>, bool) {
     }
 }
 
-/// A bare node as a list of one.
 fn as_list(value: Json<'_>) -> Json<'_> {
     if value.look("task").is_some() { JsonValue::Array(Arc::new(vec![value])) } else { value }
 }

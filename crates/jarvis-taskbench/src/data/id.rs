@@ -7,10 +7,8 @@ use serde::{Serialize, Serializer};
 
 use crate::json::{Json, printed};
 
-/// The id of a request, a gold plan or a prediction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SampleId {
-    /// Text, such as `"27826108"`.
     Text(Box<str>),
     /// Anything else that can be an id: a number, a boolean (equal to 0 or 1), null.
     Number(Box<str>),

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use crate::DataError;
 
-/// A file of lines, read whole; its records borrow from it.
 #[derive(Debug, Clone)]
 pub struct Lines {
     path: PathBuf,

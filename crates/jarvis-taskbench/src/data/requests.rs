@@ -13,7 +13,6 @@ pub struct UserRequest {
     pub text: String,
 }
 
-/// The requests of a domain, in file order, repeated ids included.
 #[derive(Debug, Clone, Default)]
 pub struct Requests {
     pub requests: Vec<UserRequest>,

@@ -68,7 +68,6 @@ pub struct ToolList {
 }
 
 impl ToolList {
-    /// Reads `{"nodes": [tool, …]}`.
     pub fn read(path: &Path) -> Result<ToolList, DataError> {
         Ok(ToolList { tools: nodes(&document(path)?.to_serde(), path)? })
     }
@@ -84,7 +83,6 @@ impl ToolList {
         self.tools.iter().rev().find(|tool| tool.id == id)
     }
 
-    /// True when tools say which kinds they take and give.
     pub fn is_typed(&self) -> bool {
         self.tools.iter().any(|tool| tool.inputs.is_some())
     }
@@ -94,7 +92,6 @@ impl ToolList {
         if self.is_typed() { DependencyType::Resource } else { DependencyType::Temporal }
     }
 
-    /// True when tools have named parameters.
     pub fn has_parameters(&self) -> bool {
         self.tools.iter().any(|tool| tool.parameters.is_some())
     }
@@ -117,7 +114,6 @@ pub struct ToolGraph {
 }
 
 impl ToolGraph {
-    /// Reads `{"nodes": [tool, …], "links": [{"source", "target", "type"}, …]}`.
     pub fn read(path: &Path) -> Result<ToolGraph, DataError> {
         // Read as plans are, so that odd names are the same ones.
         let document = document(path)?.to_serde();

@@ -40,7 +40,6 @@ impl Default for Options {
     }
 }
 
-/// Something about one sample that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("sample {id}: {reason}")]
 pub struct SampleError {
@@ -48,7 +47,6 @@ pub struct SampleError {
     pub reason: String,
 }
 
-/// The figures, each 0 to 1, and what is worth knowing about them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Figures {
     pub mode: Mode,
@@ -230,7 +228,6 @@ fn plan<'v, 'a>(line: &'v Json<'a>) -> &'v Json<'a> {
     }
 }
 
-/// The ids of the mode in `split_ids.json`; `None` where the file or the list is missing.
 fn split_ids(domain: &Domain, mode: Mode) -> Result<Option<Vec<SampleId>>, DataError> {
     match domain.test_ids() {
         Ok(mut methods) => Ok(methods.swap_remove(mode.as_str())),

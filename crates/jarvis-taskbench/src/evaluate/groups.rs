@@ -8,11 +8,8 @@ use crate::words::words;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Split {
     Overall,
-    /// One node.
     Single,
-    /// A path.
     Chain,
-    /// Anything else.
     Dag,
 }
 
@@ -55,10 +52,8 @@ impl FromStr for Size {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// Each split with all sizes, then each size with all splits.
     #[default]
     Add,
-    /// Each split with each size.
     Mul,
 }
 

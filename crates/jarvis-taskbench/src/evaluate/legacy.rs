@@ -21,7 +21,6 @@ use crate::json::{Json, Look, printed};
 /// The catalogue as this profile looks at it: names are compared as they stand, without any normalisation.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
-    /// The ids, in order.
     ids: Vec<String>,
     /// Where a repeated id counts for nodes: its first place.
     first: HashMap<String, u32>,
@@ -51,7 +50,6 @@ impl Catalogue {
         made
     }
 
-    /// The ids, in order.
     pub fn ids(&self) -> &[String] {
         &self.ids
     }
@@ -116,7 +114,6 @@ pub(crate) struct Node<'v, 'a> {
     arguments: Option<&'v Json<'a>>,
 }
 
-/// The argument records of a node: name and value.
 type Records = Vec<Vec<(String, String)>>;
 
 impl LegacySample {
@@ -270,7 +267,6 @@ impl PlanFigures {
     }
 }
 
-/// The nodes of a list; an empty text or object is a list without nodes.
 fn nodes<'v, 'a>(value: &'v Json<'a>) -> Result<Vec<Node<'v, 'a>>, Dropped> {
     let Some(items) = value.list() else {
         return if value.is_empty_container() { Ok(Vec::new()) } else { Err(Dropped::Nodes) };
@@ -284,7 +280,6 @@ fn nodes<'v, 'a>(value: &'v Json<'a>) -> Result<Vec<Node<'v, 'a>>, Dropped> {
         .collect()
 }
 
-/// The tasks, when all of them are text.
 fn texts(nodes: &[Node<'_, '_>]) -> Option<Vec<String>> {
     nodes.iter().map(|node| node.task.text().map(str::to_owned)).collect()
 }

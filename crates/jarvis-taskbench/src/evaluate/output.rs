@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 use super::table::Table;
 use crate::DataError;
 
-/// The groups of a metrics file; none when there is no file.
 pub fn read_metrics(path: &Path) -> Result<Map<String, Value>, DataError> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
@@ -64,7 +63,6 @@ pub fn log_text(name: &str, groups: &Map<String, Value>, table: impl Fn(&Value) 
     log
 }
 
-/// One line for each figure; those of single tools are left to the table.
 fn figure_lines(path: &str, figures: &Value, log: &mut String) {
     let Some(figures) = figures.as_object() else { return };
     for (key, value) in figures {

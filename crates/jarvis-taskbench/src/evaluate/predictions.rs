@@ -11,7 +11,6 @@ use crate::json::{Json, Look, parse};
 
 #[derive(Debug)]
 pub struct Predictions<'a> {
-    /// The usable lines, in file order.
     pub lines: Vec<Prediction<'a>>,
     /// Lines that are not JSON objects with an id.
     pub bad: Vec<BadLine>,
@@ -31,7 +30,6 @@ pub struct Prediction<'a> {
 }
 
 impl<'a> Predictions<'a> {
-    /// Reads the lines, on several threads.
     pub fn of(lines: &'a Lines) -> Predictions<'a> {
         let texts: Vec<(usize, &[u8])> = lines.iter().collect();
         let parsed: Vec<Result<Prediction<'a>, BadLine>> =

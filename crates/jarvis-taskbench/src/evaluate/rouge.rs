@@ -17,9 +17,7 @@ pub struct Rouge {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RougeF {
-    /// Overlap of words.
     pub rouge1: f64,
-    /// Overlap of pairs of words.
     pub rouge2: f64,
     /// The longest common subsequence of the whole texts.
     pub rouge_l: f64,
@@ -28,7 +26,6 @@ pub struct RougeF {
 }
 
 impl RougeF {
-    /// The four values in the order of the files.
     pub fn values(self) -> [f64; 4] {
         [self.rouge1, self.rouge2, self.rouge_l, self.rouge_lsum]
     }
@@ -93,7 +90,6 @@ fn pieces(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The first so many pieces of a text.
 fn start(text: &str, most: usize) -> Cow<'_, str> {
     let end = pieces(text).nth(most).unwrap_or(text.len());
     text.get(..end).unwrap_or(text).into()

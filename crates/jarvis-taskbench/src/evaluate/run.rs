@@ -14,11 +14,8 @@ use crate::json::Look;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// The original's.
     Legacy,
-    /// Ours.
     Strict,
-    /// Both, side by side.
     #[default]
     Both,
 }
@@ -86,7 +83,6 @@ pub struct Evaluation {
 #[derive(Debug, Clone)]
 pub struct Sample {
     pub id: SampleId,
-    /// What it brings to the original's figures; `None` without a prediction.
     pub legacy: Option<LegacySample>,
     /// What it brings to ours, and why it lost points.
     pub strict: Option<StrictSample>,
@@ -124,7 +120,6 @@ pub struct Coverage {
     pub bad_predictions: Vec<BadLine>,
 }
 
-/// A gold line with its place among ids, and what it brings to groups.
 struct Row {
     line: usize,
     /// The id's number, in order of first occurrence.
@@ -272,7 +267,6 @@ fn compare_steps(rows: &mut [Row], options: &Options<'_>) -> Option<String> {
     }
 }
 
-/// The gold lines of a group, in file order: of lines with the same id the last one that belongs to it.
 fn members(rows: &[Row], ids: usize, group: Group) -> Vec<&Row> {
     let belongs = |row: &Row| row.kept && group.holds(row.shape, row.nodes);
     let mut last = vec![usize::MAX; ids];

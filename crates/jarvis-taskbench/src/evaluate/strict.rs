@@ -202,7 +202,6 @@ fn sorted(names: &[String]) -> Vec<&String> {
     sorted
 }
 
-/// Which catalogue tools are on which side, by code.
 fn tools(wanted: &Plan, predicted: &Plan, catalogue: &Catalogue) -> Box<[(u32, bool, bool)]> {
     let mut sides: BTreeMap<u32, (bool, bool)> = BTreeMap::new();
     for code in wanted.nodes.iter().filter_map(|name| catalogue.code(name)) {

@@ -3,7 +3,6 @@
 use comfy_table::{CellAlignment, TableStyle, presets};
 use serde_json::{Map, Value};
 
-/// Rows under headers. The first column is a name, the others are figures.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Table {
     pub headers: Vec<String>,
@@ -16,7 +15,6 @@ pub type Column<'a> = (&'a str, &'a str, Form);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// A whole number; of several by cause, their sum.
     Count,
     /// A share of 1, times 100, with two decimals.
     Percent,
@@ -99,7 +97,6 @@ impl Table {
         Some(table)
     }
 
-    /// A row for each tool, with shares and counts under their keys.
     fn of_rows(name: &str, tools: &Map<String, Value>, shares: &[&str], counts: &[&str]) -> Table {
         let keys = || {
             let shares = shares.iter().map(|key| (*key, Form::Percent));

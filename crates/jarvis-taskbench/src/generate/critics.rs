@@ -99,7 +99,6 @@ pub fn teacher_says(text: &str) -> Option<bool> {
     Some(executable? && correct?)
 }
 
-/// Whether a sample with these verdicts passes a critic.
 type Passes = fn(Critics) -> bool;
 
 /// The lists of `alignment_ids.json`, from records with their `id` and `method`: for each critic and method the ids that

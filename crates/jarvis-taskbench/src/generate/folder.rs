@@ -119,7 +119,6 @@ impl Folder {
         Ok(Lines::read(&self.raw())?.iter().filter_map(read).filter(|record| record.get("id").is_some()).collect())
     }
 
-    /// What was generated before must be of this graph.
     fn check_earlier(&self) -> Result<(), FolderError> {
         let mixed = |what: String| Err(FolderError::Mixed { dir: self.dir.clone(), what });
         if !self.raw().exists() {

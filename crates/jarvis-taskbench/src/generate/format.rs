@@ -28,7 +28,6 @@ pub struct FormatOptions {
     pub overwrite: bool,
 }
 
-/// Why a sample is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reject {
     NotJson,
@@ -72,9 +71,7 @@ pub struct Rejected {
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Formatted {
-    /// Lines of the raw file.
     pub total: usize,
-    /// Samples that became gold.
     pub accepted: usize,
     pub rejected: Vec<Rejected>,
     /// Ids that more than one accepted sample has.
@@ -211,7 +208,6 @@ fn refuse_loss_of(
     }
 }
 
-/// A gold sample as a request.
 fn request_of(sample: &Value) -> Value {
     json!({"id": sample.get("id"), "user_request": sample.get("user_request")})
 }
@@ -228,7 +224,6 @@ fn guess(record: &Value) -> DependencyType {
     if temporal { DependencyType::Temporal } else { DependencyType::Resource }
 }
 
-/// A raw sample as a gold sample.
 pub fn format_line(record: &Value, dependency: DependencyType, require_check: bool) -> Result<Value, Reject> {
     if !record.is_object() {
         return Err(Reject::NotJson);

@@ -57,7 +57,6 @@ pub struct Job {
 }
 
 impl Job {
-    /// Draws the sample with this number.
     pub fn draw(spec: &SampleSpec, sampler: &Sampler, number: u64) -> Result<Job, SampleError> {
         let mut rng = SeededRng::new(spec.seed, number);
         let prompt_seed = u32::try_from(rng.below(1_000_001)).expect("at most a million");

@@ -18,7 +18,6 @@ pub struct Prompts {
 #[derive(Debug, Clone, Serialize)]
 pub struct Shown<'a> {
     pub nodes: Vec<Value>,
-    /// The links between them.
     pub links: &'a [SampledLink],
     /// A number that makes requests differ, 0 to 1,000,000.
     pub seed: u32,
@@ -27,7 +26,6 @@ pub struct Shown<'a> {
 }
 
 impl Prompts {
-    /// The built-in prompt for this kind of links.
     pub fn new(dependency: DependencyType) -> Result<Prompts, TemplateError> {
         let prompt = match dependency {
             DependencyType::Resource => Prompt::GenerateResource,

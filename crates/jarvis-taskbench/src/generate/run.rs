@@ -22,18 +22,13 @@ use crate::DataError;
 use crate::FailureKind;
 use crate::graph::{Drawing, SampledGraph, Sampler, draw_sample};
 
-/// The stage label of generation.
 pub const STAGE: &str = "generate";
-/// Time for one attempt of a call.
 const TIMEOUT: Duration = Duration::from_secs(120);
 const MAX_TOKENS: u32 = 2500;
-/// Samples between two lines of statistics.
 const STATISTICS_EVERY: usize = 100;
 
-/// The name under which a run counts samples that passed the rule critic.
 pub const ALIGNED: &str = "aligned";
 
-/// How a run asks and what it keeps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     pub spec: SampleSpec,
@@ -53,7 +48,6 @@ pub struct Settings {
     pub notes: Value,
 }
 
-/// Why a run ends.
 #[derive(Debug, thiserror::Error)]
 pub enum GenerateError {
     #[error(transparent)]
@@ -63,12 +57,7 @@ pub enum GenerateError {
     #[error(transparent)]
     Refused(ChatError),
     #[error("{message}")]
-    Sample {
-        kind: FailureKind,
-        message: String,
-        /// The reply that cannot be used, if there was one.
-        raw: Option<String>,
-    },
+    Sample { kind: FailureKind, message: String, raw: Option<String> },
 }
 
 impl GenerateError {
@@ -105,10 +94,8 @@ pub struct Generator {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done {
     pub prompt: String,
-    /// The record for `data_raw.json`.
     pub record: Value,
     pub critics: Critics,
-    /// What was drawn for it.
     pub sampled: SampledGraph,
 }
 
@@ -119,7 +106,6 @@ impl Generator {
         Ok(Generator { sampler: Arc::new(Sampler::new(&folder.graph)), ask, folder, settings, prompts })
     }
 
-    /// Reports the calls to the run of these events.
     #[must_use]
     pub fn reporting_to(self, events: &Events) -> Generator {
         Generator { ask: self.ask.reporting_to(events), ..self }
@@ -180,7 +166,6 @@ impl Generator {
         ended.map(|()| summary)
     }
 
-    /// Writes down how a sample ended.
     fn keep(
         &self,
         id: String,
@@ -330,13 +315,11 @@ impl Failed {
     }
 }
 
-/// The id of a line of `data_raw.json`.
 fn id_of(line: &[u8]) -> Option<String> {
     let record: Value = serde_json::from_slice(line).ok()?;
     record.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned))
 }
 
-/// Appends a failure to the file of failures, which is made for the first one.
 fn keep_failure(path: &std::path::Path, id: &str, failed: &Failed) -> Result<(), DataError> {
     let raw = match &failed.error {
         GenerateError::Sample { raw, .. } => raw.as_deref(),

@@ -310,7 +310,6 @@ impl Sampler {
     }
 }
 
-/// Tools and links by their places.
 type Drawn = (Vec<usize>, Vec<(usize, usize)>);
 
 fn in_a_row(path: &[usize]) -> Vec<(usize, usize)> {

@@ -33,7 +33,6 @@ pub struct TypeUse {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct GraphStats {
     pub tools: usize,
-    /// Links, as listed.
     pub links: usize,
     /// Links, repeated ones counted once.
     pub distinct_links: usize,

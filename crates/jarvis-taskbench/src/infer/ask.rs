@@ -13,9 +13,7 @@ use super::{InferOptions, Prompts};
 use crate::FailureKind;
 use crate::data::{SampleId, UserRequest};
 
-/// The stage label of a call for a plan.
 pub const PLAN_STAGE: &str = "plan";
-/// The stage label of the second call, which puts a reply into strict JSON.
 pub const REFORMAT_STAGE: &str = "reformat";
 
 /// A request without a prediction: a line of the error file.
@@ -24,13 +22,11 @@ pub struct Failed {
     pub id: SampleId,
     pub kind: FailureKind,
     pub stage: &'static str,
-    /// The HTTP status of the reply, if the failure came with one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     pub message: String,
     /// The model's reply, verbatim; null when there was none. For [`FailureKind::BadReply`] the start of the answer.
     pub raw: Option<String>,
-    /// The reply of the second call, verbatim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_reformat: Option<String>,
     /// Calls made; repeats for passing troubles count as one.
@@ -51,7 +47,6 @@ pub(super) struct Answered {
     pub(super) calls: Calls,
 }
 
-/// The calls for one request.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     pub(super) count: usize,
@@ -63,7 +58,6 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// What is wrong with the last reply.
     fn fault(&self, fault: &NoPlan) -> String {
         let cut = if self.cut { "; the reply was cut at its limit of tokens (--max-tokens)" } else { "" };
         format!("{fault}{cut}")
@@ -212,7 +206,6 @@ pub(super) fn failed(id: &SampleId, kind: FailureKind, stage: &'static str, mess
     }
 }
 
-/// The line of a prediction.
 pub(super) fn prediction_line(id: &SampleId, request: &str, result: &Value) -> String {
     #[derive(Serialize)]
     struct Prediction<'a> {

@@ -70,13 +70,11 @@ impl Outputs {
         &self.notes
     }
 
-    /// Writes a prediction; nothing when there is one already.
     pub(super) fn predict(&mut self, id: &SampleId, line: &str) -> Result<(), DataError> {
         self.errors.forget(id);
         Ok(self.predictions.write(id.clone(), line)?)
     }
 
-    /// Writes an error, in place of what was known of the request.
     pub(super) fn fail(&mut self, id: &SampleId, line: String) -> Result<(), DataError> {
         self.errors.keep(id, line)
     }

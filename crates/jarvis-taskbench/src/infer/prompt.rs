@@ -20,7 +20,6 @@ pub struct Prompts {
     demos: Vec<Shown>,
 }
 
-/// An example as the prompt shows it.
 #[derive(Debug, Clone, Serialize)]
 struct Shown {
     request: String,
@@ -28,7 +27,6 @@ struct Shown {
 }
 
 impl Prompts {
-    /// The prompts for these tools and examples.
     pub fn new(dependency: DependencyType, tools: &ToolList, demos: &[Demo]) -> Result<Prompts, TemplateError> {
         let lines: Vec<String> = tools.tools.iter().map(|tool| line(&entry(&tool.entry, dependency))).collect();
         Ok(Prompts {
@@ -42,7 +40,6 @@ impl Prompts {
         })
     }
 
-    /// What is asked for a request.
     pub fn plan(&self, request: &str) -> Result<Vec<Message>, TemplateError> {
         #[derive(Serialize)]
         struct Context<'a> {
@@ -57,7 +54,6 @@ impl Prompts {
         self.table.messages(prompt, &Context { tools: &self.tools, demos: &self.demos, request })
     }
 
-    /// What is asked about a reply that is no usable plan.
     pub fn reformat(&self, reply: &str) -> Result<Vec<Message>, TemplateError> {
         let temporal = self.dependency == DependencyType::Temporal;
         self.table.messages(Prompt::Reformat, &json!({"temporal": temporal, "reply": reply}))

@@ -10,16 +10,10 @@ use serde_json::{Value, json};
 
 use crate::data::{DependencyType, ToolList};
 
-/// The keys of a plan.
 pub(super) const KEYS: [&str; 3] = ["task_steps", "task_nodes", "task_links"];
 
-/// Where the evaluator looks for a step's text.
 const STEP_KEYS: [&str; 5] = ["task", "step", "id", "step_name", "description"];
 
-/// Why a value is no plan.
-///
-/// # Errors
-/// Names the place and what stands there.
 pub fn check_plan(value: &Value, dependency: DependencyType) -> Result<(), String> {
     let plan = value.as_object().ok_or_else(|| format!("the plan is {}, not an object", what(value)))?;
     let list = |key: &str| match plan.get(key) {

@@ -8,17 +8,14 @@ use super::log::last_settings;
 use crate::data::{Lines, SampleId};
 use crate::json::{Look, parse};
 
-/// What is known of the run that wrote a file of predictions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traces {
-    /// The ids of the examples that the prompts showed.
     pub examples: Vec<String>,
     /// Requests whose reply held no plan, and why.
     pub no_plan: HashMap<SampleId, String>,
 }
 
 impl Traces {
-    /// Reads the log and the errors beside `predictions`.
     pub fn beside(predictions: &Path) -> Traces {
         let settings = last_settings(&predictions.with_extension("log"));
         let examples = settings.iter().flat_map(|settings| settings.split("; "));

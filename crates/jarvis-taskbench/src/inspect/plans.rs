@@ -13,7 +13,6 @@ use crate::evaluate::strict::Catalogue;
 use crate::evaluate::strict::plan::Plan;
 use crate::json::{Json, Look};
 
-/// What plans are compared with.
 #[derive(Clone, Copy)]
 pub(super) struct Against<'a> {
     /// Empty where no file lists tools.
@@ -71,7 +70,6 @@ const ODD: [(&str, Test); 15] = [
     ("plans with an argument that is no name with a value", |plan| !plan.plan.bad_arguments.is_empty()),
 ];
 
-/// A gold plan with what is found in it.
 struct Checked<'a> {
     record: &'a GoldRecord<'a>,
     plan: Plan,
@@ -211,7 +209,6 @@ fn names_another(plan: &Plan) -> bool {
     })
 }
 
-/// True when links between different tools form a cycle.
 fn has_cycle(links: &[(String, String)]) -> bool {
     let ends = links.iter().map(|(source, target)| (source.as_str(), target.as_str()));
     is_cyclic_directed(&DiGraphMap::<&str, ()>::from_edges(ends.filter(|(source, target)| source != target)))

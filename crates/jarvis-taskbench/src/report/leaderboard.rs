@@ -5,7 +5,6 @@
 
 use std::sync::LazyLock;
 
-/// The published figures, as comma-separated values.
 const CSV: &str = include_str!("../../data/leaderboard.csv");
 
 /// One model's published figures in one domain, times 100.

@@ -66,7 +66,6 @@ impl Sample {
     }
 }
 
-/// The figures of all samples as one object.
 fn figures(evaluation: &Evaluation) -> Value {
     let mut figures = evaluation.legacy.first().map_or(Value::Null, |(_, figures)| figures.to_value());
     if let (Value::Object(figures), Some((_, strict))) = (&mut figures, evaluation.strict.first()) {

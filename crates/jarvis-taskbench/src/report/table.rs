@@ -231,12 +231,10 @@ fn stacked(report: &Report) -> Table {
     table
 }
 
-/// A figure times 100 with two decimals, `-` without one.
 pub(crate) fn percent(figure: Option<f64>) -> String {
     figure.map_or("-".into(), |figure| Form::Percent.write(&(figure / 100.0).into()))
 }
 
-/// The metrics asked for, with their places.
 pub(crate) fn wanted(wanted: Wanted) -> Vec<(usize, &'static Metric)> {
     METRICS.iter().enumerate().filter(|(_, metric)| (metric.wanted)(wanted)).collect()
 }

@@ -24,79 +24,23 @@ fn prompts_hold_what_the_benchmark_asks() {
     let job = Job::prepare(&domain, options).unwrap();
     let plan = job.prompts().plan(&job.requests()[0].text).unwrap();
     assert_eq!(plan.len(), 1);
-    insta::assert_snapshot!(plan[0].joined_text(), @r#"
-# TASK LIST #:
-{"id": "Image-to-Text", "desc": "Extracts text from an image.", "input-type": ["image"], "output-type": ["text"]}
-{"id": "Text Translator", "desc": "Translates a text.", "input-type": ["text"], "output-type": ["text"]}
-{"id": "Audio Splicer", "desc": "Combines two audio files.", "input-type": ["audio", "audio"], "output-type": ["audio"]}
-
-# GOAL #: Work out how the tasks listed above fulfil the request below. Answer with task steps and task nodes as one strict JSON object of this form: {"task_steps": ["a step in words", …], "task_nodes": [{"task": "the name of a listed task, exactly as it is written", "arguments": ["a short list; each item is text taken from the request, a file name that the user mentions, or <node-j>, which stands for the output of node j, counted from 0", …]}, …]}
-
-# REQUIREMENTS #:
-1. The plan must fulfil the request completely, and its nodes may name tasks of the list only.
-2. Steps and nodes must correspond one to one: step k says what node k does, and there are as many steps as nodes.
-3. Dependencies must agree: a step builds on an earlier one exactly where an argument of its node is the <node-j> of that one.
-4. The arguments of a node must agree with the input types of its task.
-
-# EXAMPLE #:
-# USER REQUEST #: Read b.png and translate it
-# RESULT #: {"task_steps": ["Step 1: Read \"b.png\"", "Step 2: Translate"], "task_nodes": [{"task": "Image-to-Text", "arguments": ["b.png"]}, {"task": "Text Translator", "arguments": ["<node-0>"]}]}
-
-# EXAMPLE #:
-# USER REQUEST #: Join the sounds
-# RESULT #: {"task_steps": ["Step 1: Read \"b.png\"", "Step 2: Translate"], "task_nodes": [{"task": "Image-to-Text", "arguments": ["b.png"]}, {"task": "Text Translator", "arguments": ["<node-0>"]}]}
-
-# USER REQUEST #: Translate a.png
-Now give the result for this request, in strict JSON and nothing else:
-# RESULT #:
-"#);
+    insta::assert_snapshot!("prompts_hold_what_the_benchmark_asks_1", plan[0].joined_text());
     let again = job.prompts().reformat("not <node-0> {{JSON}}").unwrap();
-    insta::assert_snapshot!(again[0].joined_text(), @r#"
-Put the result below into strict JSON. Keep what its task steps and task nodes mean.
-Tolerate no irregularity: a JSON parser must accept the text as it stands, without any change.
-The form is: {"task_steps": ["a step in words", …], "task_nodes": [{"task": "the name of a task", "arguments": ["text, a file name, or <node-j> for the output of node j, counted from 0", …]}, …]}
-
-# RESULT #: not <node-0> {{JSON}}
-
-# STRICT JSON FORMAT #:
-"#);
+    insta::assert_snapshot!("prompts_hold_what_the_benchmark_asks_2", again[0].joined_text());
 
     let (_dir, domain) = everyday(&[(id("1"), "Fly to Rome")]);
     let temporal = DependencyType::Temporal;
     let options =
         InferOptions { demos: 1, demo_ids: vec!["d1".into()], dependency: temporal, ..InferOptions::default() };
     let job = Job::prepare(&domain, options).unwrap();
-    insta::assert_snapshot!(job.prompts().plan("Fly to Rome").unwrap()[0].joined_text(), @r#"
-# TASK LIST #:
-{"id": "book_flight", "desc": "Book a flight on a day", "parameters": ["date", "from", "to"]}
-{"id": "send_email", "desc": "Send an email to somebody", "parameters": ["to", "body"]}
-{"id": "bare", "desc": "A tool without parameters"}
-
-# GOAL #: Work out how the tasks listed above fulfil the request below. Answer with task steps, task nodes and task links as one strict JSON object of this form: {"task_steps": ["a step in words, written as: Step x: Call the … tool with p: 'v' and q: 'w'", …], "task_nodes": [{"task": "the name of a listed task, exactly as it is written", "arguments": [{"name": "the name of a parameter", "value": "text taken from the request, or the name of the task whose result is needed"}, …]}, …], "task_links": [{"source": "the name of a task", "target": "the name of a task that comes after it"}, …]}
-
-# REQUIREMENTS #:
-1. The plan must fulfil the request completely, and its nodes may name tasks of the list only.
-2. Steps and nodes must correspond one to one: step k says what node k does, and there are as many steps as nodes.
-3. The links must give the temporal dependencies among the nodes, that is, the order in which the tasks are called.
-
-# EXAMPLE #:
-# USER REQUEST #: Fly
-# RESULT #: {"task_steps": ["Step 1: Call book_flight with to: 'Rome'"], "task_nodes": [{"task": "book_flight", "arguments": [{"name": "to", "value": "Rome"}]}], "task_links": []}
-
-# USER REQUEST #: Fly to Rome
-Now give the result for this request, in strict JSON and nothing else:
-# RESULT #:
-"#);
-    insta::assert_snapshot!(job.prompts().reformat("?").unwrap()[0].joined_text(), @r#"
-Put the result below into strict JSON. Keep what its task steps, task nodes and task links mean.
-Tolerate no irregularity: a JSON parser must accept the text as it stands, without any change.
-Mind that every bracket has its partner, write compactly, and leave out blanks that JSON does not need.
-The form is: {"task_steps": ["a step in words, written as: Step x: Call the … tool with p: 'v' and q: 'w'", …], "task_nodes": [{"task": "the name of a task", "arguments": [{"name": "the name of a parameter", "value": "text, or the name of the task whose result is needed"}, …]}, …], "task_links": [{"source": "the name of a task", "target": "the name of a task that comes after it"}, …]}
-
-# RESULT #: ?
-
-# STRICT JSON FORMAT #:
-"#);
+    insta::assert_snapshot!(
+        "prompts_hold_what_the_benchmark_asks_3",
+        job.prompts().plan("Fly to Rome").unwrap()[0].joined_text()
+    );
+    insta::assert_snapshot!(
+        "prompts_hold_what_the_benchmark_asks_4",
+        job.prompts().reformat("?").unwrap()[0].joined_text()
+    );
 }
 
 #[tokio::test]
@@ -202,27 +146,7 @@ async fn each_reply_ends_as_it_should() {
         ends(Err(ChatError::Unreachable { url: "http://h/".into(), reason: "no".into() }), None).await,
         ends(Err(ChatError::BadReply { reason: "no choices".into(), body: "{}".into() }), None).await,
     ];
-    insta::assert_snapshot!(cases.join("\n"), @r#"
-1 calls: plan
-1 calls: plan
-1 calls: ContentFormat@plan raw "hm"
-2 calls: plan
-2 calls: plan
-2 calls: ContentFormat@reformat raw "hm"
-2 calls: Schema@reformat raw "hm"
-1 calls: ContentFormat@plan raw ""
-2 calls: ContentFormat@reformat raw ""
-1 calls: Schema@plan raw "{\"task_steps\": []}"
-2 calls: plan
-2 calls: Schema@reformat raw "{\"task_steps\": []}"
-2 calls: Timeout@reformat raw "hm"
-1 calls: Timeout@plan raw null
-1 calls: RateLimit@plan raw null
-1 calls: HttpStatus@plan raw null
-1 calls: HttpStatus@plan raw null
-1 calls: Transport@plan raw null
-1 calls: BadReply@plan raw "{}"
-"#);
+    insta::assert_snapshot!("each_reply_ends_as_it_should", cases.join("\n"));
 }
 
 #[tokio::test]
@@ -332,13 +256,7 @@ fn what_does_not_fit_is_refused() {
         why(&typed, with(2, &["d1", "nine", "ten"])),
     ];
     drop(dir);
-    insta::assert_snapshot!(told.join("\n"), @r#"
-resource dependencies need typed tools, but those of …/data_everyday/tool_desc.json have no `input-type` | use --dependency-type temporal
-resource dependencies need typed tools, but the tools of dailylifeapis have named parameters | use --dependency-type temporal
-no examples are known for the domain `studio` | name samples of data.json with --demo-ids a,b,c
-3 examples were asked for, but only 2 ids are known | name more samples with --demo-ids, or ask for fewer with --use-demos
-…/data_studio/data.json has no sample nine to show as an example | name samples of data.json with --demo-ids a,b,c, or ask for fewer with --use-demos
-"#);
+    insta::assert_snapshot!("what_does_not_fit_is_refused", told.join("\n"));
 }
 
 #[test]

@@ -120,29 +120,7 @@ fn other_shapes_are_told() {
         r#"{"task_steps": ["a"], "task_nodes": [{"task": "A","#,
     ];
     let told: Vec<String> = cases.iter().map(|reply| format!("{reply:?} → {}", resource(reply))).collect();
-    insta::assert_snapshot!(told.join("\n"), @r#"
-"" → ContentFormat: the reply is empty
-"  \n" → ContentFormat: the reply is empty
-"I cannot help with that." → ContentFormat: the reply holds no JSON; a JSON object is wanted
-"Use [A] and then (B)." → ContentFormat: the reply holds no JSON; a JSON object is wanted
-"42" → ContentFormat: the reply holds a number, but a JSON object is wanted
-"[]" → ContentFormat: the reply holds an array without objects, but a JSON object is wanted
-"{}" → Schema: `task_steps` is missing
-"{\"steps\": []}" → Schema: `task_steps` is missing
-"{\"task_steps\": \"one\", \"task_nodes\": []}" → Schema: `task_steps` is text, not a list
-"{\"task_steps\": [1], \"task_nodes\": []}" → Schema: `task_steps[0]` is a number, not text
-"{\"task_steps\": [{\"task\": \"a\"}, \"b\"], \"task_nodes\": []}" → Schema: `task_steps[1].task` is missing
-"{\"task_steps\": [{\"text\": \"a\"}], \"task_nodes\": []}" → Schema: `task_steps[0]` is an object, not text
-"{\"task_steps\": [\"a\"]}" → Schema: `task_nodes` is missing
-"{\"task_steps\": [\"a\"], \"task_nodes\": {\"task\": \"A\", \"arguments\": []}}" → Schema: `task_nodes` is an object, not a list
-"{\"task_steps\": [\"a\"], \"task_nodes\": [\"A\"]}" → Schema: `task_nodes[0]` is text, not an object
-"{\"task_steps\": [\"a\"], \"task_nodes\": [{\"id\": \"A\", \"arguments\": []}]}" → Schema: `task_nodes[0].task` is missing
-"{\"task_steps\": [\"a\"], \"task_nodes\": [{\"task\": 1, \"arguments\": []}]}" → Schema: `task_nodes[0].task` is a number, not text
-"{\"task_steps\": [\"a\"], \"task_nodes\": [{\"task\": \"A\", \"arguments\": \"x\"}]}" → Schema: `task_nodes[0].arguments` is text, not a list
-"{\"task_steps\": [\"a\"], \"task_nodes\": [{\"task\": \"A\", \"arguments\": [null]}]}" → Schema: `task_nodes[0].arguments[0]` is null, not text
-"[{\"task\": \"A\", \"arguments\": []}]" → Schema: `task_steps` is missing
-"{\"task_steps\": [\"a\"], \"task_nodes\": [{\"task\": \"A\"," → Schema: `task_nodes` is missing
-"#);
+    insta::assert_snapshot!("other_shapes_are_told", told.join("\n"));
 }
 
 #[test]
@@ -158,16 +136,7 @@ fn temporal_plans_have_links_and_named_arguments() {
         r#"{"task_steps":["a"],"task_nodes":[],"task_links":[{"source":"A"}]}"#,
     ];
     let told: Vec<String> = cases.iter().map(|reply| told(reply, DependencyType::Temporal)).collect();
-    insta::assert_snapshot!(told.join("\n"), @r#"
-{"task_steps":["a"],"task_nodes":[{"task":"A","arguments":[{"name":"p","value":"v"}]}],"task_links":[]}
-{"task_steps":["a"],"task_nodes":[{"task":"A","arguments":[{"name":"p","value":3}]}],"task_links":[{"source":"A","target":"B"}]}
-Schema: `task_links` is missing
-Schema: `task_nodes[0].arguments[0]` is text, not an object
-Schema: `task_nodes[0].arguments[0].value` is missing
-Schema: `task_links[0].source` is a number, not text
-Schema: `task_links[0]` is text, not an object
-Schema: `task_links[0].target` is missing
-"#);
+    insta::assert_snapshot!("temporal_plans_have_links_and_named_arguments", told.join("\n"));
 }
 
 #[test]

@@ -76,120 +76,37 @@ fn resource_folder() {
         r#"{"node_alignment_id": {"single": ["1"], "chain": ["1", "8"]}, "all_alignment_id": {"chain": ["9"]}}"#;
     let said = "{\"id\": \"1\", \"result\": {\"task_nodes\": {\"task\": \"Swim\"}}}\n{\"id\": \"1\", \"result\": 3}\n\
         {\"id\": \"4\", \"result\": {\"task_nodes\": []}}\n{\"id\": ";
-    insta::assert_snapshot!(inspected(&[
-        ("tool_desc.json", tools),
-        ("graph_desc.json", graph),
-        ("user_requests.json", requests),
-        ("data.json", &gold),
-        ("alignment_ids.json", alignment),
-        ("predictions_x/b.json", said),
-        ("predictions/a.json", ""),
-        ("predictions/a.log", "no"),
-        ("split_ids.json", r#"{"test_ids": {"chain": ["1", "5"], "single": []}}"#),
-    ]), @r#"
-    Some("resource")
-    tool_desc.json
-      tools: 4
-      inputs: image 1, text 3
-      outputs: text 2, Image 1
-      odd: 1 names that are the same once `_` is a blank: Draw It
-      odd: 1 tools without a description: Draw It
-      odd: 1 type words that are none of text, image, audio, video, url: Draw It (out: Image)
-      odd: 1 tools that make nothing: Draw_It
-      odd: 1 tools that no gold plan uses: Idle
-    graph_desc.json
-      links: 4
-      pairs of tools: 3
-      tools: 3
-      links by type: text 4
-      odd: 1 tools that tool_desc.json lacks: Alone
-      odd: 2 tools of tool_desc.json that are not in the graph: Draw_It; Idle
-      odd: 1 links that are listed again: Read → Draw It
-      odd: 1 links from a tool to itself: Read → Read
-      odd: 1 links with an end outside the graph: Read → Nowhere
-      odd: 1 tools without any link: Alone
-    user_requests.json
-      requests: 3
-      odd: 1 lines that cannot be used: line 5: not JSON: expected ident at column 2
-      odd: 1 ids that are repeated: 1
-      odd: 2 requests in the words of another: 1; 7
-      odd: 1 requests without a gold plan: 7
-    data.json
-      plans: 3
-      plans by type: single 1, chain 1, tree 1
-      plans by number of nodes: 1 1, 2 1
-      plans by release shape: A 2, B 1
-      nodes: 3
-      links: 3
-      references between nodes: 2
-      odd: 1 lines that cannot be used: line 4: it is a list, not an object
-      odd: 1 ids that are repeated: 2
-      odd: 1 plans whose type is none of single, chain, dag: 2
-      odd: 1 plans without a usable list of nodes: 2
-      odd: 1 plans with another number of steps than of nodes: 1
-      odd: 1 plans whose n_tools is not the number of nodes: 1
-      odd: 1 plans of two tools and more that list them in alphabetical order: 1
-      odd: 1 plans with a tool outside the catalogue: 2
-      odd: 1 nodes with a tool outside the catalogue: Fly (1)
-      odd: 1 plans with a link from a tool to itself: 2
-      odd: 2 plans with a link that is not in the tool graph: 1; 2
-      odd: 2 links that are not in the tool graph: Draw It → Read (1); Fly → Fly (1)
-      odd: 1 plans whose links go round in a circle: 1
-      odd: 1 plans with a reference to no other node: 1
-      odd: 1 plans that refer by `<output_of_X>`: 1
-      odd: 1 plans whose request is worded otherwise in user_requests.json: 1
-      odd: 2 plans whose id is not in user_requests.json: 2; 2
-    alignment_ids.json
-      ids by critic: node 3, all 1
-      distinct ids: 3
-      of them gold plans: 1
-      odd: 1 ids that are repeated in a list: 1 (node)
-      odd: 2 ids without a gold plan: 8; 9
-      odd: 1 gold plans in none of the lists: 2
-    split_ids.json
-      test ids: chain 2, single 0
-      odd: 1 ids without a gold plan: 5
-    predictions/a.json
-      predictions: 0
-      gold plans covered: 0
-      odd: 2 gold plans without a prediction: 1; 2
-    predictions_x/b.json
-      predictions: 3
-      gold plans covered: 1
-      repairs that strict scoring makes: single_node 1
-      odd: 1 lines that cannot be used: line 4: not JSON: EOF while parsing a value at column 6 (the last line, cut short)
-      odd: 1 ids that are repeated: 1
-      odd: 1 predictions that are no plan: 1 (the plan is a number, not an object)
-      odd: 1 nodes with a tool outside the catalogue: Swim (1)
-      odd: 1 gold plans without a prediction: 2
-      odd: 1 predictions for no gold plan: 4
-    "#);
+    insta::assert_snapshot!(
+        "resource_folder",
+        inspected(&[
+            ("tool_desc.json", tools),
+            ("graph_desc.json", graph),
+            ("user_requests.json", requests),
+            ("data.json", &gold),
+            ("alignment_ids.json", alignment),
+            ("predictions_x/b.json", said),
+            ("predictions/a.json", ""),
+            ("predictions/a.log", "no"),
+            ("split_ids.json", r#"{"test_ids": {"chain": ["1", "5"], "single": []}}"#),
+        ])
+    );
 }
 
 #[test]
 fn unusable_parts_are_reported() {
-    insta::assert_snapshot!(inspected(&[
-        ("tool_desc.json", r#"{"tools": []}"#),
-        ("graph_desc.json", r#"{"nodes": [{"id": "a"}]}"#),
-        ("data.json", r#"{"id": 1, "type": "single", "task_nodes": [{"task": "a", "arguments": [{"name": "n", "value": 2}, 5]}], "task_steps": ["a"]}"#),
-        ("alignment_ids.json", "[]"),
-        ("split_ids.json", "{"),
-    ]), @r#"
-    Some("temporal")
-    tool_desc.json: unusable: it has no list under `nodes`
-    graph_desc.json: unusable: it has no `links`, so it is not a tool graph
-    user_requests.json: missing
-    data.json
-      plans: 1
-      plans by type: single 1
-      plans by number of nodes: 1 1
-      plans by release shape: A 1
-      nodes: 1
-      links: 0
-      odd: 1 plans with an argument that is no name with a value: 1
-    alignment_ids.json: unusable: it is not an object of lists of ids
-    split_ids.json: unusable: not JSON: EOF while parsing an object at column 1
-    "#);
+    insta::assert_snapshot!(
+        "unusable_parts_are_reported",
+        inspected(&[
+            ("tool_desc.json", r#"{"tools": []}"#),
+            ("graph_desc.json", r#"{"nodes": [{"id": "a"}]}"#),
+            (
+                "data.json",
+                r#"{"id": 1, "type": "single", "task_nodes": [{"task": "a", "arguments": [{"name": "n", "value": 2}, 5]}], "task_steps": ["a"]}"#
+            ),
+            ("alignment_ids.json", "[]"),
+            ("split_ids.json", "{"),
+        ])
+    );
     let folder = tempfile::tempdir().unwrap();
     let error = inspect(&Domain::open(folder.path()).unwrap()).unwrap_err();
     assert!(error.to_string().contains("this folder holds no domain"), "{error}");

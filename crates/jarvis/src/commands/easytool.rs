@@ -24,7 +24,6 @@ use crate::commands::taskbench::infer::at_least_one;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// The commands of `jarvis easytool`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum EasytoolCommand {
     /// Turn tool documentation into concise tool instructions

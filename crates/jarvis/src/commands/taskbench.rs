@@ -23,7 +23,6 @@ use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// The commands of `jarvis taskbench`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TaskbenchCommand {
     /// Say what a domain folder holds, and what is odd about it
@@ -69,7 +68,6 @@ pub(crate) fn with_original_names(command: clap::Command) -> clap::Command {
     command.mut_subcommands(with_original_names)
 }
 
-/// The folder of a domain.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct DomainArg {

@@ -236,7 +236,7 @@ fn questions_are_a_run_of_the_journal() {
     assert_eq!(std::fs::read_to_string(harness.work().join("calls.jsonl")).unwrap().lines().count(), 12);
 }
 
-/// Labels of each call are on the wire; a model that is not there ends the run early.
+/// Labels of each call are on the wire, tasks with the ids of the engine's events; a model that is not there ends the run early.
 #[test]
 fn calls_carry_their_labels_and_a_dead_endpoint_ends_the_run() {
     let harness = Harness::new();
@@ -268,10 +268,10 @@ fn calls_carry_their_labels_and_a_dead_endpoint_ends_the_run() {
     assert_eq!(
         labels,
         [
-            label("choose_tool", "1", "1"),
-            label("choose_tool", "1", "2"),
-            label("choose_parameter", "1", "1"),
-            label("answer_generation", "1", "1"),
+            label("choose_tool", "0", "1"),
+            label("choose_tool", "0", "2"),
+            label("choose_parameter", "0", "1"),
+            label("answer_generation", "0", "1"),
             label("answer_summarize", "", "1"),
             label("answer_check", "", "1"),
         ]

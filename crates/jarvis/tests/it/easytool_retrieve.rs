@@ -36,13 +36,7 @@ fn vectors_of_an_endpoint_are_kept() {
         "--embeddings-url",
         &url,
     ];
-    assert_snapshot!(harness.told(&args), @r"
-    exit 0
-    --- stdout
-    1   0.6325  Weather  Current weather of a city.
-    0   0.0000  Movies   Search movies by title.
-    --- stderr
-    ");
+    assert_snapshot!("vectors_of_an_endpoint_are_kept", harness.told(&args));
     let asked = || fake.requests().iter().map(|request| request.inputs().len()).collect::<Vec<_>>();
     assert_eq!(asked(), [3, 1]);
     assert!(fake.requests().iter().all(|request| request.header("authorization") == "Bearer sk-very-secret"));
@@ -80,14 +74,7 @@ fn stored_vectors_are_searched() {
         "--cache",
         "kept",
     ]);
-    assert_snapshot!(told, @r"
-    exit 0
-    --- stdout
-    1   1.0000  Weather  Current weather of a city.
-    --- stderr
-    warning: stored vectors left out, since the catalogue has no such tools: 1 (99)
-    warning: tools without a stored vector, which cannot be found: 2
-    ");
+    assert_snapshot!("stored_vectors_are_searched", told);
     assert!(harness.work().join("kept").is_dir());
 }
 
@@ -98,21 +85,7 @@ fn a_model_that_cannot_be_asked_is_named() {
     let url = fake.url();
     let retrieve =
         |args: &[&str]| harness.told(&[&["easytool", "retrieve", "x", "--tools", "tools.json"], args].concat());
-    assert_snapshot!(retrieve(&["--embedder", "m", "--embeddings-url", &url]), @r"
-    exit 1
-    --- stdout
-    --- stderr
-    error: the embeddings endpoint refused the credentials: who are you?
-
-    hint: check the API key and that it fits the base URL
-    ");
+    assert_snapshot!("credentials_are_refused", retrieve(&["--embedder", "m", "--embeddings-url", &url]));
     #[cfg(not(feature = "embeddings"))]
-    assert_snapshot!(retrieve(&["--embedder", "local:model"]), @r"
-    exit 2
-    --- stdout
-    --- stderr
-    error: this jarvis was built without local embedding models
-
-    hint: build it with `cargo build --release --features embeddings`, or use --embedder bm25
-    ");
+    assert_snapshot!("no_local_models", retrieve(&["--embedder", "local:model"]));
 }

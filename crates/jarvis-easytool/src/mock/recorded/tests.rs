@@ -16,7 +16,6 @@ fn recorded(lines: &[Value], key: Option<&str>) -> Result<Recorded, String> {
         .map_err(|error| error.to_string())
 }
 
-/// What a client with these settings gets for each call, in order.
 async fn calls(
     recorded: Recorded,
     key: Option<&str>,

@@ -20,7 +20,6 @@ pub struct ErrorRates {
     pub call: Rate,
 }
 
-/// What was wrong with one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Faults {
     tool: bool,
@@ -29,7 +28,6 @@ struct Faults {
 }
 
 impl ErrorRates {
-    /// Counts the attempts of a log.
     pub fn of(answers: &[LoggedAnswer]) -> ErrorRates {
         let faults: Vec<Faults> =
             answers.iter().flat_map(|answer| answer.calls.iter().map(|call| faults(answer, call))).collect();

@@ -15,10 +15,8 @@ use crate::prompts::{self, Prompt};
 /// How often the model is asked before it counts as unsure.
 const ATTEMPTS: u32 = 3;
 
-/// The most characters of one response that a judge is shown.
 const SHOWN: usize = 1_000;
 
-/// The most characters of an answer that a judge is shown.
 const ANSWER: usize = 8_000;
 
 /// The temperature of judging: repeats are to be second opinions.
@@ -28,14 +26,12 @@ const TEMPERATURE: f32 = 0.2;
 /// answers nothing usable is unsure.
 pub struct Judge(pub Ask);
 
-/// A reply with a status.
 #[derive(Deserialize)]
 struct Status<S> {
     #[serde(alias = "Status", alias = "answer_status", alias = "task_status")]
     status: S,
 }
 
-/// A reply that names the better answer.
 #[derive(Debug, Deserialize)]
 struct Better {
     #[serde(alias = "Better", deserialize_with = "one_or_two")]
@@ -53,7 +49,6 @@ fn one_or_two<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Preference, D
     }
 }
 
-/// An answer as a judge sees it.
 fn shown(answer: &LoggedAnswer) -> Value {
     let call = |call: &LoggedCall| {
         let (arguments, response) = (start(&call.arguments.to_string(), SHOWN), start(&call.response, SHOWN));
@@ -63,7 +58,6 @@ fn shown(answer: &LoggedAnswer) -> Value {
     json!({"query": answer.question, "answer": start(&answer.final_answer, ANSWER), "calls": calls})
 }
 
-/// The first characters of a text, an ellipsis marking a cut.
 fn start(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", text.split_at(at).0),
@@ -97,18 +91,15 @@ impl Judge {
         Ok(reply.map_or(AnswerStatus::Unsure, |reply| reply.status))
     }
 
-    /// A look at the answer alone.
     pub(super) async fn answer(&self, answer: &LoggedAnswer) -> Result<AnswerStatus, AskError> {
         let context = json!({"query": answer.question, "answer": start(&answer.final_answer, ANSWER)});
         self.status(Prompt::JudgeAnswer, &context).await
     }
 
-    /// A look at the answer and the calls.
     pub(super) async fn answer_detail(&self, answer: &LoggedAnswer) -> Result<AnswerStatus, AskError> {
         self.status(Prompt::JudgeAnswerDetail, &shown(answer)).await
     }
 
-    /// Whether the query can be solved.
     pub(super) async fn task(&self, answer: &LoggedAnswer) -> Result<TaskStatus, AskError> {
         let names = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
         let functions = answer.functions.iter().map(|function| {

@@ -2,7 +2,6 @@
 
 use super::{AnswerStatus, TaskStatus};
 
-/// Whether a run passed, by one judgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Vote {
     /// The answer solves the query, or the query cannot be solved.

@@ -12,23 +12,16 @@ use super::{AnswerStatus, ErrorRates, Judge, Preference, Seed, TaskStatus, Vote,
 use crate::data::ToolbenchItem;
 use crate::log::LoggedAnswer;
 
-/// How a log is judged.
 pub struct Judging<'a> {
     pub judge: &'a Judge,
-    /// How often each question is judged; at least once.
     pub repeats: u32,
-    /// What decides where the rules do not.
     pub seed: Seed,
-    /// How many questions are judged at once; at least one.
     pub parallel: usize,
 }
 
-/// One question with the answers to it.
 #[derive(Debug, Clone, Copy)]
 struct Judged<'a> {
-    /// The question's place, from 1.
     id: usize,
-    /// What the seed knows it by: the query's id, or its place.
     key: &'a str,
     answer: Option<&'a LoggedAnswer>,
     reference: Option<&'a LoggedAnswer>,
@@ -87,21 +80,16 @@ impl Aligned {
     }
 }
 
-/// How one run did on one question, over all repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Outcome {
     /// Whether it passed: most repeats say so, and at a tie the seed.
     pub passed: bool,
-    /// Whether most repeats find the answer to solve the query.
     pub solved: bool,
-    /// Repeats that passed it, those decided by the seed among them.
     pub votes: u32,
-    /// Repeats that the rules left open.
     pub undecided: u32,
     pub tied: bool,
 }
 
-/// How the log stands to the reference on one question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
@@ -112,13 +100,10 @@ pub enum Standing {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QuestionScore {
-    /// Its place in the data, from 1.
     pub id: usize,
-    /// The query's id, or its place.
     pub query_id: String,
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// A person's verdict, where the log has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub human: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,10 +115,8 @@ pub struct QuestionScore {
     pub identical: Option<bool>,
 }
 
-/// What a judge says of a log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgedScore {
-    /// How often each question was judged.
     pub repeats: u32,
     pub seed: u64,
     /// Passed: the answer solves the query, or the query cannot be solved.
@@ -146,7 +129,6 @@ pub struct JudgedScore {
     pub undecided: Rate,
     /// Questions whose repeats were even, so that the seed decided.
     pub tied: Rate,
-    /// The reference's pass rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_pass: Option<Rate>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,14 +150,11 @@ pub struct ToolbenchScore {
     pub coverage: Coverage,
     /// Answers that are there: the run came to its end, did not give up, and said something.
     pub answered: Rate,
-    /// What can be counted without a judge.
     pub errors: ErrorRates,
-    /// What a judge says; none without one.
     #[serde(flatten)]
     pub judged: Option<JudgedScore>,
 }
 
-/// Scores a log. `judging` is none where nobody judges.
 pub async fn score(
     data: Option<&[ToolbenchItem]>,
     log: &[LoggedAnswer],
@@ -197,7 +176,6 @@ pub async fn score(
     })
 }
 
-/// Judges every question, and compares with the reference where there is one.
 async fn judge_all(
     questions: &[Judged<'_>],
     with_reference: bool,
@@ -261,7 +239,6 @@ fn is_answered(answer: &LoggedAnswer) -> bool {
     answer.finished && !answer.gave_up && !answer.final_answer.trim().is_empty()
 }
 
-/// Judges one run on one question, as often as asked for.
 async fn judge_run(
     answer: Option<&LoggedAnswer>,
     key: &str,
@@ -301,7 +278,6 @@ async fn judge_run(
     Ok(outcome)
 }
 
-/// Which of two runs is better on a question, and whether their answers are the same.
 async fn compare(
     question: &Judged<'_>,
     passed: bool,

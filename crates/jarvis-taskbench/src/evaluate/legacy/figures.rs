@@ -6,7 +6,6 @@ use super::{Catalogue, LegacySample};
 use crate::evaluate::rouge::ROUGE_NAMES;
 use crate::evaluate::{Counts, Wanted, harmonic};
 
-/// The figures of one group. Those that were not wanted, or for which no sample was left, are `None`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LegacyFigures {
     /// Ids that both the gold plans and the predictions have.

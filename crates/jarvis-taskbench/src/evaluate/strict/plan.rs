@@ -49,9 +49,7 @@ impl Argument {
 /// A plan as it is compared. Names are normalised.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Plan {
-    /// The steps, one a line.
     pub(crate) steps: String,
-    /// The tools in list order.
     pub(crate) nodes: Vec<String>,
     /// The same as written.
     pub(crate) written: Vec<String>,
@@ -155,7 +153,6 @@ fn read([steps, nodes, links]: [Option<&Json<'_>>; 3], catalogue: &Catalogue) ->
     plan
 }
 
-/// The nodes, each an object with a text `task`; their names go into the plan.
 fn listed_nodes<'v, 'a>(nodes: Option<&'v Json<'a>>, plan: &mut Plan) -> Result<&'v [Json<'a>], (Cause, String)> {
     let nodes = match nodes {
         None => return Err((Cause::NoNodes, "it has no `task_nodes`".into())),
@@ -221,7 +218,6 @@ fn resource_arguments(plan: &mut Plan, at: usize, arguments: &Json<'_>, catalogu
     }
 }
 
-/// One argument: what it refers to, or its literal value.
 fn resource_argument(plan: &mut Plan, at: usize, value: &Json<'_>, catalogue: &Catalogue) {
     let Some(task) = plan.nodes.get(at).cloned() else { return };
     let mut found = Vec::new();
@@ -337,7 +333,6 @@ fn listed_links(links: &Json<'_>, plan: &mut Plan) -> Option<BTreeSet<(String, S
     Some(listed)
 }
 
-/// Source and target, however the link is written.
 fn link_ends<'v, 'a>(item: &'v Json<'a>) -> Option<[&'v Json<'a>; 2]> {
     match (item, item.look("source"), item.look("target")) {
         (_, Some(source), Some(target)) => Some([source, target]),

@@ -22,7 +22,6 @@ pub struct Figure {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prf {
     pub counts: Counts,
-    /// Precision, recall, F1.
     pub figures: [Figure; 3],
 }
 
@@ -95,7 +94,6 @@ fn rouge_row(sample: &StrictSample) -> [f64; 5] {
     }
 }
 
-/// Precision, recall and F1 of what is common, predicted and wanted; `None` when there is nothing of either.
 pub(super) fn figures([common, predicted, gold]: [f64; 3]) -> Option<[f64; 3]> {
     let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
     if predicted + gold <= 0.0 {
@@ -104,7 +102,6 @@ pub(super) fn figures([common, predicted, gold]: [f64; 3]) -> Option<[f64; 3]> {
     Some([share(common, predicted), share(common, gold), share(2.0 * common, predicted + gold)])
 }
 
-/// The same of counts.
 pub(super) fn of_counts(counts: Counts) -> Option<[f64; 3]> {
     figures(counted(counts))
 }
@@ -114,7 +111,6 @@ fn counted(counts: Counts) -> [f64; 3] {
     [counts.common, counts.predicted, counts.gold].map(|count| count as f64)
 }
 
-/// The same, each by itself.
 pub(super) fn optional(figures: Option<[f64; 3]>) -> [Option<f64>; 3] {
     figures.map_or([None; 3], |figures| figures.map(Some))
 }
@@ -250,7 +246,6 @@ fn macro_mean(tools: &[(String, Counts)]) -> Option<[f64; 3]> {
 }
 
 impl Figure {
-    /// The value, followed under `…_interval` by its interval where there is one.
     fn put(&self, name: &str, into: &mut Map<String, Value>) {
         into.insert(name.into(), self.value.into());
         if let Some([low, high]) = self.interval {

@@ -53,11 +53,9 @@ pub(super) struct BatchArgs {
     pub(super) json: bool,
 }
 
-/// Who answers the questions.
 pub(super) struct Answerer {
     pub(super) model: Arc<dyn ChatModel>,
     config: Config,
-    /// Whether it is a recording, which is answered from in order.
     recorded: bool,
 }
 
@@ -79,7 +77,6 @@ impl Answerer {
     }
 }
 
-/// Questions for a pipeline.
 pub(super) struct Questions<'a, Q> {
     /// What the journal calls the run: `FuncQA multi-hop`.
     pub(super) title: String,
@@ -142,7 +139,6 @@ impl BatchArgs {
         self.end(&ended?, &progress, &path, printer)
     }
 
-    /// Says how a run ended, and chooses the exit status.
     fn end(
         &self,
         summary: &Summary,

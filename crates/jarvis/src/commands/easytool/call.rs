@@ -13,7 +13,6 @@ use jarvis_tools::hub::{Function, Hub, HubError, HubFault, Mode};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// `jarvis easytool call`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis easytool call multiply_ '[535323, 0.03]'\n  \
@@ -92,7 +91,6 @@ fn call(args: &CallArgs, printer: Printer) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The field that says how a call ended.
 fn outcome_field(outcome: &Result<String, HubError>) -> (&'static str, Literal) {
     match outcome {
         Ok(text) => ("result", Literal::Text(text.clone())),

@@ -12,10 +12,8 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wiring::{Folders, embeddings_config, load_config};
 
-/// What `--embedder` can be.
 const BM25: &str = "bm25";
 
-/// How texts are compared, and where their vectors are kept.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct EmbedderArgs {
     /// How texts are compared: `bm25` (by words; no model, no network), the name of an embeddings model at an
@@ -34,7 +32,6 @@ pub(crate) struct EmbedderArgs {
 }
 
 impl EmbedderArgs {
-    /// How texts are compared, as it was typed.
     pub(crate) fn name(&self) -> &str {
         self.embedder.trim()
     }

@@ -12,7 +12,6 @@ use super::{LOG, QUESTIONS, TOOLS, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// `jarvis easytool export`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis easytool export --log G3_gpt-4o-mini_Easytool.jsonl --out converted.json\n  \

@@ -21,7 +21,6 @@ use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// `jarvis easytool funcqa`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis easytool funcqa --kind multi-hop --data funcqa_mh.json --llm gpt-4o-mini --limit 5\n  \

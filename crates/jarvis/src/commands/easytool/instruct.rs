@@ -25,7 +25,6 @@ use crate::session::{self, BatchResult};
 use crate::wiring::{Special, build_special, load_config};
 use jarvis_plan::export::plural;
 
-/// `jarvis easytool instruct`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis easytool instruct examples/easytool/library.yaml\n  \
@@ -68,7 +67,6 @@ pub(crate) struct InstructArgs {
     pub(super) json: bool,
 }
 
-/// The shapes by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ShapeName {
     /// As in RestBench's tmdb_tool.json
@@ -172,7 +170,6 @@ async fn read(paths: Vec<PathBuf>) -> Result<Vec<ToolDocument>, Failure> {
     tokio::task::spawn_blocking(work).await.map_err(Failure::work)?.map_err(|error| failed(error, false))
 }
 
-/// The shape asked for, or the one that the documents suggest.
 fn shape(args: &InstructArgs, documents: &[ToolDocument]) -> Result<Shape, Failure> {
     let openapi = documents.iter().filter(|document| document.api.is_some()).count();
     match args.shape {

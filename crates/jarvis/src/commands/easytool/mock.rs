@@ -15,7 +15,6 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use jarvis_plan::export::plural;
 
-/// `jarvis easytool mock`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis easytool mock --answers answers.jsonl    # prints the address it serves\n  \

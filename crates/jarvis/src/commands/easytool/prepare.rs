@@ -11,10 +11,8 @@ use super::{QUESTIONS, TOOLS, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// How many tools without an instruction are named.
 const SHOWN: usize = 10;
 
-/// `jarvis easytool prepare`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis easytool prepare --data G3_instruction.json --tools toolbench_tool_instruction.json --out G3_ready.json\n\n\

@@ -22,7 +22,6 @@ use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// `jarvis easytool restbench`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis easytool restbench --scenario tmdb --data tmdb.json --tools tmdb_tool.json --llm gpt-4o-mini\n  \
@@ -72,7 +71,6 @@ enum Scenario {
 }
 
 impl Scenario {
-    /// How prompts call it.
     fn service(self) -> &'static str {
         match self {
             Scenario::Tmdb => "TMDB, a database of movies, TV shows and people",

@@ -16,7 +16,6 @@ use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// `jarvis easytool retrieve`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis easytool retrieve \"which actors play in Titanic?\" --tools tmdb_tool.json\n  \

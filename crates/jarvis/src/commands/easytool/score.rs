@@ -20,10 +20,8 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use jarvis_plan::export::plural;
 
-/// How many questions or rows are named in a note.
 const NAMED: usize = 10;
 
-/// The commands of `jarvis easytool score`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ScoreCommand {
     /// How many answers have the right number
@@ -47,7 +45,6 @@ pub(super) async fn run(command: ScoreCommand, global: &Global, printer: Printer
     }
 }
 
-/// Logs to score against questions.
 #[derive(Debug, Args)]
 struct LogArgs {
     /// The log, ours or the original's; may be repeated
@@ -90,7 +87,6 @@ async fn in_background(work: impl FnOnce() -> Result<ExitCode, Failure> + Send +
     tokio::task::spawn_blocking(work).await.map_err(Failure::work)?
 }
 
-/// What was left out of a log when it was read.
 fn warn_of_notes(log: &Path, notes: &[String], printer: Printer) {
     for note in notes.iter().take(NAMED) {
         printer.warning(&format!("{}: {note}", log.display()));
@@ -100,7 +96,6 @@ fn warn_of_notes(log: &Path, notes: &[String], printer: Printer) {
     }
 }
 
-/// What did not fit between log and data.
 fn warn_of_gaps(log: &Path, coverage: &Coverage, printer: Printer) {
     let Coverage { missing, unmatched, repeated, .. } = coverage;
     let log = log.display();
@@ -131,7 +126,6 @@ fn numbers(all: &[usize]) -> String {
     }
 }
 
-/// Rates, one a line.
 fn table(rows: &[(&str, Option<Rate>)]) -> String {
     let percent = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| format!("{:.1}", share * 100.0));
     let cells = rows.iter().filter_map(|(name, rate)| {

@@ -18,7 +18,6 @@ use url::Url;
 use crate::failure::Failure;
 use crate::wiring::secret;
 
-/// An API to call.
 #[derive(Debug, Args)]
 pub(super) struct ApiArgs {
     /// The API's OpenAPI document, JSON or YAML: what its endpoints take, and how they are called
@@ -62,7 +61,6 @@ impl ApiArgs {
     }
 }
 
-/// The key that an environment variable holds.
 pub(super) fn key_of(name: &str, what: &str) -> Result<Secret, Failure> {
     secret(&[name]).ok_or_else(|| {
         Failure::usage(format!("the environment variable {name} is not set")).hint(format!("put {what} into it"))

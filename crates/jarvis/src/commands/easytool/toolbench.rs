@@ -26,7 +26,6 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wiring::{Folders, load_config, open_tools};
 
-/// `jarvis easytool toolbench`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis easytool toolbench --group G3 --data G3_instruction.json --tools toolbench_tool_instruction.json \\\n    \

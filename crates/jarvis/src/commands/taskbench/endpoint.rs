@@ -11,7 +11,6 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::wiring::Special;
 
-/// The flags of the original for an endpoint.
 #[derive(Args)]
 pub(super) struct EndpointArgs {
     /// The host of an endpoint at http://HOST:PORT/v1; --base-url says the same in one
@@ -25,7 +24,6 @@ pub(super) struct EndpointArgs {
     api_key: Option<String>,
 }
 
-/// The key is not shown.
 impl fmt::Debug for EndpointArgs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let EndpointArgs { api_addr, api_port, api_key: _ } = self;

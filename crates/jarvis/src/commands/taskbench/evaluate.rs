@@ -21,7 +21,6 @@ use crate::batch_progress::bar;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// `jarvis taskbench evaluate`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis taskbench evaluate --data-dir data_multimedia --llm gpt-4 --splits all --n-tools all\n  \
@@ -122,14 +121,12 @@ fn alignment(word: &str) -> Result<AlignmentArg, String> {
     if word == "none" { Ok(AlignmentArg(None)) } else { word.parse().map(|kind| AlignmentArg(Some(kind))) }
 }
 
-/// `--mode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ModeArg {
     Add,
     Mul,
 }
 
-/// `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FormatArg {
     /// TaskBench
@@ -138,7 +135,6 @@ enum FormatArg {
     Gnn4taskplan,
 }
 
-/// `--profile`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ProfileArg {
     /// The original's

@@ -13,7 +13,6 @@ use super::{DomainArg, wrong_use};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// `jarvis taskbench format`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  jarvis taskbench format --data-dir my_run\n\n\
     Reads DIR/data_raw.json and writes anew: data.json and user_requests.json with the samples that\n\

@@ -24,7 +24,6 @@ use crate::printer::Printer;
 use crate::session::{self, BatchResult};
 use crate::wiring::{build_special, load_config};
 
-/// `jarvis taskbench generate`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis taskbench generate --data-dir examples/taskbench/data_studio --play \\\n    \
@@ -184,7 +183,6 @@ fn differences(settings: &Settings, dir: &Path) -> Option<String> {
     })
 }
 
-/// The options of the folder's last run.
 fn earlier_options(dir: &Path) -> Option<Value> {
     let earlier = std::fs::read_to_string(dir.join("statistics.json")).ok()?;
     let of_line = |line: &str| serde_json::from_str::<Value>(line).ok()?.get("options").cloned();

@@ -18,7 +18,6 @@ use super::{unusable, wrong_use};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// `jarvis taskbench graph …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum GraphCommand {
     /// Build a tool graph from a tool list
@@ -49,7 +48,6 @@ pub(crate) enum GraphCommand {
     Stats(StatsArgs),
 }
 
-/// `jarvis taskbench graph build`.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("from").args(["tools", "data_dir"]).required(true).multiple(true)))]
 pub(crate) struct BuildArgs {
@@ -73,7 +71,6 @@ pub(crate) struct BuildArgs {
     overwrite: bool,
 }
 
-/// Where a graph is.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct GraphSource {
@@ -102,7 +99,6 @@ impl GraphSource {
     }
 }
 
-/// `jarvis taskbench graph sample`.
 #[derive(Debug, Args)]
 pub(crate) struct SampleArgs {
     #[command(flatten)]
@@ -127,7 +123,6 @@ pub(crate) struct SampleArgs {
     draw: Option<PathBuf>,
 }
 
-/// `jarvis taskbench graph draw`.
 #[derive(Debug, Args)]
 pub(crate) struct DrawArgs {
     #[command(flatten)]
@@ -143,7 +138,6 @@ pub(crate) struct DrawArgs {
     subset: Option<PathBuf>,
 }
 
-/// `jarvis taskbench graph stats`.
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
     #[command(flatten)]
@@ -331,7 +325,6 @@ enum PartNode {
     },
 }
 
-/// One sample, or a list of one.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Parts {

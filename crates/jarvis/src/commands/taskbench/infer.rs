@@ -23,7 +23,6 @@ use crate::printer::Printer;
 use crate::session;
 use crate::wiring::{build_special, load_config};
 
-/// `jarvis taskbench infer`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis taskbench infer --data-dir data_multimedia --llm offline\n  \
@@ -206,7 +205,6 @@ fn configured(args: &InferArgs, global: &Global, printer: Printer) -> Result<Con
     Ok(config)
 }
 
-/// Who plans: the model, and where it is asked.
 fn planner(config: &Config) -> String {
     let llm = &config.llm;
     match (llm.model.trim(), &llm.base_url) {

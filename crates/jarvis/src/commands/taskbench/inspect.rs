@@ -11,7 +11,6 @@ use super::DomainArg;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// `jarvis taskbench inspect`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis taskbench inspect data_huggingface\n  \
@@ -63,9 +62,7 @@ fn domains_below(dir: &Path) -> Vec<String> {
     below
 }
 
-/// Examples that are shown of a long list.
 const SHOWN: usize = 5;
-/// Letters that are shown of an example.
 const LETTERS: usize = 90;
 
 fn text(found: &Inspection) -> String {
@@ -144,7 +141,6 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// A number with a comma every three digits.
 fn with_commas(number: impl ToString) -> String {
     let digits = number.to_string();
     let mut out = String::new();

@@ -15,7 +15,6 @@ use super::unusable;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// `jarvis taskbench report`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis taskbench report --data-dir data_multimedia\n  \
@@ -61,7 +60,6 @@ pub(crate) struct ReportArgs {
     dependency_type: Option<DependencyType>,
 }
 
-/// `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FormatArg {
     /// Columns for a terminal

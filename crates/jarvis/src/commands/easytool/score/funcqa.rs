@@ -13,7 +13,6 @@ use crate::commands::easytool::{LOG, QUESTIONS, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// `jarvis easytool score funcqa`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis easytool score funcqa --log FuncQA_funcqa_mh_gpt-4o-mini_easytool.jsonl --data funcqa_mh.json\n  \

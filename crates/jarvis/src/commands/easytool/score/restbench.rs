@@ -14,7 +14,6 @@ use crate::commands::easytool::{LOG, QUESTIONS, TOOLS, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// `jarvis easytool score restbench`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis easytool score restbench --log restbench_gpt-4o-mini_Easytool.jsonl --data restbench_tmdb.json\n  \

@@ -16,7 +16,6 @@ use crate::commands::easytool::{QUESTIONS, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// `jarvis easytool score retrieval`.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("what").args(["data", "log"]).required(true)))]
 #[command(after_help = "Examples:\n  \

@@ -18,7 +18,6 @@ use crate::session::{self, BatchResult};
 use crate::wiring::{Special, build_special, load_config};
 use jarvis_plan::export::plural;
 
-/// `jarvis easytool score toolbench`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis easytool score toolbench --log G3_gpt-4o-mini_Easytool.jsonl --llm none    # error rates only\n  \

@@ -97,7 +97,6 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The groups of both profiles as they are written.
 pub(super) struct Figures {
     pub(super) legacy: Map<String, Value>,
     pub(super) strict: Map<String, Value>,

@@ -9,7 +9,6 @@ use super::EvaluateArgs;
 use super::files::{Figures, Job};
 use crate::printer::Printer;
 
-/// Bad lines that are named.
 const SHOWN: usize = 5;
 
 /// What the letters over the columns mean.
@@ -23,7 +22,6 @@ const LEGEND: [(&[&str], &str); 7] = [
     (&["ED"], "ED: edit distance, 0 to 1, 0 is best"),
 ];
 
-/// Prints what the figures rest on.
 pub(super) fn basis(job: &Job, evaluation: &Evaluation, args: &EvaluateArgs, domain: &Domain, printer: Printer) {
     if let (Some(why), Some(_)) = (&evaluation.no_bertscore, &args.bert_model) {
         printer.warning(&format!("BERTScore is left out: {why}"));
@@ -61,7 +59,6 @@ pub(super) fn basis(job: &Job, evaluation: &Evaluation, args: &EvaluateArgs, dom
     }
 }
 
-/// Says why no prediction met a gold plan.
 pub(super) fn no_overlap(job: &Job, gold: &Gold, predictions: &Predictions<'_>, printer: Printer) {
     let path = job.predictions.display();
     let Some(first) = predictions.lines.first() else {
