@@ -54,25 +54,7 @@ impl<M: ChatModel> Recorder<M> {
 
 #[async_trait]
 impl<M: ChatModel> ChatModel for Recorder<M> {
-    fn model_name(&self, stage: &str) -> String {
-        self.model.model_name(stage)
-    }
-
-    fn context_tokens(&self, stage: &str) -> usize {
-        self.model.context_tokens(stage)
-    }
-
-    fn count_tokens(&self, stage: &str, text: &str) -> usize {
-        self.model.count_tokens(stage, text)
-    }
-
-    fn token_ids(&self, stage: &str, text: &str) -> Vec<u32> {
-        self.model.token_ids(stage, text)
-    }
-
-    fn can_see(&self) -> bool {
-        self.model.can_see()
-    }
+    crate::model_facts_of!(self => self.model);
 
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let reply = self.model.complete(request).await?;
