@@ -203,27 +203,35 @@ pub trait ChatModel: Send + Sync {
     async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError>;
 }
 
+/// What a model that wraps another says of itself: the same as the other.
+#[macro_export]
+macro_rules! model_facts_of {
+    ($self:ident => $inner:expr) => {
+        fn model_name(&$self, stage: &str) -> String {
+            $inner.model_name(stage)
+        }
+
+        fn context_tokens(&$self, stage: &str) -> usize {
+            $inner.context_tokens(stage)
+        }
+
+        fn count_tokens(&$self, stage: &str, text: &str) -> usize {
+            $inner.count_tokens(stage, text)
+        }
+
+        fn token_ids(&$self, stage: &str, text: &str) -> Vec<u32> {
+            $inner.token_ids(stage, text)
+        }
+
+        fn can_see(&$self) -> bool {
+            $inner.can_see()
+        }
+    };
+}
+
 #[async_trait]
 impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
-    fn model_name(&self, stage: &str) -> String {
-        (**self).model_name(stage)
-    }
-
-    fn context_tokens(&self, stage: &str) -> usize {
-        (**self).context_tokens(stage)
-    }
-
-    fn count_tokens(&self, stage: &str, text: &str) -> usize {
-        (**self).count_tokens(stage, text)
-    }
-
-    fn token_ids(&self, stage: &str, text: &str) -> Vec<u32> {
-        (**self).token_ids(stage, text)
-    }
-
-    fn can_see(&self) -> bool {
-        (**self).can_see()
-    }
+    model_facts_of!(self => (**self));
 
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         (**self).complete(request).await

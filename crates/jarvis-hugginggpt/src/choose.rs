@@ -199,29 +199,15 @@ fn choice_schema(ids: &[&str]) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::read_choice;
+    use jarvis_testing::rows;
 
-    #[track_caller]
-    fn check(reply: &str, want: Option<&str>) {
-        let ids = ["facebook/detr-resnet-50", "facebook/detr-resnet-101", "google/owlvit", "google/owlvit-large"];
-        assert_eq!(read_choice(reply, &ids).map(|choice| choice.id).as_deref(), want, "{reply}");
-    }
+    use super::read_choice;
 
     #[test]
     fn an_id_is_recognised_in_every_form() {
-        check(r#"{"id": "facebook/detr-resnet-50", "reason": "it's popular"}"#, Some("facebook/detr-resnet-50"));
-        check(
-            r#"```json
-{"id": "FACEBOOK/DETR-resnet-101", "reason": "x"}
-```"#,
-            Some("facebook/detr-resnet-101"),
-        );
-        check(r#"{"id": "detr-resnet-50"}"#, Some("facebook/detr-resnet-50"));
-        check(r#"{'id': 'google/owlvit', 'reason': 'don't know'}"#, Some("google/owlvit"));
-        check("I would take google/owlvit-large here.", Some("google/owlvit-large"));
-        check("either google/owlvit-large or facebook/detr-resnet-50", None);
-        check(r#"{"id": "somebody/else"}"#, None);
-        check("no idea", None);
-        check("", None);
+        let ids = ["facebook/detr-resnet-50", "facebook/detr-resnet-101", "google/owlvit", "google/owlvit-large"];
+        for (reply, want) in rows::<(String, Option<String>)>(include_str!("cases.yaml"), "choices") {
+            assert_eq!(read_choice(&reply, &ids).map(|choice| choice.id), want, "{reply}");
+        }
     }
 }

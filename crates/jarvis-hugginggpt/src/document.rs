@@ -21,7 +21,6 @@ pub struct About<'a> {
     /// The chat model's name, or `offline`.
     pub model: &'a str,
     pub usage: Usage,
-    /// How long the run took, in milliseconds.
     pub ms: u64,
 }
 

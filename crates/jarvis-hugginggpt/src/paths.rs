@@ -32,19 +32,11 @@ pub(crate) fn unknown_media(text: &str, known: &HashSet<String>) -> Vec<String> 
 mod tests {
     use super::unknown_media;
 
-    #[track_caller]
-    fn check(text: &str, want: &[&str]) {
-        let known = ["/images/ab12.png".to_owned(), "https://example.com/cat.jpg".to_owned()].into();
-        assert_eq!(unknown_media(text, &known), want);
-    }
-
     #[test]
     fn only_paths_nobody_made_are_flagged() {
-        check("see /images/ab12.png.", &[]);
-        check("see public/images/ab12.png and http://host:8004/images/ab12.png", &[]);
-        check("from https://example.com/cat.jpg", &[]);
-        check("see /images/zz99.png, (/audios/x.wav) and /images/zz99.png", &["/images/zz99.png", "/audios/x.wav"]);
-        check("https://evil.example/track.gif", &["https://evil.example/track.gif"]);
-        check("no paths: 3/4 of 10.5 and/or more", &[]);
+        let known = ["/images/ab12.png".to_owned(), "https://example.com/cat.jpg".to_owned()].into();
+        for (text, want) in jarvis_testing::rows::<(String, Vec<String>)>(include_str!("cases.yaml"), "paths") {
+            assert_eq!(unknown_media(&text, &known), want, "{text}");
+        }
     }
 }

@@ -100,7 +100,6 @@ impl HuggingGpt {
         }
     }
 
-    /// `offline` or `llm`.
     pub fn planner_name(&self) -> &'static str {
         if self.chat.is_some() { "llm" } else { "offline" }
     }

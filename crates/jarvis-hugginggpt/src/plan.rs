@@ -23,7 +23,6 @@ pub(crate) async fn ask_for_plan(stages: &Stages, tools: &[Tool], request: &Requ
     question.read(|reply| read(&reply.text)).await
 }
 
-/// The prompt, shortened until it leaves room for the reply.
 pub(crate) fn prompt(stages: &Stages, tools: &[Tool], request: &Request) -> Result<Vec<Message>, AskError> {
     let demos = 2 * stages.prompts.demos();
     let attachments = attached::shown(request);

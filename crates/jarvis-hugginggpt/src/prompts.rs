@@ -183,12 +183,10 @@ impl Prompts {
         template.render_with(&context, |demo| fitting.contains(&demo))
     }
 
-    /// Stage 2: one model for one task.
     pub fn choose_model(&self, ask: &ChooseModel<'_>) -> Result<Vec<Turn>, TemplateError> {
         self.table.turns(Prompt::ChooseModel, ask)
     }
 
-    /// Stage 4: the answer.
     pub fn response_results(&self, ask: &ResponseResults<'_>) -> Result<Vec<Turn>, TemplateError> {
         self.table.turns(Prompt::ResponseResults, ask)
     }
@@ -201,12 +199,10 @@ impl Prompts {
         Ok(turns)
     }
 
-    /// A task that the chat model itself performs.
     pub fn task_llm(&self, input: &str, task: &Value) -> Result<Vec<Turn>, TemplateError> {
         self.table.turns(Prompt::TaskLlm, &json!({"input": input, "task": task}))
     }
 
-    /// A plan in words, before it is executed.
     pub fn describe_plan(&self, input: &str, plan: &Value, language: &str) -> Result<Vec<Turn>, TemplateError> {
         self.table.turns(Prompt::DescribePlan, &json!({"input": input, "plan": plan, "language": language}))
     }

@@ -21,7 +21,6 @@ pub struct Settings {
     pub num_candidates: usize,
     /// Characters of a model's description that are shown.
     pub max_description: usize,
-    /// Write the answer's text as it comes, as `token` events.
     pub stream_answer: bool,
 }
 

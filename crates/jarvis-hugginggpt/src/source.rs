@@ -29,7 +29,6 @@ pub struct ServiceTask {
     /// A name for people; empty when none is given.
     #[serde(default)]
     pub name: String,
-    /// What it does; may be empty.
     #[serde(default)]
     pub description: String,
     /// What it takes, in words.
@@ -53,13 +52,10 @@ pub struct ServiceModel {
     /// A name for people; empty when none is given.
     #[serde(default)]
     pub name: String,
-    /// What it is; may be empty.
     #[serde(default)]
     pub description: String,
-    /// Likes; 0 when unknown.
     #[serde(default)]
     pub likes: u64,
-    /// Words that say what it is for.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
     /// Where it runs, when that is known to be elsewhere than at the service.
@@ -97,10 +93,8 @@ pub struct Candidates {
     pub note: Option<String>,
 }
 
-/// Says which tasks there are and who could perform them.
 #[async_trait]
 pub trait ModelSource: Send + Sync {
-    /// The task types a plan may use.
     async fn tasks(&self) -> Result<Tasks, TaskError>;
 
     /// Who could perform a task. `effective` is the type really run: the planned one, or what stands in for it
@@ -226,7 +220,6 @@ impl Sources {
         Some(Candidate { id: tool.name.clone(), host: Host::Tool.into(), effective_task: tool.name.clone() })
     }
 
-    /// The task types that something can serve as configured.
     pub fn offered(&self, chat_model: bool) -> Vec<Tool> {
         let served = |task: &TaskType| {
             let remote = |model: &Arc<Model>| match model.host {

@@ -13,7 +13,6 @@ use self::words::{Words, label, title, why};
 /// How a display path is shown to the person: as a path on disk or an address.
 pub(crate) type ShowPath<'a> = &'a dyn Fn(&str) -> String;
 
-/// Characters of one text result that are shown before it is cut.
 const SHOWN: usize = 4_000;
 
 /// Tells what was done, with every file named, and what failed and why. For an empty plan it says so.

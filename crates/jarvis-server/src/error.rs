@@ -208,13 +208,7 @@ fn status_of_chat(error: &ChatError) -> StatusCode {
     match error {
         ChatError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
         ChatError::Recording { .. } => StatusCode::INTERNAL_SERVER_ERROR,
-        ChatError::Unreachable { .. }
-        | ChatError::Unauthorized { .. }
-        | ChatError::RateLimited { .. }
-        | ChatError::Api { .. }
-        | ChatError::BadReply { .. }
-        | ChatError::ReplayMiss { .. }
-        | ChatError::Config(_) => StatusCode::BAD_GATEWAY,
+        _ => StatusCode::BAD_GATEWAY,
     }
 }
 
@@ -265,12 +259,7 @@ impl From<JournalError> for ApiError {
             JournalError::Ambiguous { .. } => {
                 ApiError::invalid("several runs have ids that begin like this; give the whole id")
             }
-            JournalError::Corrupt { .. }
-            | JournalError::NotAJournal { .. }
-            | JournalError::TooNew { .. }
-            | JournalError::Lost { .. }
-            | JournalError::Sqlite { .. }
-            | JournalError::Io { .. } => ApiError::internal("the run journal cannot be read", &error),
+            _ => ApiError::internal("the run journal cannot be read", &error),
         }
     }
 }

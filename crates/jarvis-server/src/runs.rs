@@ -116,7 +116,6 @@ pub(crate) struct Ended<T> {
     pub(crate) ms: u64,
 }
 
-/// A run that was started: its shared part, and its end.
 pub(crate) struct Started<T> {
     pub(crate) live: Arc<Live>,
     pub(crate) end: oneshot::Receiver<Ended<T>>,
@@ -313,7 +312,6 @@ impl Live {
         }
     }
 
-    /// True while it has no slot yet.
     pub(crate) fn is_waiting(&self) -> bool {
         self.waiting.load(Ordering::Relaxed)
     }

@@ -41,10 +41,8 @@ pub enum Answer {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HubModel {
     pub id: String,
-    /// The Hub's task word.
     pub pipeline_tag: String,
     pub likes: u64,
-    /// Downloads in the last month.
     pub downloads: u64,
     pub tags: Vec<String>,
     /// Provider name to `live`, `staging` or `error`.

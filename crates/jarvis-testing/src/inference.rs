@@ -12,7 +12,6 @@ use crate::stub::{Canned, Captured, Stub};
 #[derive(Debug, Clone)]
 pub enum Served {
     Now(Canned),
-    /// Says `times` times that it is loading, then answers.
     Loading {
         times: u32,
         /// The seconds it says that it needs.

@@ -12,6 +12,7 @@ pub mod stub;
 use std::collections::HashMap;
 
 /// The rows of one table of a YAML document of test cases, which maps the name of each table to its rows.
+#[allow(clippy::panic, reason = "a test whose cases cannot be read fails")]
 pub fn rows<T: serde::de::DeserializeOwned>(document: &str, table: &str) -> Vec<T> {
     let mut tables: HashMap<String, Vec<serde_json::Value>> =
         serde_saphyr::from_str(document).unwrap_or_else(|error| panic!("the test cases are not YAML: {error}"));

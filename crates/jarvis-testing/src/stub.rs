@@ -22,7 +22,6 @@ const MAX_REQUEST: usize = 256 << 20;
 pub struct Captured {
     pub method: String,
     pub path: String,
-    /// What follows `?`; empty when nothing does.
     pub query: String,
     /// The headers, names in lower case.
     pub headers: Vec<(String, String)>,

@@ -118,7 +118,6 @@ impl BatchProgress {
         }
     }
 
-    /// The line for an item that ended, if it gets one.
     fn line_for(&self, summary: &Summary, ended: &Ended) -> Option<String> {
         let (item, Ended { id, message, .. }) = (self.words.0, ended);
         let verbose = self.printer.verbosity() >= Verbosity::Verbose;

@@ -301,23 +301,16 @@ fn missing(name: &str, error: &std::io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, mentions};
+    use super::mentions;
 
     #[test]
     fn files_that_are_not_there_are_told_and_addresses_are_no_files() {
-        for (text, want) in [
-            ("edges of photo-nobody-has.jpg, please", vec![("photo-nobody-has.jpg", Found::Nowhere)]),
-            ("1.jpg and 11.jpg.", vec![("1.jpg", Found::Nowhere), ("11.jpg", Found::Nowhere)]),
-            ("找出nowhere.jpg的边缘", vec![("nowhere.jpg", Found::Nowhere)]),
-            ("edges of ../../etc/passwd", vec![("../../etc/passwd", Found::Outside)]),
-            ("../photo.jpg", vec![("../photo.jpg", Found::Outside)]),
-            ("see https://example.com/a.png", vec![]),
-            ("edges of /images/ab12.png", vec![]),
-            ("notes.txt.gpg", vec![]),
-            ("no files here. none", vec![]),
-            ("this and/or that", vec![]),
-        ] {
-            let got: Vec<(&str, Found)> = mentions(text).into_iter().map(|m| (&text[m.range], m.found)).collect();
+        for (text, want) in
+            jarvis_testing::rows::<(String, Vec<(String, String)>)>(include_str!("cases.yaml"), "mentions")
+        {
+            let found = mentions(&text).into_iter();
+            let got: Vec<(String, String)> =
+                found.map(|m| (text[m.range].to_owned(), format!("{:?}", m.found).to_lowercase())).collect();
             assert_eq!(got, want, "{text}");
         }
     }

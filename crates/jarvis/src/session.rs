@@ -34,16 +34,13 @@ pub(crate) struct Finished {
     pub(crate) run_id: RunId,
     pub(crate) run: Run,
     pub(crate) usage: Usage,
-    /// How long it took, in milliseconds.
     pub(crate) ms: u64,
     /// Whether the answer's text was already printed piece by piece.
     pub(crate) streamed: bool,
 }
 
 pub(crate) enum Work {
-    /// A request, by the pipeline that carries it out.
     Request(Request, Arc<dyn Pipeline>),
-    /// A plan that was made before, for a request.
     Plan(Request, Box<Executable>),
 }
 
@@ -70,12 +67,10 @@ pub(crate) async fn run(app: &App, work: Work, live: Live, printer: Printer) -> 
     }
 }
 
-/// A run of whatever kind that came to its end.
 pub(crate) struct Watched<T> {
     pub(crate) run_id: RunId,
     pub(crate) ended: T,
     pub(crate) usage: Usage,
-    /// How long it took, in milliseconds.
     pub(crate) ms: u64,
     /// What of the answer was printed piece by piece.
     streamed_text: String,
@@ -104,13 +99,11 @@ trait Observer: Send + 'static {
     fn observe(&mut self, event: &Event);
 }
 
-/// Shows a run on stderr and, when asked for, on stdout.
 struct Screen {
     progress: Progress,
     live: Live,
     printer: Printer,
     streamed_text: String,
-    /// How long the run took, in milliseconds.
     ms: u64,
 }
 

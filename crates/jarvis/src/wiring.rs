@@ -194,7 +194,6 @@ impl Folders {
     }
 }
 
-/// The platform's folders for configuration and data.
 fn strategy() -> Result<(PathBuf, PathBuf), Failure> {
     use etcetera::BaseStrategy;
     let base = etcetera::choose_base_strategy()
@@ -239,7 +238,6 @@ pub(crate) fn catalogue(config: &Config, printer: Printer) -> Result<Catalogue, 
     Ok(catalogue)
 }
 
-/// The journal alone, for commands that only read it.
 pub(crate) fn open_journal(global: &Global, printer: Printer) -> Result<Journal, Failure> {
     let loaded = load_config(global, printer)?;
     let folders = Folders::of(&loaded.config)?;

@@ -54,25 +54,7 @@ impl<M: ChatModel> Recorder<M> {
 
 #[async_trait]
 impl<M: ChatModel> ChatModel for Recorder<M> {
-    fn model_name(&self, stage: &str) -> String {
-        self.model.model_name(stage)
-    }
-
-    fn context_tokens(&self, stage: &str) -> usize {
-        self.model.context_tokens(stage)
-    }
-
-    fn count_tokens(&self, stage: &str, text: &str) -> usize {
-        self.model.count_tokens(stage, text)
-    }
-
-    fn token_ids(&self, stage: &str, text: &str) -> Vec<u32> {
-        self.model.token_ids(stage, text)
-    }
-
-    fn can_see(&self) -> bool {
-        self.model.can_see()
-    }
+    crate::model_facts_of!(self => self.model);
 
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let reply = self.model.complete(request).await?;
@@ -195,18 +177,10 @@ mod tests {
 
     #[test]
     fn landmarks_pass_over_what_differs_from_run_to_run() {
-        for (text, expected) in [
-            ("", vec![]),
-            ("Hi", vec!["Hi"]),
-            ("Draw a cat, please", vec!["Draw a cat, please"]),
-            ("17 /tmp/x9/a.png", vec![]),
-            ("What is in /tmp/x9/a.png? Be brief.", vec!["What is in", "? Be brief."]),
-            (r#"{"image": "/images/ab12.png", "score": 0.98}"#, vec![r#"{"image": ""#, r#"", "score":"#, "}"]),
-            ("请数一数a1.png里有几只动物", vec!["请数一数", "里有几只动物"]),
-            ("a 1 bb 2 ccc 3 dddd 4 eeeee", vec!["bb", "ccc", "dddd", "eeeee"]),
-            (r"C:\Users\me\a.png now", vec!["now"]),
-        ] {
-            let messages = [Message::text(Role::User, text), Message::text(Role::Assistant, "Well,")];
+        for (text, expected) in
+            jarvis_testing::rows::<(String, Vec<String>)>(include_str!("../cases.yaml"), "landmarks")
+        {
+            let messages = [Message::text(Role::User, &text), Message::text(Role::Assistant, "Well,")];
             let got = landmarks(&messages);
             assert_eq!(got, expected, "{text}");
             assert!(got.iter().all(|piece| text.contains(piece)), "{text}");

@@ -60,21 +60,8 @@ async fn ids_tell_model_endpoint_and_settings_but_no_key() {
         let config = OpenAiConfig { model: " m ".into(), extra_body, ..config(base.to_owned()) };
         OpenAiEmbeddings::new(config).map_or_else(|error| error.to_string(), |client| client.id())
     };
-    for (base, extra, expected) in [
-        ("http://h/v1/", json!({}), "m at http://h/v1/embeddings"),
-        ("http://h/v1/embeddings", json!({}), "m at http://h/v1/embeddings"),
-        (
-            "http://user:secret@h?key=secret",
-            json!({"dimensions": 5}),
-            r#"m at http://h/v1/embeddings with {"dimensions":5}"#,
-        ),
-        (
-            "h",
-            json!({}),
-            "the base URL of the embeddings endpoint, (not an address), cannot be used: relative URL without a base",
-        ),
-    ] {
-        assert_eq!(named(base, extra), expected, "{base}");
+    for (base, extra, expected) in rows::<(String, Value, String)>(CASES, "embedder ids") {
+        assert_eq!(named(&base, extra), expected, "{base}");
     }
 }
 

@@ -27,14 +27,12 @@ pub struct Decision {
     pub plan_id: String,
     /// The plan. Empty when the request calls for no task.
     pub plan: Plan,
-    /// One choice for each task, in ascending id.
     pub choices: Vec<TaskChoice>,
     pub mapped: Vec<Mapped>,
     /// What a reader should know: what was mended, guessed or could not be saved.
     pub warnings: Vec<String>,
     pub description: Option<String>,
     pub usage: Usage,
-    /// How long it took, in milliseconds.
     pub ms: u64,
     /// Where the plan was saved, relative to the folder that holds the plans' folder.
     pub saved: Option<String>,

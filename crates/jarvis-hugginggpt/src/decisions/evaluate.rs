@@ -58,7 +58,6 @@ pub struct Evaluation {
     pub exact_match: f64,
     /// Method 2: the share of true paths found, averaged over the samples.
     pub path_recall: f64,
-    /// Both shares by category.
     pub categories: BTreeMap<String, CategoryFigures>,
     /// Each sample, in the order of the examples.
     pub per_sample: Vec<Sample>,

@@ -160,25 +160,7 @@ struct Logged {
 
 #[async_trait]
 impl ChatModel for Logged {
-    fn model_name(&self, stage: &str) -> String {
-        self.chat.model_name(stage)
-    }
-
-    fn context_tokens(&self, stage: &str) -> usize {
-        self.chat.context_tokens(stage)
-    }
-
-    fn count_tokens(&self, stage: &str, text: &str) -> usize {
-        self.chat.count_tokens(stage, text)
-    }
-
-    fn token_ids(&self, stage: &str, text: &str) -> Vec<u32> {
-        self.chat.token_ids(stage, text)
-    }
-
-    fn can_see(&self) -> bool {
-        self.chat.can_see()
-    }
+    jarvis_chat::model_facts_of!(self => self.chat);
 
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let name = self.log.write(request).await;

@@ -22,7 +22,6 @@ use crate::source::Sources;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Executable {
     pub request: Option<String>,
-    /// The plan; its ids are dense.
     pub plan: Plan,
     /// The pinned models by plan id; `None` leaves the choice to be made.
     pub pins: Vec<Option<Selection>>,

@@ -242,15 +242,9 @@ impl Service {
     }
 
     fn failed(&self, what: &'static str, source: CallError) -> ServiceError {
-        let origin = self.origin();
         match source {
             CallError::BadReply => self.odd("JSON"),
-            CallError::Timeout(_)
-            | CallError::Connect
-            | CallError::Status(..)
-            | CallError::TooLarge(_)
-            | CallError::Redirects
-            | CallError::Broken => ServiceError::Call { origin, what, source },
+            source => ServiceError::Call { origin: self.origin(), what, source },
         }
     }
 

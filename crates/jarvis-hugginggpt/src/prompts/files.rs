@@ -70,14 +70,11 @@ fn text_of(fields: &Map<String, Value>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use jarvis_testing::rows;
+
     use super::*;
 
-    #[track_caller]
-    fn check(content: &str, want: Option<&str>) {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("p.json"), content).unwrap();
-        assert_eq!(prompt_text("p.json", folder.path()).ok().as_deref(), want, "{content}");
-    }
+    const CASES: &str = include_str!("../cases.yaml");
 
     #[test]
     fn a_prompt_is_itself_or_a_file() {
@@ -85,33 +82,19 @@ mod tests {
         assert_eq!(prompt_text("Plan well.", nowhere).unwrap(), "Plan well.");
         assert_eq!(prompt_text("Reply as in\nexample.json", nowhere).unwrap(), "Reply as in\nexample.json");
         assert!(prompt_text("missing.json", nowhere).unwrap_err().to_string().contains("missing.json"));
-        check(r#"{"template_array": ["a", "b"], "content": "c"}"#, Some("a\nb"));
-        check(r#"{"content_array": ["a", "", "b"]}"#, Some("a\n\nb"));
-        check(r#"{"template": "t"}"#, Some("t"));
-        check(r#"{"role": "system", "content": "c"}"#, Some("c"));
-        check(r#""just text""#, Some("just text"));
-        check(r#"{"content_array": [1]}"#, None);
-        check("[]", None);
-        check("{", None);
-    }
-
-    #[track_caller]
-    fn check_demos(content: &str, want: Option<&str>) {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), content).unwrap();
-        assert_eq!(demos_text(file.path()).ok().as_deref(), want, "{content}");
+        let folder = tempfile::tempdir().unwrap();
+        for (content, want) in rows::<(String, Option<String>)>(CASES, "prompt files") {
+            std::fs::write(folder.path().join("p.json"), &content).unwrap();
+            assert_eq!(prompt_text("p.json", folder.path()).ok(), want, "{content}");
+        }
     }
 
     #[test]
     fn demos_are_messages_or_one_text() {
-        check_demos(r#"[{"role":"user","content":"hi"}]"#, Some(r#"[{"role":"user","content":"hi"}]"#));
-        check_demos(
-            r#"[{"role":"assistant","content_array":["a","b"]}]"#,
-            Some(r#"[{"role":"assistant","content":"a\nb"}]"#),
-        );
-        check_demos(r#"{"content_array":["x"]}"#, Some(r#"[{"role":"user","content":"x"}]"#));
-        check_demos("[]", Some("[]"));
-        check_demos(r#"[{"content":"no role"}]"#, None);
-        check_demos("7", None);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for (content, want) in rows::<(String, Option<String>)>(CASES, "demos") {
+            std::fs::write(file.path(), &content).unwrap();
+            assert_eq!(demos_text(file.path()).ok(), want, "{content}");
+        }
     }
 }

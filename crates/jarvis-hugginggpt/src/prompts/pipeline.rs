@@ -46,7 +46,6 @@ pub struct PipelineChoice<'a> {
 }
 
 impl Prompts {
-    /// Which of the known names an unknown one means.
     pub fn map_task(&self, input: &str, name: &str, tasks: &[&str]) -> Result<Vec<Turn>, TemplateError> {
         self.table
             .turns(Prompt::MapTask, &json!({"input": input, "name": name, "tasks": quoted(tasks.iter().copied())}))
@@ -90,7 +89,6 @@ impl Prompts {
         Ok(alternating(turns))
     }
 
-    /// One model for one task of a pipeline.
     pub fn pipeline_choice(&self, ask: &PipelineChoice<'_>) -> Result<Vec<Turn>, TemplateError> {
         let models: Vec<Value> = ask.models.iter().map(|model| model_shown(model, ask.description)).collect();
         let info = json!(ask.info);

@@ -26,18 +26,19 @@ pub(crate) fn decisions(fixture: &Fixture) -> Decisions {
     }
 }
 
-pub(crate) struct Decided {
-    pub(crate) result: Result<Decision, DecisionError>,
+pub(crate) struct Decided<T = Decision> {
+    pub(crate) result: Result<T, DecisionError>,
     pub(crate) events: Vec<Event>,
 }
 
-impl Decided {
-    pub(crate) fn decision(&self) -> &Decision {
+impl<T> Decided<T> {
+    pub(crate) fn decision(&self) -> &T {
         self.result.as_ref().expect("a decision")
     }
 
-    fn kinds(&self) -> Vec<&'static str> {
-        self.events.iter().map(|event| event.kind.name()).collect()
+    /// The kinds of the events, without notes.
+    pub(crate) fn kinds(&self) -> Vec<&'static str> {
+        self.events.iter().map(|event| event.kind.name()).filter(|name| *name != "note").collect()
     }
 }
 
@@ -98,7 +99,7 @@ async fn the_events_tell_it_as_it_goes() {
     assert_eq!(kinds[kinds.len() - 2..], ["execution_config", "done"]);
     let at = |kind: &str| kinds.iter().position(|other| *other == kind).expect(kind);
     assert!(at("plan") < at("model_chosen") && at("model_chosen") < at("execution_config"), "{kinds:?}");
-    let told = decided.events[kinds.len() - 2].to_value();
+    let told = decided.events[decided.events.len() - 2].to_value();
     assert_eq!(told["value"], decided.decision().execution_config()["execution_config"]);
 }
 

@@ -6,16 +6,16 @@ use std::time::Duration;
 use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
 use jarvis_engine::Events;
 use jarvis_hugginggpt::HuggingGpt;
+use jarvis_hugginggpt::decisions::Decisions;
 use jarvis_hugginggpt::decisions::examples::Scenario;
 use jarvis_hugginggpt::decisions::pipeline::decide::PipelineDecision;
 use jarvis_hugginggpt::decisions::service::{Service, ServiceConfig, ServiceSource};
-use jarvis_hugginggpt::decisions::{DecisionError, DecisionSettings, Decisions, PlanStore};
-use jarvis_plan::Event;
 use jarvis_testing::catalogue::{Data, FakeCatalogue};
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::decisions::Decided;
 use crate::fixture::{Builder, Fixture, with_chat, with_events};
 
 pub(crate) struct ServiceFixture {
@@ -47,34 +47,17 @@ pub(crate) async fn with_service_of(builder: Builder, data: Data) -> ServiceFixt
         ..ServiceConfig::new(service.base().parse().expect("a URL"))
     };
     let source = ServiceSource::new(Service::new(config).expect("the client builds"), 5);
-    let decisions = Decisions {
-        pipeline: Arc::clone(&base.pipeline),
-        settings: DecisionSettings::default(),
-        source: Arc::new(source),
-        plans: Some(Arc::new(PlanStore::new(base.logs.path().join("execution_configs"), 10))),
-        prompt_logs: None,
-    };
+    let decisions = Decisions { source: Arc::new(source), ..crate::decisions::decisions(&base) };
     ServiceFixture { base, service, decisions }
 }
 
-pub(crate) struct Told {
-    pub(crate) result: Result<PipelineDecision, DecisionError>,
-    pub(crate) events: Vec<Event>,
-}
+pub(crate) type Told = Decided<PipelineDecision>;
 
 impl Told {
-    pub(crate) fn decision(&self) -> &PipelineDecision {
-        self.result.as_ref().expect("a decision")
-    }
-
     /// The tasks with their models: `id (model), …`.
     pub(crate) fn lines(&self) -> String {
         let tasks = self.decision().pipeline.tasks.iter();
         tasks.map(|task| format!("{} ({})", task.id, task.model_id)).collect::<Vec<_>>().join(", ")
-    }
-
-    pub(crate) fn kinds(&self) -> Vec<&'static str> {
-        self.events.iter().map(|event| event.kind.name()).filter(|name| *name != "note").collect()
     }
 
     pub(crate) fn warns(&self, text: &str) -> bool {

@@ -142,19 +142,12 @@ impl Questions {
             }
         };
         let document = self.server.parts.agent.read(file_data).await.map_err(|error| status::of_document(&error))?;
-        let asked = Asked {
-            question,
-            document: document.text,
-            language,
-            max_steps: Some(max_steps),
-            deadline: None,
-            warnings: document.warnings,
-        };
+        let max_steps = Some(max_steps);
+        let asked = Asked { language, max_steps, warnings: document.warnings, ..Asked::new(question, document.text) };
         Ok(Timed { asked, until })
     }
 }
 
-/// A question, and until when its caller waits.
 struct Timed {
     asked: Asked,
     until: Option<Instant>,
@@ -200,21 +193,7 @@ async fn stream_events(kind: &EventKind, media: &Arc<Media>) -> Vec<QueryEvent> 
             let observation = std::iter::once(StreamEvent::Observation(text.clone()));
             observation.chain(made.into_iter().map(StreamEvent::Image)).map(|made| event(*step, made)).collect()
         }
-        EventKind::Queued { .. }
-        | EventKind::RunStarted { .. }
-        | EventKind::ModelCall { .. }
-        | EventKind::Plan { .. }
-        | EventKind::Mapped { .. }
-        | EventKind::ModelChosen { .. }
-        | EventKind::ExecutionConfig { .. }
-        | EventKind::TaskStarted { .. }
-        | EventKind::TaskAttempt { .. }
-        | EventKind::TaskFinished { .. }
-        | EventKind::Token { .. }
-        | EventKind::Answer { .. }
-        | EventKind::Note { .. }
-        | EventKind::Done { .. }
-        | EventKind::Error { .. } => Vec::new(),
+        _ => Vec::new(),
     }
 }
 

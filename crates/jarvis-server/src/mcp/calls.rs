@@ -88,14 +88,8 @@ impl Jarvis {
             .read(bytes.into())
             .await
             .map_err(|error| args::wrong(format!("the document cannot be read: {error}")))?;
-        let asked = Asked {
-            question: ask.question,
-            document: document.text,
-            language: ask.language,
-            max_steps: ask.max_steps,
-            deadline: None,
-            warnings: document.warnings,
-        };
+        let args::Ask { question, language, max_steps, .. } = ask;
+        let asked = Asked { language, max_steps, warnings: document.warnings, ..Asked::new(question, document.text) };
         let question = asked.question.clone();
         let work = move |events, cancel| async move { agent.ask(&asked, &events, cancel).await };
         let started = self.server.runs.start(&question, Keep::Events, work).map_err(refused)?;
@@ -208,7 +202,6 @@ async fn finished<T>(started: Started<T>, context: &Context) -> Result<(String, 
     ended.map_err(refused)
 }
 
-/// A run that was not taken, or that broke off.
 fn refused(error: ApiError) -> ErrorData {
     let data = json!({"code": error.0.code, "retry": matches!(error.0.code, "overloaded" | "stopping")});
     ErrorData::internal_error(in_full(&error), Some(data))
@@ -241,7 +234,6 @@ fn with_hint(message: &str, hint: Option<&str>) -> String {
     }
 }
 
-/// A plan as a short list.
 fn in_words(document: &Value) -> String {
     let tasks = document.pointer("/execution_config/tasks").and_then(Value::as_array);
     let tasks = tasks.map(Vec::as_slice).unwrap_or_default();

@@ -63,22 +63,15 @@ fn message(name: &str, event: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use jarvis_testing::rows;
+    use serde_json::Value;
 
     use super::message;
 
     #[test]
     fn events_become_sentences() {
-        for (name, event, want) in [
-            ("queued", json!({"ahead": 2}), Some("waiting for a slot; 2 runs ahead")),
-            ("plan", json!({"plan": {"tasks": [{"task": "a"}, {"task": "b"}]}}), Some("planned: a, b")),
-            ("plan", json!({"plan": {"tasks": []}}), Some("planned: no task is needed")),
-            ("task_started", json!({"id": 0, "task": "a", "model": "m"}), Some("task 0 (a) started with m")),
-            ("action", json!({"step": 1, "tool": "plot", "input": "{}"}), Some("action: plot {}")),
-            ("token", json!({"text": "x"}), None),
-            ("done", json!({}), None),
-        ] {
-            assert_eq!(message(name, &event).as_deref(), want, "{name}");
+        for (name, event, want) in rows::<(String, Value, Option<String>)>(include_str!("../cases.yaml"), "progress") {
+            assert_eq!(message(&name, &event), want, "{name}");
         }
     }
 }

@@ -27,7 +27,6 @@ use crate::wire::reply::SseEvent;
 /// The creation time that every model is listed with, 2026-01-01.
 const CREATED: u64 = 1_767_225_600;
 
-/// A pipeline as a model.
 fn card(name: &str) -> ModelCard {
     ModelCard { id: format!("jarvis/{name}"), object: "model", created: CREATED, owned_by: "jarvis" }
 }

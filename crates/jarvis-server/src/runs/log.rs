@@ -76,7 +76,6 @@ impl Log {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).closed
     }
 
-    /// What happened so far, without the pieces of the answer.
     pub(crate) fn so_far(&self) -> Vec<Frame> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).frames.clone()
     }

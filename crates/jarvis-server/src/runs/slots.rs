@@ -65,7 +65,6 @@ impl Slots {
 }
 
 impl Ticket {
-    /// True when there is a slot at once.
     pub(crate) fn try_now(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.free).try_acquire_owned().ok()
     }

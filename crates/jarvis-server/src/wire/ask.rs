@@ -272,18 +272,8 @@ mod tests {
                 name: Some((*name).to_owned()),
             })
             .collect();
-        for (text, want) in [
-            ("edges of a.png", "edges of /images/1.png"),
-            ("edges of a.png.", "edges of /images/1.png."),
-            ("my photo.jpg and data.png, a.png", "/images/2-a.png and /images/3.png, /images/1.png"),
-            ("\"my photo.jpg\"", "\"/images/2-a.png\""),
-            ("找出a.png的边缘", "找出/images/1.png的边缘"),
-            ("metadata.png stays", "metadata.png stays"),
-            ("a.png.bak and x/a.png stay", "a.png.bak and x/a.png stay"),
-            ("nothing here", "nothing here"),
-            ("", ""),
-        ] {
-            assert_eq!(with_paths(text, &attached), want, "{text}");
+        for (text, want) in jarvis_testing::rows::<(String, String)>(include_str!("../cases.yaml"), "names to paths") {
+            assert_eq!(with_paths(&text, &attached), want, "{text}");
         }
         // Names that lead to each other do not grow.
         let chain: Vec<Resource> = (0..32)

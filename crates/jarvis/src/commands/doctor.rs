@@ -136,7 +136,6 @@ fn is_among(findings: &[Finding], failure: &Failure) -> bool {
     findings.iter().any(|finding| finding.found == found)
 }
 
-/// Asks the chat model for a word.
 async fn chat(app: &App, findings: &mut Vec<Finding>) {
     let Some(chat) = &app.pipeline.chat else {
         findings.push(Finding::good("chat model", "none: the offline planner plans, native models work"));

@@ -245,21 +245,10 @@ mod tests {
 
     #[test]
     fn addresses_are_read_as_people_write_them() {
-        for (text, want) in [
-            ("127.0.0.1:8004", Some(("127.0.0.1", 8004))),
-            ("0.0.0.0:80", Some(("0.0.0.0", 80))),
-            (":9000", Some(("127.0.0.1", 9000))),
-            ("9000", Some(("127.0.0.1", 9000))),
-            ("localhost", Some(("localhost", 8004))),
-            ("localhost:0", Some(("localhost", 0))),
-            ("[::1]:8004", Some(("[::1]", 8004))),
-            ("[::1]", Some(("[::1]", 8004))),
-            ("::1", Some(("::1", 8004))),
-            ("127.0.0.1:99999", None),
-            ("127.0.0.1:http", None),
-        ] {
-            let got = split(text, 8004).ok();
-            assert_eq!(got.as_ref().map(|(host, port)| (host.as_str(), *port)), want, "{text}");
+        for (text, want) in
+            jarvis_testing::rows::<(String, Option<(String, u16)>)>(include_str!("../cases.yaml"), "addresses")
+        {
+            assert_eq!(split(&text, 8004).ok(), want, "{text}");
         }
     }
 }

@@ -15,7 +15,6 @@ use crate::failure::Failure;
 
 const OPENAI: &str = "https://api.openai.com/v1";
 
-/// The chat model, and the endpoint it is at when it is at one.
 #[derive(Clone)]
 pub(crate) struct Chat {
     pub(crate) model: Arc<dyn ChatModel>,
@@ -27,7 +26,6 @@ pub(crate) struct Chat {
 pub(crate) struct Special {
     /// The key, in place of the environment's.
     pub(crate) key: Option<Secret>,
-    /// Further fields of each body.
     pub(crate) body: Map<String, Value>,
 }
 

@@ -16,7 +16,6 @@ use crate::config::{Config, Loaded};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// All tools, and which of them plans may use.
 pub(crate) struct Tools {
     pub(crate) registry: Arc<Registry>,
     opened: Opened,

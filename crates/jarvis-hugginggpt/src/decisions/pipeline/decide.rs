@@ -28,7 +28,6 @@ pub struct PipelineDecision {
     /// What a reader should know: what was mended or guessed, the same for the same decision.
     pub warnings: Vec<String>,
     pub usage: Usage,
-    /// How long it took, in milliseconds.
     pub ms: u64,
     /// Where the plan was saved, relative to the folder that holds the plans' folder.
     pub saved: Option<String>,

@@ -11,7 +11,6 @@ use moka::future::Cache;
 
 use super::{Fetched, ServiceError};
 
-/// The most replies of one kind that are kept.
 const CAPACITY: u64 = 1_000;
 
 /// How much longer a failure holds when there is an earlier reply to serve: a service that hangs must not delay every

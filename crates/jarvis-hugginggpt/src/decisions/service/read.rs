@@ -83,7 +83,6 @@ pub(super) fn tasks(value: &Value) -> Option<Vec<ServiceTask>> {
     })
 }
 
-/// Reads a list of models; `None` when it is none.
 pub(super) fn models(value: &Value) -> Option<Vec<ServiceModel>> {
     by_id(value, "models", MAX_MODELS, |id, record| {
         let tags = record.get("meta").and_then(|meta| meta.get("tags"));

@@ -16,7 +16,6 @@ use crate::state::Server;
 use crate::wire::ask::MOST_ATTACHMENTS;
 use crate::wire::openai::{ChatCompletionRequest, ChatMessage, Content, Part};
 
-/// Refuses what would change the reply and cannot be served.
 pub(super) fn check(body: &ChatCompletionRequest) -> Result<(), ApiError> {
     let asked = |value: &Option<Value>| match value {
         None | Some(Value::Null) => false,

@@ -13,7 +13,6 @@ use crate::routes::openai::{Links, tokens};
 use crate::runs::{Ended, Frame};
 use crate::wire::openai::{Chunk, ChunkChoice, Delta, Tokens};
 
-/// What every piece begins with.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) id: String,
@@ -21,7 +20,6 @@ pub(super) struct Head {
     pub(super) created: u64,
 }
 
-/// What the client asked for beside the answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Want {
     pub(super) usage: bool,

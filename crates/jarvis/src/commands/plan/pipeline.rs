@@ -20,7 +20,6 @@ use crate::wiring::App;
 
 const NO_MODEL: &str = "set one, for example `--llm qwen3:8b --base-url http://localhost:11434/v1`";
 
-/// Decides for a scene and prints its pipeline.
 pub(super) async fn decide(
     args: &PlanArgs,
     text: &str,
