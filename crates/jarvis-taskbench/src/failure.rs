@@ -5,43 +5,30 @@ use serde::Serialize;
 
 use crate::words::words;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub enum FailureKind {
-    /// The endpoint limits the rate of calls (429), and repeats did not help.
-    RateLimit,
-    /// Another HTTP status than success.
-    HttpStatus,
-    Timeout,
-    Transport,
-    /// The endpoint's answer holds no text of a reply.
-    BadReply,
-    /// The reply holds no JSON that could be used.
-    ContentFormat,
-    /// The reply's JSON is not of the wanted shape.
-    Schema,
-    ReplayMiss,
-    Recording,
-    /// The call cannot be made as configured.
-    Config,
-    Planner,
-    /// The tool graph has no such part.
-    NotReachable,
+words! {
+    #[derive(Serialize)]
+    pub enum FailureKind {
+        /// The endpoint limits the rate of calls (429), and repeats did not help.
+        RateLimit,
+        /// Another HTTP status than success.
+        HttpStatus,
+        Timeout,
+        Transport,
+        /// The endpoint's answer holds no text of a reply.
+        BadReply,
+        /// The reply holds no JSON that could be used.
+        ContentFormat,
+        /// The reply's JSON is not of the wanted shape.
+        Schema,
+        ReplayMiss,
+        Recording,
+        /// The call cannot be made as configured.
+        Config,
+        Planner,
+        /// The tool graph has no such part.
+        NotReachable,
+    }
 }
-
-words!(FailureKind:
-    RateLimit = "RateLimit",
-    HttpStatus = "HttpStatus",
-    Timeout = "Timeout",
-    Transport = "Transport",
-    BadReply = "BadReply",
-    ContentFormat = "ContentFormat",
-    Schema = "Schema",
-    ReplayMiss = "ReplayMiss",
-    Recording = "Recording",
-    Config = "Config",
-    Planner = "Planner",
-    NotReachable = "NotReachable",
-);
 
 impl FailureKind {
     pub(crate) fn of(error: &ChatError) -> FailureKind {

@@ -17,13 +17,12 @@ pub const EXTRA_COLUMNS: &[Column<'static>] = &[
     ("strict v-F1", "strict/argument_values/f1", Form::Percent),
 ];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    Run,
-    Published,
+words! {
+    pub enum Source {
+        Run = "run",
+        Published = "published",
+    }
 }
-
-words!(Source: Run = "run", Published = "published");
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
