@@ -3,7 +3,7 @@
 use jarvis_plan::export::text::{clean, cut};
 use serde_json::Value;
 
-use super::{METRICS, Metric, Report, Run, leaderboard, left_out};
+use super::{METRICS, Metric, Report, Run, full_size, left_out};
 use crate::evaluate::Wanted;
 use crate::evaluate::table::{Column, Form, Table};
 use crate::words::words;
@@ -264,7 +264,7 @@ pub fn notes(report: &Report) -> Vec<String> {
     }
     let sizes = report.domains.iter().filter(|_| report.leaderboard).filter_map(|domain| {
         let known = domain.known?;
-        Some(format!("{known} {}", leaderboard::full_size(known)?))
+        Some(format!("{known} {}", full_size(known)?))
     });
     let mut sizes: Vec<String> = sizes.collect();
     sizes.dedup();
