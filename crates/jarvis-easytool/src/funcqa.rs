@@ -11,6 +11,7 @@ use jarvis_prompt::literal::Literal;
 use jarvis_tools::Registry;
 use jarvis_tools::hub::{self, Function, Mode};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::instructions::{FunctionInstruction, builtin_functions};
 use crate::log::{ChosenApi, ExecuteLog, SolveRecord, Subtask};
@@ -105,15 +106,10 @@ impl Solver for FuncqaSolver {
     }
 
     async fn split(&self) -> Result<Vec<Subtask>, AskError> {
-        #[derive(Serialize)]
-        struct Context<'a> {
-            question: &'a str,
-            tools: &'a [Offer],
-        }
         if self.kind == Kind::OneHop {
             return Ok(subtasks::independent(std::slice::from_ref(&self.question)));
         }
-        let context = Context { question: &self.question, tools: &self.pipeline.offers };
+        let context = json!({"question": self.question, "tools": self.pipeline.offers});
         let tasks = self.stages.ask(Prompt::DecomposeFuncqa, None, &context, replies::tasks).await?;
         question::order(&self.stages, &self.question, tasks).await
     }

@@ -8,7 +8,6 @@
 mod check;
 mod document;
 mod endpoint;
-mod error;
 mod memo;
 mod model;
 mod needs;
@@ -20,25 +19,27 @@ mod stages;
 mod tests;
 mod text;
 
+pub use check::{check_example, check_listing, parameter_schema};
+pub use document::{ApiEntry, Declared, ToolDocument, read_documents};
+pub(crate) use endpoint::add_query;
+pub use endpoint::check_endpoint;
+pub use jarvis_catalogue::openapi::ArgumentFault;
+pub use memo::Memo;
+pub use registry::{of_registry, server_registry};
+pub use report::{Fallback, InstructReport, count_tokens};
+
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use jarvis_ask::Events;
-use jarvis_chat::ChatModel;
+use jarvis_ask::{AskError, Events};
+use jarvis_catalogue::openapi::ApiError;
+use jarvis_chat::{ChatError, ChatModel};
+use jarvis_store::files::FileError;
 use jarvis_tools::Registry;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::instructions::{EndpointInstruction, ToolInstruction};
-
-pub use check::{check_example, check_listing, parameter_schema};
-pub use document::{ApiEntry, Declared, ToolDocument, read_documents};
-pub(crate) use endpoint::add_query;
-pub use endpoint::check_endpoint;
-pub use error::InstructError;
-pub use jarvis_catalogue::openapi::ArgumentFault;
-pub use memo::Memo;
-pub use registry::{of_registry, server_registry};
-pub use report::{Fallback, InstructReport, count_tokens};
 
 /// Where an Example came from that no model wrote: the document's declared defaults, after a model had failed.
 pub const BY_DEFAULT: &str = "default";
@@ -117,4 +118,32 @@ pub async fn write(
     let text = instructions.to_json();
     report.measure(documents, &instructions, text).await;
     Ok((instructions, report))
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum InstructError {
+    #[error("{}", .path.display())]
+    Document {
+        path: PathBuf,
+        #[source]
+        source: ApiError,
+    },
+    #[error("{}: {reason}", .path.display())]
+    Shape { path: PathBuf, reason: String },
+    #[error("stage `{stage}`: the chat model gave no reply")]
+    Chat {
+        stage: &'static str,
+        #[source]
+        source: ChatError,
+    },
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("stopped before everything was written")]
+    Stopped,
+}
+
+impl From<AskError> for InstructError {
+    fn from(error: AskError) -> InstructError {
+        InstructError::Chat { stage: error.stage(), source: error.into() }
+    }
 }

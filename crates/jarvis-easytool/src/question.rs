@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use jarvis_ask::AskError;
 use jarvis_engine::Limits as EngineLimits;
 use jarvis_plan::{ErrorCode, TaskError};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::log::{AnsweredTask, ExecuteLog, SolveRecord, StageCall, Status, Subtask};
 use crate::prompts::Prompt;
@@ -185,23 +185,13 @@ async fn finish(solver: &dyn Solver, record: &mut SolveRecord) {
 
 /// Asks what the subtasks wait for. Where no order can be had they run one after another, each knowing all before it.
 pub(crate) async fn order(stages: &Stages, question: &str, mut tasks: Vec<String>) -> Result<Vec<Subtask>, AskError> {
-    #[derive(Serialize)]
-    struct Row<'a> {
-        task: &'a str,
-        id: i64,
-    }
-    #[derive(Serialize)]
-    struct Context<'a> {
-        question: &'a str,
-        tasks: String,
-    }
     let most = stages.limits.subtasks;
     if tasks.len() > most {
         stages.note_error(format!("{} subtasks are too many; only the first {most} are done", tasks.len()));
         tasks.truncate(most);
     }
-    let numbered: Vec<Row<'_>> = tasks.iter().zip(1..).map(|(task, id)| Row { task, id }).collect();
-    let context = Context { question, tasks: solve::json(&numbered) };
+    let numbered: Value = tasks.iter().zip(1..).map(|(task, id)| json!({"task": task, "id": id})).collect();
+    let context = json!({"question": question, "tasks": numbered.to_string()});
     match stages.ask(Prompt::Topology, None, &context, replies::rows).await {
         Ok(rows) => {
             let (ordered, notes) = subtasks::topology(&tasks, &rows);

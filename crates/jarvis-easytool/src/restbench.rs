@@ -7,7 +7,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use jarvis_ask::Events;
 use jarvis_chat::ChatModel;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::instructions::EndpointInstruction;
 use crate::log::{RestRecord, Status};
@@ -29,23 +29,8 @@ pub struct Restbench {
     pub limits: Limits,
 }
 
-#[derive(Serialize)]
-struct Shown<'a> {
-    id: i64,
-    usage: &'a str,
-    description: &'a str,
-}
-
-#[derive(Serialize)]
-struct Example {
-    question: &'static str,
-    reply: &'static str,
-}
-
-const EXAMPLE: Example = Example {
-    question: "Pause the player",
-    reply: r#"[{"Task": "Find out what the player is playing", "ID": 15}, {"Task": "Pause the player", "ID": 19}]"#,
-};
+const EXAMPLE: &str =
+    r#"[{"Task": "Find out what the player is playing", "ID": 15}, {"Task": "Pause the player", "ID": 19}]"#;
 
 impl Restbench {
     pub fn new(
@@ -60,13 +45,6 @@ impl Restbench {
     /// Plans one question, and carries the path out where that is wanted. It always returns a record: what went wrong is in
     /// it. `id` is the question's number, from 1.
     pub async fn answer(&self, id: u64, question: &str) -> RestRecord {
-        #[derive(Serialize)]
-        struct Context<'a> {
-            question: &'a str,
-            service: &'a str,
-            tools: Vec<Shown<'a>>,
-            example: Example,
-        }
         let stages = Stages::new(&self.model, &self.events, self.limits);
         let mut record = RestRecord {
             id,
@@ -80,12 +58,13 @@ impl Restbench {
             calls: Vec::new(),
             stage_trace: Vec::new(),
         };
-        let tools = self.endpoints.iter().map(|tool| Shown {
-            id: tool.id,
-            usage: &tool.tool_usage,
-            description: &tool.tool_description,
+        let tools = self.endpoints.iter().map(|EndpointInstruction { id, tool_usage, tool_description, .. }| {
+            json!({"id": id, "usage": tool_usage, "description": tool_description})
         });
-        let context = Context { question, service: &self.service, tools: tools.collect(), example: EXAMPLE };
+        let context = json!({
+            "question": question, "service": self.service, "tools": tools.collect::<Value>(),
+            "example": {"question": "Pause the player", "reply": EXAMPLE},
+        });
         match stages.ask(Prompt::DecomposeRestbench, None, &context, replies::path).await {
             Ok(path) => {
                 let usages: IndexMap<i64, String> =

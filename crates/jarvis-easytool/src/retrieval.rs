@@ -4,28 +4,28 @@
 //! are made once: they are kept on disk by text and model. [`MiniLm`] (feature `embeddings`) makes them in this process.
 
 mod cache;
-mod error;
 #[cfg(feature = "embeddings")]
 mod minilm;
-mod stored;
 
 #[cfg(test)]
 mod tests;
+
+pub use cache::{CacheError, VectorCache};
+#[cfg(feature = "embeddings")]
+pub use minilm::MiniLm;
 
 use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jarvis_catalogue::{Bm25Index, Hit, VectorIndex};
-use jarvis_chat::Embedder;
+use jarvis_catalogue::{Bm25Index, Hit, VectorError, VectorIndex};
+use jarvis_chat::{EmbedError, Embedder};
+use jarvis_prompt::literal::Literal;
+use jarvis_store::files::FileError;
 use sha2::{Digest, Sha256};
 
-pub use cache::{CacheError, VectorCache};
-pub use error::RetrievalError;
-#[cfg(feature = "embeddings")]
-pub use minilm::MiniLm;
-pub use stored::{StoredVectors, read_stored};
+use crate::input::{InputError, read_json};
 
 pub const TOP_K: usize = 5;
 
@@ -293,4 +293,54 @@ async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RetrievalError> + Send + 'static,
 ) -> Result<T, RetrievalError> {
     tokio::task::spawn_blocking(work).await.map_err(|_| RetrievalError::Interrupted)?
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RetrievalError {
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+    #[error(transparent)]
+    Vectors(#[from] VectorError),
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    #[error(transparent)]
+    Write(#[from] FileError),
+    #[error("the tools' vectors have {found} components, and those of `{embedder}` have {expected}")]
+    Dimension { found: usize, expected: usize, embedder: String },
+    #[error("the search was interrupted")]
+    Interrupted,
+}
+
+impl RetrievalError {
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            RetrievalError::Embed(error) => error.hint(),
+            RetrievalError::Cache(CacheError::Other { .. } | CacheError::Lengths { .. }) => {
+                Some("use another folder, or remove the file; its vectors can be made again")
+            }
+            RetrievalError::Dimension { .. } | RetrievalError::Vectors(VectorError::QueryDimension { .. }) => {
+                Some("use the embedder that made the tools' vectors")
+            }
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StoredVectors {
+    pub ids: Vec<i64>,
+    pub vectors: Vec<Vec<f64>>,
+}
+
+/// Reads a JSON file that holds the pair. Numbers of tools may be texts of digits.
+///
+/// # Errors
+/// When the file cannot be read, is of another shape, or its lists are not equally long.
+pub fn read_stored(path: &Path) -> Result<StoredVectors, InputError> {
+    let (ids, vectors): (Vec<Literal>, Vec<Vec<f64>>) = read_json(path)?;
+    if ids.len() != vectors.len() {
+        return Err(InputError::shape(path, format!("it holds {} ids and {} vectors", ids.len(), vectors.len())));
+    }
+    let number = |id: Literal| id.id().ok_or_else(|| InputError::shape(path, format!("{id} is not the id of a tool")));
+    Ok(StoredVectors { ids: ids.into_iter().map(number).collect::<Result<_, _>>()?, vectors })
 }

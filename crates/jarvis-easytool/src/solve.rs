@@ -7,7 +7,7 @@ use jarvis_ask::AskError;
 use jarvis_prompt::literal::Literal;
 use jarvis_tools::{Registry, Scope, ToolError, ToolErrorKind, observation_code};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::instructions::{FunctionInstruction, ToolInstruction};
 use crate::log::{AnsweredTask, Call, ChosenApi, Subtask};
@@ -82,13 +82,8 @@ pub(crate) struct Attempt<'a> {
 }
 
 async fn choose_tool(stages: &Stages, task: &Subtask, tools: &[&Offer]) -> Result<i64, AskError> {
-    #[derive(Serialize)]
-    struct Context<'a> {
-        task: &'a str,
-        tools: &'a [&'a Offer],
-    }
     let offered: Vec<i64> = tools.iter().map(|tool| tool.id).collect();
-    let context = Context { task: &task.task, tools };
+    let context = json!({"task": task.task, "tools": tools});
     stages.ask(Prompt::ChooseTool, Some(task.id), &context, |reply| replies::tool_id(reply, &offered)).await
 }
 
@@ -137,16 +132,8 @@ pub(crate) async fn choose_parameters(
     log: Option<&str>,
     [single, second]: [&str; 2],
 ) -> Result<Literal, AskError> {
-    #[derive(Serialize)]
-    struct Context<'a> {
-        task: &'a str,
-        usage: &'a str,
-        log: Option<&'a str>,
-        single: &'a str,
-        second: &'a str,
-    }
     let prompt = if log.is_some() { Prompt::ChooseParameterDepend } else { Prompt::ChooseParameter };
-    let context = Context { task: &task.task, usage, log, single, second };
+    let context = json!({"task": task.task, "usage": usage, "log": log, "single": single, "second": second});
     let read = |reply: &str| match replies::parameters(reply) {
         Ok((parameters, _)) if replies::calls_of(&parameters).len() > MAX_CALLS => {
             Err(format!("at most {MAX_CALLS} calls are made at once").into())
@@ -242,39 +229,22 @@ pub(crate) async fn answer(
     result: &str,
     log: Option<&str>,
 ) -> Result<String, AskError> {
-    #[derive(Serialize)]
-    struct Context<'a> {
-        task: &'a str,
-        result: String,
-        log: Option<&'a str>,
-    }
     let prompt = if log.is_some() { Prompt::AnswerGenerationDepend } else { Prompt::AnswerGeneration };
     let result = match result.trim() {
         "" => "(nothing)".to_owned(),
         _ => cut(result, stages.limits.result_chars),
     };
-    stages.text(prompt, Some(task.id), &Context { task: &task.task, result, log }).await
+    stages.text(prompt, Some(task.id), &json!({"task": task.task, "result": result, "log": log})).await
 }
 
 pub(crate) async fn summarize(stages: &Stages, question: &str, answers: &[AnsweredTask]) -> Result<String, AskError> {
-    #[derive(Serialize)]
-    struct Context<'a> {
-        question: &'a str,
-        answers: String,
-    }
-    let answers = json(answers);
-    stages.text(Prompt::Summarize, None, &Context { question, answers }).await
+    stages.text(Prompt::Summarize, None, &json!({"question": question, "answers": json(answers)})).await
 }
 
 /// Asks whether an answer is one. A stage that fails counts as no, with a note.
 pub(crate) async fn check(stages: &Stages, task: Option<i64>, question: &str, answer: &str) -> bool {
-    #[derive(Serialize)]
-    struct Context<'a> {
-        question: &'a str,
-        answer: &'a str,
-    }
     let attempts = stages.limits.text_attempts;
-    let context = Context { question, answer };
+    let context = json!({"question": question, "answer": answer});
     match stages.attempts(Prompt::Check, task, &context, attempts, replies::choice).await {
         Ok(good) => good,
         Err(error) => {

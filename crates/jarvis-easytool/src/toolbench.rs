@@ -8,7 +8,7 @@ use jarvis_ask::{AskError, Events};
 use jarvis_chat::ChatModel;
 use jarvis_prompt::literal::Literal;
 use jarvis_tools::{RapidApi, Registry};
-use serde::Serialize;
+use serde_json::json;
 
 use crate::instruct::check_example;
 use crate::instructions::{Guideline, ToolInstruction};
@@ -90,11 +90,6 @@ struct ToolbenchSolver {
     query: Query,
 }
 
-#[derive(Serialize)]
-struct Alone<'a> {
-    task: &'a str,
-}
-
 #[async_trait]
 impl Solver for ToolbenchSolver {
     fn stages(&self) -> &Stages {
@@ -106,11 +101,7 @@ impl Solver for ToolbenchSolver {
     }
 
     async fn split(&self) -> Result<Vec<Subtask>, AskError> {
-        #[derive(Serialize)]
-        struct Context<'a> {
-            question: &'a str,
-        }
-        let context = Context { question: &self.query.text };
+        let context = json!({"question": self.query.text});
         let tasks = self.stages.ask(Prompt::DecomposeToolbench, None, &context, replies::tasks).await?;
         question::order(&self.stages, &self.query.text, tasks).await
     }
@@ -118,7 +109,7 @@ impl Solver for ToolbenchSolver {
     async fn solve(&self, task: &Subtask, earlier: &Earlier<'_>) -> Solved {
         let mut solved = Solved::default();
         let read = |reply: &str| replies::choice(reply).map(|(needed, read)| ((needed, read.clone()), read));
-        let alone = Alone { task: &task.task };
+        let alone = json!({"task": task.task});
         let needed = match self.stages.ask(Prompt::ToolCheck, Some(task.id), &alone, read).await {
             Ok((needed, reason)) => {
                 solved.reason = Some(reason);
@@ -223,14 +214,8 @@ impl ToolbenchSolver {
     }
 
     async fn choose_apis(&self, task: &Subtask, tool: &ToolInstruction) -> Result<Vec<String>, AskError> {
-        #[derive(Serialize)]
-        struct Context<'a> {
-            task: &'a str,
-            description: &'a str,
-            apis: String,
-        }
         let names: Vec<&str> = tool.tool_guidelines.keys().map(String::as_str).collect();
-        let context = Context { task: &task.task, description: &tool.tool_description, apis: solve::json(&names) };
+        let context = json!({"task": task.task, "description": tool.tool_description, "apis": solve::json(&names)});
         let read = |reply: &str| replies::apis(reply, &names);
         self.stages.ask(Prompt::ChooseApi, Some(task.id), &context, read).await
     }

@@ -25,15 +25,14 @@ use crate::DataError;
 use crate::json::{Json, parse};
 use crate::words::words;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DependencyType {
-    /// A task uses what another made: `<node-j>` in an argument is the link. Tools have typed inputs and outputs.
-    Resource,
-    /// A task comes after another: links are listed. Tools have named parameters.
-    Temporal,
+words! {
+    pub enum DependencyType as "dependency type" {
+        /// A task uses what another made: `<node-j>` in an argument is the link. Tools have typed inputs and outputs.
+        Resource = "resource",
+        /// A task comes after another: links are listed. Tools have named parameters.
+        Temporal = "temporal",
+    }
 }
-
-words!("dependency type", DependencyType: Resource = "resource", Temporal = "temporal");
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Domain {

@@ -214,6 +214,13 @@ pub(crate) fn kind_of(text: &str) -> &'static str {
     found.map_or("text", |(kind, _)| kind)
 }
 
+/// The cases of a test, which stand in `cases.json` under its name.
+#[cfg(test)]
+fn cases<T: serde::de::DeserializeOwned>(name: &str) -> Vec<T> {
+    let all: serde_json::Value = serde_json::from_str(include_str!("evaluate/cases.json")).unwrap();
+    serde_json::from_value(all[name].clone()).unwrap()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{common_by_cell, common_by_word, kind_of, sequence_ratio};

@@ -7,7 +7,6 @@
 pub mod data;
 pub mod error;
 pub mod evaluate;
-mod failure;
 pub mod generate;
 pub mod graph;
 pub mod infer;
@@ -17,6 +16,5 @@ mod prompts;
 pub mod report;
 mod words;
 
-pub use error::DataError;
-pub use failure::FailureKind;
+pub use error::{DataError, FailureKind};
 pub use inspect::inspect;

@@ -3,21 +3,20 @@
 //! Figures are measured anew from predictions and gold plans; metrics files are not read.
 
 mod document;
-pub mod leaderboard;
 mod left_out;
 mod measure;
 mod page;
 pub mod table;
 
-use std::path::Path;
-
-use jarvis_plan::export::text::clean;
-
 pub use document::document;
-pub use leaderboard::{Published, leaderboard};
 pub use measure::{Against, Run, Sample};
 pub use page::page;
 pub use table::{Layout, comparison, notes};
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use jarvis_plan::export::text::clean;
 
 use crate::data::{DependencyType, Domain, ToolList};
 use crate::evaluate::Wanted;
@@ -33,39 +32,23 @@ pub struct Metric {
 
 /// The columns of the published tables, in their order.
 pub const METRICS: [Metric; 7] = [
-    Metric { short: "R1", key: "step_rouge1", meaning: "ROUGE-1 of the steps", wanted: |wanted| wanted.rouge },
-    Metric { short: "R2", key: "step_rouge2", meaning: "ROUGE-2 of the steps", wanted: |wanted| wanted.rouge },
-    Metric {
-        short: "BsF",
-        key: "step_bertscore_f1",
-        meaning: "BERTScore F1 of the steps",
-        wanted: |wanted| wanted.bertscore,
-    },
-    Metric {
-        short: "n-F1",
-        key: "node_micro_f1_no_matching",
-        meaning: "F1 of the tools chosen",
-        wanted: |wanted| wanted.nodes,
-    },
-    Metric {
-        short: "e-F1",
-        key: "link_binary_f1",
-        meaning: "F1 of the links between them",
-        wanted: |wanted| wanted.links,
-    },
-    Metric {
-        short: "t-F1",
-        key: "argument_task_argname_binary_f1_no_matching",
-        meaning: "F1 of argument names",
-        wanted: |wanted| wanted.nodes,
-    },
-    Metric {
-        short: "v-F1",
-        key: "argument_task_argname_value_binary_f1_no_matching",
-        meaning: "F1 of argument names with their values",
-        wanted: |wanted| wanted.nodes,
-    },
+    metric("R1", "step_rouge1", "ROUGE-1 of the steps", |wanted| wanted.rouge),
+    metric("R2", "step_rouge2", "ROUGE-2 of the steps", |wanted| wanted.rouge),
+    metric("BsF", "step_bertscore_f1", "BERTScore F1 of the steps", |wanted| wanted.bertscore),
+    metric("n-F1", "node_micro_f1_no_matching", "F1 of the tools chosen", |wanted| wanted.nodes),
+    metric("e-F1", "link_binary_f1", "F1 of the links between them", |wanted| wanted.links),
+    metric("t-F1", "argument_task_argname_binary_f1_no_matching", "F1 of argument names", |wanted| wanted.nodes),
+    metric(
+        "v-F1",
+        "argument_task_argname_value_binary_f1_no_matching",
+        "F1 of argument names with their values",
+        |wanted| wanted.nodes,
+    ),
 ];
+
+const fn metric(short: &'static str, key: &'static str, meaning: &'static str, wanted: fn(Wanted) -> bool) -> Metric {
+    Metric { short, key, meaning, wanted }
+}
 
 #[derive(Debug, Clone)]
 pub struct Report {
@@ -100,7 +83,7 @@ impl DomainReport {
 
     /// The published rows of this domain, if they are wanted and there are any.
     pub fn published(&self, wanted: bool) -> impl Iterator<Item = &'static Published> {
-        self.known.filter(|_| wanted).into_iter().flat_map(leaderboard::published)
+        self.known.filter(|_| wanted).into_iter().flat_map(published)
     }
 }
 
@@ -135,5 +118,41 @@ pub fn run_name(file: &Path) -> String {
     match suffix.trim_start_matches('_') {
         "" => stem,
         suffix => format!("{stem} ({suffix})"),
+    }
+}
+
+const CSV: &str = include_str!("../data/leaderboard.csv");
+
+/// One model's published figures in one domain, times 100.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Published {
+    /// As [`crate::data::Domain::known_as`] names it.
+    pub domain: String,
+    pub llm: String,
+    /// In the order of [`METRICS`].
+    pub figures: [f64; 7],
+}
+
+/// All published rows: 17 models in each of three domains.
+pub fn leaderboard() -> &'static [Published] {
+    static ROWS: LazyLock<Vec<Published>> = LazyLock::new(|| {
+        let rows = csv::Reader::from_reader(CSV.as_bytes()).into_deserialize();
+        let rows = rows.map(|row| row.map(|(domain, llm, figures)| Published { domain, llm, figures }));
+        rows.collect::<Result<_, _>>().expect("the built-in table is valid")
+    });
+    &ROWS
+}
+
+pub fn published(domain: &str) -> impl Iterator<Item = &'static Published> {
+    leaderboard().iter().filter(move |row| row.domain == domain)
+}
+
+/// How many samples the published figures of a domain rest on.
+pub fn full_size(domain: &str) -> Option<usize> {
+    match domain {
+        "huggingface" => Some(7_546),
+        "multimedia" => Some(5_584),
+        "dailylifeapis" => Some(4_320),
+        _ => None,
     }
 }

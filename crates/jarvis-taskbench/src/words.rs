@@ -1,10 +1,16 @@
 //! Enums whose variants have words in options, files and messages.
 
-/// Gives an enum `ALL`, `as_str` and `Display`; with a noun in front also `FromStr`, for which `-` and `_` are the same and
-/// whose error lists the words.
+/// Declares an enum whose variants have words; the word of a variant without one is its name. Gives it `ALL`, `as_str` and
+/// `Display`; with a noun behind `as` also `FromStr`, for which `-` and `_` are the same and whose error lists the words.
 macro_rules! words {
-    ($noun:literal, $of:ident: $($variant:ident = $word:literal),+ $(,)?) => {
-        $crate::words::words!($of: $($variant = $word),+);
+    (@word $variant:ident) => {
+        stringify!($variant)
+    };
+    (@word $variant:ident, $word:literal) => {
+        $word
+    };
+    ($(#[$meta:meta])* $vis:vis enum $of:ident as $noun:literal { $($body:tt)+ }) => {
+        $crate::words::words!($(#[$meta])* $vis enum $of { $($body)+ });
 
         impl std::str::FromStr for $of {
             type Err = String;
@@ -16,13 +22,19 @@ macro_rules! words {
             }
         }
     };
-    ($of:ident: $($variant:ident = $word:literal),+ $(,)?) => {
+    ($(#[$meta:meta])* $vis:vis enum $of:ident { $($(#[$doc:meta])* $variant:ident $(= $word:literal)?),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        $vis enum $of {
+            $($(#[$doc])* $variant),+
+        }
+
         impl $of {
-            pub const ALL: [$of; [$($word),+].len()] = [$($of::$variant),+];
+            pub const ALL: [$of; [$(stringify!($variant)),+].len()] = [$($of::$variant),+];
 
             pub fn as_str(self) -> &'static str {
                 match self {
-                    $($of::$variant => $word),+
+                    $($of::$variant => $crate::words::words!(@word $variant $(, $word)?)),+
                 }
             }
         }

@@ -8,8 +8,8 @@ use jarvis_catalogue::openapi::{ApiDocument, ApiError, Body, Location, MAX_DOCUM
 use jarvis_prompt::literal::Literal;
 use serde_json::Value;
 
+use super::InstructError;
 use super::check::parameter_schema;
-use super::error::InstructError;
 use super::needs::{Links, links};
 use super::text::{cut, line, sentence, visible};
 use crate::instructions::{Guideline, Parameter};

@@ -9,8 +9,8 @@ use jarvis_prompt::template::TemplateError;
 use jarvis_tools::{Registry, Scope, ToolErrorKind};
 use tokio_util::sync::CancellationToken;
 
+use super::InstructError;
 use super::document::{ApiEntry, ToolDocument};
-use super::error::InstructError;
 use super::memo::Memo;
 use super::offline;
 use super::report::InstructReport;

@@ -11,30 +11,22 @@ use crate::DataError;
 use crate::json::{Json, Look};
 use crate::words::words;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Alignment {
-    /// All of `data.json`: it holds what people verified. Filters nothing.
-    Human,
-    /// The generated nodes are the sampled ones.
-    Node,
-    /// The generated links are the sampled ones.
-    Link,
-    /// Both.
-    BothNodeLink,
-    /// The model's own critic found the sample executable and correct.
-    SelfCheck,
-    /// All critics.
-    All,
+words! {
+    pub enum Alignment as "alignment" {
+        /// All of `data.json`: it holds what people verified. Filters nothing.
+        Human = "human",
+        /// The generated nodes are the sampled ones.
+        Node = "node",
+        /// The generated links are the sampled ones.
+        Link = "link",
+        /// Both.
+        BothNodeLink = "both_node_link",
+        /// The model's own critic found the sample executable and correct.
+        SelfCheck = "self-check",
+        /// All critics.
+        All = "all",
+    }
 }
-
-words!("alignment", Alignment:
-    Human = "human",
-    Node = "node",
-    Link = "link",
-    BothNodeLink = "both_node_link",
-    SelfCheck = "self-check",
-    All = "all",
-);
 
 #[derive(Debug, Clone, Default)]
 pub struct AlignmentIds {

@@ -47,17 +47,16 @@ pub struct GoldRecord<'a> {
     pub release: Release,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Release {
-    /// `task_*` fields of real JSON.
-    A,
-    /// `tool_*` fields of JSON as text, `instruction`.
-    B,
-    /// Some of each.
-    Mixed,
+words! {
+    pub enum Release {
+        /// `task_*` fields of real JSON.
+        A,
+        /// `tool_*` fields of JSON as text, `instruction`.
+        B,
+        /// Some of each.
+        Mixed = "mixed",
+    }
 }
-
-words!(Release: A = "A", B = "B", Mixed = "mixed");
 
 impl<'a> GoldRecord<'a> {
     pub fn read(line: usize, text: &'a [u8]) -> Result<GoldRecord<'a>, BadLine> {

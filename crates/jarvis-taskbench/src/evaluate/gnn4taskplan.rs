@@ -16,15 +16,15 @@ use crate::words::words;
 #[cfg(test)]
 mod tests;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    #[default]
-    Chain,
-    /// Single tools; links mean nothing.
-    Single,
+words! {
+    #[derive(Default)]
+    pub enum Mode as "split of GNN4TaskPlan" {
+        #[default]
+        Chain = "chain",
+        /// Single tools; links mean nothing.
+        Single = "single",
+    }
 }
-
-words!("split of GNN4TaskPlan", Mode: Chain = "chain", Single = "single");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {

@@ -5,15 +5,14 @@ use std::str::FromStr;
 
 use crate::words::words;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Split {
-    Overall,
-    Single,
-    Chain,
-    Dag,
+words! {
+    pub enum Split as "split" {
+        Overall = "overall",
+        Single = "single",
+        Chain = "chain",
+        Dag = "dag",
+    }
 }
-
-words!("split", Split: Overall = "overall", Single = "single", Chain = "chain", Dag = "dag");
 
 /// The number of nodes of gold plans in a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

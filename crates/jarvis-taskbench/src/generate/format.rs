@@ -28,39 +28,25 @@ pub struct FormatOptions {
     pub overwrite: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Reject {
-    NotJson,
-    Incomplete,
-    Request,
-    Steps,
-    Nodes,
-    Lengths,
-    Node,
-    Arguments,
-    /// A typed tool has more than two arguments.
-    ManyArguments,
-    /// An argument of a typed tool is a number, a boolean or null.
-    Argument,
-    Link,
-    /// The teacher's judgement is required, and missing or not text.
-    Teacher,
+words! {
+    pub enum Reject {
+        NotJson = "not a JSON object",
+        Incomplete = "no id, result or invoking graph",
+        Request = "the request is not text",
+        Steps = "the steps are not a list of text",
+        Nodes = "the nodes are not a list",
+        Lengths = "steps and nodes differ in number",
+        Node = "a node without id or arguments",
+        Arguments = "arguments that are not a list",
+        /// A typed tool has more than two arguments.
+        ManyArguments = "more than two arguments",
+        /// An argument of a typed tool is a number, a boolean or null.
+        Argument = "an argument that is a number, a boolean or null",
+        Link = "a link without source or target",
+        /// The teacher's judgement is required, and missing or not text.
+        Teacher = "no judgement of a teacher",
+    }
 }
-
-words!(Reject:
-    NotJson = "not a JSON object",
-    Incomplete = "no id, result or invoking graph",
-    Request = "the request is not text",
-    Steps = "the steps are not a list of text",
-    Nodes = "the nodes are not a list",
-    Lengths = "steps and nodes differ in number",
-    Node = "a node without id or arguments",
-    Arguments = "arguments that are not a list",
-    ManyArguments = "more than two arguments",
-    Argument = "an argument that is a number, a boolean or null",
-    Link = "a link without source or target",
-    Teacher = "no judgement of a teacher",
-);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {

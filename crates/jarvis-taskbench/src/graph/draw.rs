@@ -13,14 +13,13 @@ pub const MERMAID_LINKS: usize = 500;
 /// With more links than this, DOT and Mermaid do not write their kinds on them.
 const LABELLED: usize = 40;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Drawing {
-    Svg,
-    Dot,
-    Mermaid,
+words! {
+    pub enum Drawing as "drawing format" {
+        Svg = "svg",
+        Dot = "dot",
+        Mermaid = "mermaid",
+    }
 }
-
-words!("drawing format", Drawing: Svg = "svg", Dot = "dot", Mermaid = "mermaid");
 
 /// Draws each tool and each link once, and dashed the tools that only links name.
 pub fn draw(graph: &ToolGraph, drawing: Drawing) -> String {

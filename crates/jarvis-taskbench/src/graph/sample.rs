@@ -15,26 +15,19 @@ const SEARCH_STEPS: usize = 200_000;
 /// Of 1,000 steps of a walk with restarts, those that begin anew.
 const RESTART_PER_MILLE: usize = 150;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Method {
-    Single,
-    /// A path that grows at both ends.
-    Chain,
-    /// At least three tools, connected, acyclic, at least one with two links in or out.
-    Dag,
-    /// A walk along links; each new tool is linked to the one it was reached from.
-    RandomWalk,
-    /// The same, which now and then begins anew at a tool without a link; so it may fall into parts.
-    RandomWalkWithRestart,
+words! {
+    pub enum Method as "method" {
+        Single = "single",
+        /// A path that grows at both ends.
+        Chain = "chain",
+        /// At least three tools, connected, acyclic, at least one with two links in or out.
+        Dag = "dag",
+        /// A walk along links; each new tool is linked to the one it was reached from.
+        RandomWalk = "random_walk",
+        /// The same, which now and then begins anew at a tool without a link; so it may fall into parts.
+        RandomWalkWithRestart = "random_walk_with_restart",
+    }
 }
-
-words!("method", Method:
-    Single = "single",
-    Chain = "chain",
-    Dag = "dag",
-    RandomWalk = "random_walk",
-    RandomWalkWithRestart = "random_walk_with_restart",
-);
 
 impl Method {
     /// The number of tools drawn when `n` are asked for: one for a single tool, at least three for a dag.

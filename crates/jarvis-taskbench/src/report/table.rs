@@ -3,7 +3,7 @@
 use jarvis_plan::export::text::{clean, cut};
 use serde_json::Value;
 
-use super::{METRICS, Metric, Report, Run, leaderboard, left_out};
+use super::{METRICS, Metric, Report, Run, full_size, left_out};
 use crate::evaluate::Wanted;
 use crate::evaluate::table::{Column, Form, Table};
 use crate::words::words;
@@ -17,13 +17,12 @@ pub const EXTRA_COLUMNS: &[Column<'static>] = &[
     ("strict v-F1", "strict/argument_values/f1", Form::Percent),
 ];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    Run,
-    Published,
+words! {
+    pub enum Source {
+        Run = "run",
+        Published = "published",
+    }
 }
-
-words!(Source: Run = "run", Published = "published");
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
@@ -265,7 +264,7 @@ pub fn notes(report: &Report) -> Vec<String> {
     }
     let sizes = report.domains.iter().filter(|_| report.leaderboard).filter_map(|domain| {
         let known = domain.known?;
-        Some(format!("{known} {}", leaderboard::full_size(known)?))
+        Some(format!("{known} {}", full_size(known)?))
     });
     let mut sizes: Vec<String> = sizes.collect();
     sizes.dedup();

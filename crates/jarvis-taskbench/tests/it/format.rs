@@ -21,6 +21,10 @@ fn with_nodes(nodes: Value) -> Value {
     raw(json!(steps), json!("do it"), nodes, json!([]))
 }
 
+fn cases() -> Value {
+    serde_json::from_str(include_str!("format_cases.json")).unwrap()
+}
+
 #[test]
 fn a_sample_has_its_keys_in_order() {
     let mut record = raw(
@@ -68,28 +72,7 @@ fn temporal_samples_keep_their_names() {
 #[test]
 fn only_whole_names_become_references() {
     // The arguments of tool C, whose plan is A_tool, B tool, C, A_tool.
-    let cases = [
-        (json!(["A_tool"]), json!(["<node-0>"])),
-        (json!(["A tool", "B_tool"]), json!(["<node-0>", "<node-1>"])),
-        (json!(["<A_tool>"]), json!(["<node-0>"])),
-        (json!(["<output_of_B_tool>"]), json!(["<node-1>"])),
-        (json!(["<Output of B tool>"]), json!(["<node-1>"])),
-        (json!(["output of B tool"]), json!(["output of B tool"])),
-        (json!(["<node-1>"]), json!(["<node-1>"])),
-        (json!("<node-1>"), json!(["<node-1>"])),
-        (json!([["B tool"]]), json!(["<node-1>"])),
-        (json!([{"B tool": "text"}]), json!(["<node-1>"])),
-        (json!([{"text": "B tool"}]), json!(["<node-1>"])),
-        (json!([{"text": "B tool", "more": 1}]), json!([{"text": "B tool", "more": 1}])),
-        // Ordinary text that happens to hold a name, and a tool's own name.
-        (json!(["B tools are fine"]), json!(["B tools are fine"])),
-        (json!(["use the B tool, please"]), json!(["use the B tool, please"])),
-        (json!(["C"]), json!(["C"])),
-        (json!(["<output_of_C>"]), json!(["<output_of_C>"])),
-        (json!(["b tool"]), json!(["b tool"])),
-        (json!([]), json!([])),
-    ];
-    for (given, wanted) in cases {
+    for [given, wanted] in serde_json::from_value::<Vec<[Value; 2]>>(cases()["references"].clone()).unwrap() {
         let record = with_nodes(json!([
             {"id": "A_tool", "input": []}, {"id": "B tool", "input": []}, {"id": "C", "input": given},
             {"id": "A_tool", "input": []},
@@ -106,47 +89,16 @@ fn only_whole_names_become_references() {
 
 #[test]
 fn what_is_not_well_formed_is_rejected() {
-    let node = json!([{"id": "A", "input": ["x"]}]);
-    let with = |change: &dyn Fn(&mut Value)| {
-        let mut record = raw(json!(["a"]), json!("do it"), node.clone(), json!([]));
-        change(&mut record);
-        record
-    };
-    let nodes = |nodes: Value| with(&|record| record["result"]["invoking_graph"]["nodes"] = nodes.clone());
-    let links = |links: Value| with(&|record| record["result"]["invoking_graph"]["links"] = links.clone());
-    let result = |key: &str, value: Value| with(&|record| record["result"][key] = value.clone());
-    let input = |input: Value| nodes(json!([{"id": "A", "input": input}]));
-    let cases = [
-        (json!(null), Reject::NotJson),
-        (json!([1]), Reject::NotJson),
-        (json!({"id": "1"}), Reject::Incomplete),
-        (with(&|record| record["id"] = json!(null)), Reject::Incomplete),
-        (result("invoking_graph", json!(null)), Reject::Nodes),
-        (result("user_request", json!(3)), Reject::Request),
-        (result("user_request", json!(" ")), Reject::Request),
-        (result("task_steps", json!("a")), Reject::Steps),
-        (result("task_steps", json!([{"step": "a"}])), Reject::Steps),
-        (result("task_steps", json!([])), Reject::Lengths),
-        (result("task_steps", json!(["a", "b"])), Reject::Lengths),
-        (nodes(json!({"id": "A"})), Reject::Nodes),
-        (nodes(json!(["A"])), Reject::Node),
-        (nodes(json!([{"task": "A", "input": []}])), Reject::Node),
-        (nodes(json!([{"id": "A"}])), Reject::Node),
-        (input(json!("x")), Reject::Arguments),
-        (input(json!(null)), Reject::Arguments),
-        (input(json!({"a": "x"})), Reject::Arguments),
-        (input(json!(["a", "b", "c"])), Reject::ManyArguments),
-        (input(json!(["a", 3])), Reject::Argument),
-        (input(json!([true])), Reject::Argument),
-        (input(json!([null])), Reject::Argument),
-        (links(json!({})), Reject::Link),
-        (links(json!([{"source": "A"}])), Reject::Link),
-        (links(json!(["A -> B"])), Reject::Link),
-    ];
-    for (record, reason) in cases {
-        assert_eq!(format_line(&record, DependencyType::Resource, false), Err(reason), "{record}");
+    let good = raw(json!(["a"]), json!("do it"), json!([{"id": "A", "input": ["x"]}]), json!([]));
+    // What stands at a place of the record instead, and why it is rejected.
+    let cases = serde_json::from_value::<Vec<(String, Value, String)>>(cases()["rejected"].clone()).unwrap();
+    for (place, value, reason) in cases {
+        let mut record = good.clone();
+        *record.pointer_mut(&place).unwrap() = value;
+        let rejected = format_line(&record, DependencyType::Resource, false).unwrap_err();
+        assert_eq!(format!("{rejected:?}"), reason, "{record}");
     }
-    assert!(format_line(&with(&|_| {}), DependencyType::Resource, false).is_ok());
+    assert!(format_line(&good, DependencyType::Resource, false).is_ok());
 }
 
 #[test]

@@ -50,63 +50,11 @@ pub(crate) fn lines(folder: &Path) -> String {
 }
 
 #[test]
-fn resource_folder() {
-    let tools = r#"{"nodes": [
-        {"id": "Read", "desc": "reads", "input-type": ["image"], "output-type": ["text"]},
-        {"id": "Draw It", "desc": "", "input-type": ["text"], "output-type": ["Image"]},
-        {"id": "Draw_It", "desc": "draws", "input-type": ["text"], "output-type": []},
-        {"id": "Idle", "desc": "idles", "input-type": ["text"], "output-type": ["text"]}]}"#;
-    let graph = r#"{"nodes": [{"id": "Read"}, {"id": "Draw It"}, {"id": "Alone"}],
-        "links": [{"source": "Read", "target": "Draw It", "type": "text"}, {"source": "Read", "target": "Draw It", "type": "text"},
-                  {"source": "Read", "target": "Read", "type": "text"}, {"source": "Read", "target": "Nowhere", "type": "text"}]}"#;
-    let requests = "{\"id\": \"1\", \"user_request\": \"draw scan.png\"}\n\n{\"id\": \"1\", \"user_request\": \"again\"}\n\
-        {\"id\": \"7\", \"user_request\": \"again\"}\nnot json\n";
-    let gold = concat!(
-        r#"{"id": "1", "type": "chain", "n_tools": 3, "sampled_nodes": [{}, {}], "user_request": "draw it", "task_steps": ["a"],
-            "task_nodes": [{"task": "Draw It", "arguments": ["<node-1>", "<node-9>"]}, {"task": "Read", "arguments": ["<output_of_Draw It>"]}],
-            "task_links": [{"source": "Read", "target": "Draw It"}, {"source": "Draw It", "target": "Read"}]}"#,
-        "LINE",
-        r#"{"id": "2", "type": "tree", "tool_nodes": "{\"task\": \"Fly\", \"arguments\": [\"what Read gives\"]}", "tool_links": "[{\"source\": \"Fly\", \"target\": \"Fly\"}]", "tool_steps": "[\"a\"]", "instruction": "x"}"#,
-        "LINE",
-        r#"{"id": "2", "type": "single", "task_nodes": 5}"#,
-        "LINE[1]",
-    );
-    let gold = gold.replace('\n', " ").replace("LINE", "\n");
-    let alignment =
-        r#"{"node_alignment_id": {"single": ["1"], "chain": ["1", "8"]}, "all_alignment_id": {"chain": ["9"]}}"#;
-    let said = "{\"id\": \"1\", \"result\": {\"task_nodes\": {\"task\": \"Swim\"}}}\n{\"id\": \"1\", \"result\": 3}\n\
-        {\"id\": \"4\", \"result\": {\"task_nodes\": []}}\n{\"id\": ";
-    insta::assert_snapshot!(
-        "resource_folder",
-        inspected(&[
-            ("tool_desc.json", tools),
-            ("graph_desc.json", graph),
-            ("user_requests.json", requests),
-            ("data.json", &gold),
-            ("alignment_ids.json", alignment),
-            ("predictions_x/b.json", said),
-            ("predictions/a.json", ""),
-            ("predictions/a.log", "no"),
-            ("split_ids.json", r#"{"test_ids": {"chain": ["1", "5"], "single": []}}"#),
-        ])
-    );
-}
-
-#[test]
-fn unusable_parts_are_reported() {
-    insta::assert_snapshot!(
-        "unusable_parts_are_reported",
-        inspected(&[
-            ("tool_desc.json", r#"{"tools": []}"#),
-            ("graph_desc.json", r#"{"nodes": [{"id": "a"}]}"#),
-            (
-                "data.json",
-                r#"{"id": 1, "type": "single", "task_nodes": [{"task": "a", "arguments": [{"name": "n", "value": 2}, 5]}], "task_steps": ["a"]}"#
-            ),
-            ("alignment_ids.json", "[]"),
-            ("split_ids.json", "{"),
-        ])
-    );
+fn odd_and_unusable_folders_are_reported() {
+    for name in ["resource", "unusable"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/inspect").join(name);
+        insta::assert_snapshot!(name, lines(&folder));
+    }
     let folder = tempfile::tempdir().unwrap();
     let error = inspect(&Domain::open(folder.path()).unwrap()).unwrap_err();
     assert!(error.to_string().contains("this folder holds no domain"), "{error}");

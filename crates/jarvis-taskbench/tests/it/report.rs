@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jarvis_taskbench::data::{DependencyType, Domain, Gold, ToolList};
 use jarvis_taskbench::evaluate::Wanted;
-use jarvis_taskbench::report::leaderboard::full_size;
+use jarvis_taskbench::report::full_size;
 use jarvis_taskbench::report::{
     Against, DomainReport, Layout, Report, Run, comparison, document, leaderboard, notes, page, run_name,
 };

@@ -166,36 +166,12 @@ fn digit(letter: char) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::integer;
+    use crate::evaluate::cases;
 
     #[test]
     fn reads_integers_as_python_does() {
-        let cases = [
-            ("0", Some(0)),
-            (" 12\n", Some(12)),
-            ("\u{2003}7\u{a0}", Some(7)),
-            ("\u{1f}7", None),
-            ("-1", Some(-1)),
-            ("+3", Some(3)),
-            ("1_0", Some(10)),
-            ("007", Some(7)),
-            ("٣", Some(3)),
-            ("१२", Some(12)),
-            ("𝟗", Some(9)),
-            ("𝟘𝟙", Some(1)),
-            ("", None),
-            ("_1", None),
-            ("1_", None),
-            ("1__0", None),
-            ("- 1", None),
-            ("--1", None),
-            ("1.0", None),
-            ("0x1", None),
-            ("Ⅷ", None),
-            ("²", None),
-            ("99999999999999999999", None),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(integer(text), expected, "{text:?}");
+        for (text, expected) in cases::<(String, Option<i64>)>("integers") {
+            assert_eq!(integer(&text), expected, "{text:?}");
         }
     }
 }

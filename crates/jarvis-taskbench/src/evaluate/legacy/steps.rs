@@ -40,27 +40,12 @@ fn joined<'v>(texts: impl Iterator<Item = Option<&'v str>>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::predicted_text;
+    use crate::evaluate::cases;
     use crate::json::parse;
 
     #[test]
     fn makes_text_of_any_steps() {
-        let cases = [
-            (r#"["a", "b"]"#, "a\nb"),
-            (r#"["a", 1]"#, "['a', 1]"),
-            (r#"[{"step": "x", "task": "t"}, {"task": "u"}]"#, "t\nu"),
-            (r#"[{"step": "x"}, {"task": "u"}]"#, "[{'step': 'x'}, {'task': 'u'}]"),
-            (r#"[{"description": "d", "n": 1}]"#, "d"),
-            (r#"[{"id": 1}]"#, "[{'id': 1}]"),
-            (r#"[1, "a"]"#, "[1, 'a']"),
-            (r#""abc""#, "a\nb\nc"),
-            (r#""""#, ""),
-            ("[]", "[]"),
-            ("{}", "{}"),
-            ("null", "None"),
-            ("3.0", "3.0"),
-            (r#"["a\nb", null]"#, r"['a\nb', None]"),
-        ];
-        for (json, expected) in cases {
+        for (json, expected) in cases::<(String, String)>("legacy_steps") {
             assert_eq!(predicted_text(&parse(json.as_bytes()).unwrap()), expected, "{json}");
         }
     }

@@ -82,30 +82,12 @@ fn write_text(text: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::value_text;
+    use crate::evaluate::cases;
     use crate::json::parse;
 
     #[test]
     fn equal_values_have_one_text() {
-        let cases = [
-            (r#""as it is""#, "as it is"),
-            ("5", "5"),
-            ("5.0", "5"),
-            ("5e0", "5"),
-            ("-0.0", "0"),
-            ("0.5", "0.5"),
-            ("1e20", "100000000000000000000"),
-            ("100000000000000000000", "100000000000000000000"),
-            ("1e-9", "1e-9"),
-            ("NaN", "NaN"),
-            ("-Infinity", "-Infinity"),
-            ("null", "null"),
-            (
-                r#"{"b": [1.0, "x\ny", true], "a": {"z": null, "c": {}}}"#,
-                r#"{"a":{"c":{},"z":null},"b":[1,"x\ny",true]}"#,
-            ),
-            (r#"{"k": 1, "b": "x", "k": 2}"#, r#"{"b":"x","k":2}"#),
-        ];
-        for (json, expected) in cases {
+        for (json, expected) in cases::<(String, String)>("canonical") {
             assert_eq!(value_text(&parse(json.as_bytes()).unwrap()), expected, "{json}");
         }
     }

@@ -72,27 +72,18 @@ pub(crate) struct Plan {
     pub(crate) malformed: Option<(Cause, String)>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cause {
-    /// The reply or the line holds nothing that could be a plan.
-    Unreadable,
-    NotAnObject,
-    NoNodes,
-    NodesNotAList,
-    NodeNotAnObject,
-    NodeWithoutTask,
-    TooManyNodes,
+words! {
+    pub enum Cause {
+        /// The reply or the line holds nothing that could be a plan.
+        Unreadable = "unreadable",
+        NotAnObject = "not_an_object",
+        NoNodes = "no_task_nodes",
+        NodesNotAList = "task_nodes_not_a_list",
+        NodeNotAnObject = "node_not_an_object",
+        NodeWithoutTask = "node_without_task",
+        TooManyNodes = "too_many_nodes",
+    }
 }
-
-words!(Cause:
-    Unreadable = "unreadable",
-    NotAnObject = "not_an_object",
-    NoNodes = "no_task_nodes",
-    NodesNotAList = "task_nodes_not_a_list",
-    NodeNotAnObject = "node_not_an_object",
-    NodeWithoutTask = "node_without_task",
-    TooManyNodes = "too_many_nodes",
-);
 
 impl Plan {
     pub(crate) fn of_gold(gold: &GoldRecord<'_>, catalogue: &Catalogue) -> Plan {

@@ -83,27 +83,12 @@ fn places(value: &Json<'_>) -> Vec<Option<usize>> {
 #[cfg(test)]
 mod tests {
     use super::places;
+    use crate::evaluate::cases;
     use crate::json::parse;
 
     #[test]
     fn every_reference_is_found() {
-        let cases: [(&str, &[Option<usize>]); 14] = [
-            (r#""<node-0>""#, &[Some(0)]),
-            (r#""a > b <node-12>!""#, &[Some(12)]),
-            (r#""<node-0><node- 1 >, <node-2>""#, &[Some(0), Some(1), Some(2)]),
-            (r#""<node--1>""#, &[None]),
-            (r#""<node-+1>""#, &[None]),
-            (r#""<node-x>""#, &[None]),
-            (r#""<node->""#, &[None]),
-            (r#""<node-1""#, &[None]),
-            (r#""<node-1<node-2>""#, &[None, Some(2)]),
-            (r#""<node-99999999999999999999>""#, &[None]),
-            (r#""<output_of_Tool_X> <output_of_""#, &[Some(1006), None]),
-            (r#""x < y <nod> <Node-1>""#, &[]),
-            (r#"{"a": ["<node-1>", {"b": "<node-2>"}], "<node-3>": 4}"#, &[Some(1), Some(2)]),
-            ("17", &[]),
-        ];
-        for (json, expected) in cases {
+        for (json, expected) in cases::<(String, Vec<Option<usize>>)>("places") {
             assert_eq!(places(&parse(json.as_bytes()).unwrap()), expected, "{json}");
         }
     }

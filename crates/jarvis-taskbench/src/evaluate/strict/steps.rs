@@ -49,27 +49,13 @@ fn one(step: &Json<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::step_text;
+    use crate::evaluate::cases;
     use crate::json::parse;
 
     #[test]
     fn texts_of_all_shapes() {
-        let cases = [
-            (r#"["a", "b"]"#, "a\nb", false),
-            ("[]", "", false),
-            ("null", "", false),
-            ("{}", "", false),
-            (r#""Step 1: a""#, "Step 1: a", true),
-            (r#"[{"step": 1, "description": "a"}, {"description": "b"}]"#, "a\nb", true),
-            (r#"[{"step": "Step 1: a"}, {"text": "Step 2: b"}, "c"]"#, "Step 1: a\nStep 2: b\nc", true),
-            (r#"[{"x": "a", "n": 1, "y": "b"}]"#, "a b", true),
-            (r#"[["a", 0], ["b", 1]]"#, "a\nb", true),
-            (r#"{"Step 1": "a", "Step 2": {"description": "b"}}"#, "a\nb", true),
-            (r#"{"description": "a", "tool": "x"}"#, "a", true),
-            (r#"[null, "a", 5]"#, "a\n5", true),
-            ("5", "5", true),
-        ];
-        for (json, text, repaired) in cases {
-            assert_eq!(step_text(&parse(json.as_bytes()).unwrap()), (text.to_owned(), repaired), "{json}");
+        for (json, text, repaired) in cases::<(String, String, bool)>("strict_steps") {
+            assert_eq!(step_text(&parse(json.as_bytes()).unwrap()), (text, repaired), "{json}");
         }
     }
 }

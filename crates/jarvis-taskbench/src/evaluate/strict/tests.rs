@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::{Bootstrap, Catalogue, StrictSample, pool, score};
 use crate::data::{DependencyType, GoldRecord, ToolList};
-use crate::evaluate::Wanted;
 use crate::evaluate::rouge::Rouge;
+use crate::evaluate::{Wanted, cases};
 use crate::json::parse;
 
 /// Three tools that make an image, a text and nothing, and one whose name has a `_`.
@@ -97,20 +97,9 @@ fn nothing_predicted_scores_nothing() {
 
 #[test]
 fn causes_of_malformed_predictions() {
-    let cases = [
-        ("nope", "unreadable"),
-        ("[]", "not_an_object"),
-        (r#""no plan""#, "not_an_object"),
-        ("{}", "no_task_nodes"),
-        (r#"{"task_nodes": null}"#, "task_nodes_not_a_list"),
-        (r#"{"task_nodes": {"a": {"task": "Read"}}}"#, "task_nodes_not_a_list"),
-        (r#"{"task_nodes": ["Read"]}"#, "node_not_an_object"),
-        (r#"{"task_nodes": [{"task": "Read"}, {"name": "x"}]}"#, "node_without_task"),
-        (r#"{"task_nodes": [{"task": 5}]}"#, "node_without_task"),
-    ];
-    for (said, cause) in cases {
-        let sample = resource(chain(), said);
-        assert_eq!(sample.malformed.map(super::Cause::as_str), Some(cause), "{said}");
+    for (said, cause) in cases::<(String, String)>("causes") {
+        let sample = resource(chain(), &said);
+        assert_eq!(sample.malformed.map(super::Cause::as_str), Some(cause.as_str()), "{said}");
         assert!(lost(&sample).starts_with("malformed prediction: "), "{}", lost(&sample));
     }
     let many = json!({"task_nodes": vec![json!({"task": "Read"}); super::plan::MOST_NODES + 1]}).to_string();
@@ -146,21 +135,7 @@ fn resource_repairs_make_the_plan_whole() {
 #[test]
 fn references_that_lead_nowhere_dangle() {
     // An argument of the second of two nodes, and whether it links the first to it.
-    let cases = [
-        ("<node-0>", 1, 0),
-        ("<output_of_Look_Up>", 1, 0),
-        ("<output_of_Look Up>", 1, 0),
-        ("<node-1>", 0, 1),
-        ("<node--2>", 0, 1),
-        ("<node-2>", 0, 1),
-        ("<node-zero>", 0, 1),
-        ("<node-0", 0, 1),
-        ("<output_of_Send>", 0, 1),
-        ("<output_of_Nobody>", 0, 1),
-        ("<node-0> <node-5> <node-0>", 1, 1),
-        ("nothing", 0, 0),
-    ];
-    for (argument, links, dangling) in cases {
+    for (argument, links, dangling) in cases::<(String, u64, u32)>("references") {
         let said = json!({"task_nodes": [{"task": "Look_Up"}, {"task": "Send", "arguments": [argument]}]});
         let sample = resource(chain(), &said.to_string());
         assert_eq!((sample.links.predicted, sample.dangling_references), (links, dangling), "{argument}");
@@ -181,28 +156,7 @@ fn temporal_links_and_arguments() {
         "task_links": [{"source": "Read", "target": "Cut_Out"}],
     });
     // The links, and: scored links, malformed ones, repairs.
-    let cases = [
-        (r#"[{"source": "Read", "target": "Cut Out"}]"#, [1, 1], 0, ""),
-        (r#"{"source": "Read", "target": "Cut Out"}"#, [1, 1], 0, "single_link"),
-        (r#"[["Read", "Cut_Out"]]"#, [1, 1], 0, "link_pairs"),
-        ("[[1, 2]]", [1, 1], 0, "link_pairs, step_numbers 2"),
-        (r#"[["Step 1", "step2"]]"#, [1, 1], 0, "link_pairs, step_numbers 2"),
-        (r#"[{"source": 1, "target": "2"}]"#, [1, 1], 0, "step_numbers 2"),
-        (r#"[{"source": 0, "target": 1}]"#, [0, 0], 1, ""),
-        (r#"[[0, 1], [1, 2], ["Read", "Cut_Out"]]"#, [1, 1], 2, "link_pairs"),
-        ("[[1, 9]]", [0, 0], 1, "step_numbers"),
-        (
-            r#"[["1 + 1", 2], ["a", "b", "c"], null, {"source": "Read"}, "Read, Cut_Out"]"#,
-            [0, 1],
-            4,
-            "link_pairs, step_numbers",
-        ),
-        (r#"[{"source": ["Read"], "target": "Cut_Out"}]"#, [0, 0], 1, ""),
-        (r#""Read -> Cut_Out""#, [0, 0], 1, ""),
-        ("null", [0, 0], 0, ""),
-        ("{}", [0, 0], 0, ""),
-    ];
-    for (links, [common, predicted], malformed, repairs) in cases {
+    for (links, [common, predicted], malformed, repairs) in cases::<(String, [u64; 2], u32, String)>("links") {
         let said = format!(
             r#"{{"task_nodes": [{{"task": "Read", "arguments": [{{"name": "n", "value": 5.0}}]}},
             {{"task": "Cut Out", "arguments": [{{"name": "what", "value": {{"a": 2, "b": 1e0}}}}]}}], "task_links": {links}}}"#

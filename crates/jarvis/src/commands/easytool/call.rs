@@ -14,17 +14,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis easytool call multiply_ '[535323, 0.03]'\n  \
-    jarvis easytool call log '{\"input\": [2187, 3]}' --json\n  \
-    jarvis easytool call divide_ '[52143, 78628]' --mode compat\n  \
-    jarvis easytool call --batch calls.jsonl --out results.jsonl\n\n\
-    JSON is a list of numbers, or an object with the list under `input`. Quotes may be single, and\n\
-    numbers may be constant arithmetic such as 4/3. Whole numbers are exact at any length; a result\n\
-    beyond about 1.8e308 is an error.\n\n\
-    Each line of a batch is {\"function\": \"add_\", \"args\": [1, 2]}; its answer is the same line with\n\
-    `result` or `error`. A line that cannot be read gets an `error` too, and the rest goes on.\n\n\
-    Exit status: 1 when the one call fails, 2 when there is no such function or file.")]
+#[command(after_help = include_str!("help/call.txt").trim_end())]
 pub(crate) struct CallArgs {
     /// The function, such as add_ (see --list)
     #[arg(value_name = "FUNCTION", required_unless_present_any = ["batch", "list"], requires = "input")]

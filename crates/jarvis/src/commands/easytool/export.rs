@@ -13,13 +13,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis easytool export --log G3_gpt-4o-mini_Easytool.jsonl --out converted.json\n  \
-    jarvis easytool export --log run.jsonl --data G3_instruction.json --tools toolbench_tool_instruction.json \\\n    \
-      --out converted.json\n\n\
-    The result is an object keyed by query id; each answer is a chain of messages that ends with `Finish`. With --data \
-    and --tools each query lists the functions that were on offer.\n\n\
-    Exit status: 0 done, 1 the file cannot be written, 2 for wrong use.")]
+#[command(after_help = include_str!("help/export.txt").trim_end())]
 pub(crate) struct ExportArgs {
     /// The log of a ToolBench run
     #[arg(long, value_name = "FILE")]

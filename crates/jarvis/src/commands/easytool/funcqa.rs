@@ -22,13 +22,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis easytool funcqa --kind multi-hop --data funcqa_mh.json --llm gpt-4o-mini --limit 5\n  \
-    jarvis easytool funcqa --kind one-hop --data funcqa_oh.json --llm qwen3:8b \\\n    \
-      --base-url http://localhost:11434/v1 --out log.jsonl --resume\n  \
-    jarvis easytool score funcqa --log log.jsonl --data funcqa_oh.json\n\n\
-    DATA is a list, or one a line, of {\"question\", \"answer\"}; `answer` is only for the score.\n\n\
-    Exit status: 0 when every question has an answer, 1 when some failed or are left, 2 for wrong use.")]
+#[command(after_help = include_str!("help/funcqa.txt").trim_end())]
 pub(crate) struct FuncqaArgs {
     /// `multi-hop`: the question is split into subtasks; `one-hop`: one call answers it
     #[arg(long, value_name = "KIND")]

@@ -26,17 +26,7 @@ use crate::wiring::{Special, build_special, load_config};
 use jarvis_plan::export::plural;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis easytool instruct examples/easytool/library.yaml\n  \
-    jarvis easytool instruct tmdb_oas.json --out tmdb_tool.json\n  \
-    jarvis easytool instruct weather.json news.json --shape tool --out tools.json --llm gpt-4o-mini\n  \
-    jarvis easytool instruct library.yaml --execute --api-url http://localhost:8090/v1\n\n\
-    A document is an OpenAPI 3.0 or 3.1 file (JSON or YAML), a RapidAPI tool, or {\"name\", \"description\", \"api_list\"}. \
-    Without --llm the instructions follow from the documents alone. With it a model describes each tool and writes an \
-    example for each function; what it writes is checked, asked for again with the reason, and after three failures \
-    taken from the document (`\"generated_by\": \"default\"`). With --out, what is done is kept in FILE.partial.jsonl until \
-    all is: run the same command again to go on after a stop.\n\n\
-    Exit status: 0 when all instructions are written, 1 when the work failed or was stopped, 2 for wrong use.")]
+#[command(after_help = include_str!("help/instruct.txt").trim_end())]
 pub(crate) struct InstructArgs {
     /// The documents
     #[arg(value_name = "DOC", required = true)]

@@ -16,18 +16,7 @@ use crate::printer::Printer;
 use jarvis_plan::export::plural;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis easytool mock --answers answers.jsonl    # prints the address it serves\n  \
-    jarvis easytool mock --answers answers.jsonl --http 127.0.0.1:8080 --key-env MOCK_KEY\n  \
-    jarvis easytool mock --openapi examples/easytool/library.yaml\n\n\
-    A line of --answers answers one call of ToolBench's server (POST /rapidapi):\n  \
-    {\"category\": \"Weather\", \"tool_name\": \"Open Weather\", \"api_name\": \"Current\",\n   \
-     \"tool_input\": {\"city\": \"Bern\"}, \"error\": \"\", \"response\": \"sunny\"}\n\
-    Names count as ToolBench writes them, arguments whatever their order. Lines for the same call answer one after \
-    another. To try what goes wrong, a line may have `status` (of HTTP), `body` (sent as it is), `pad` (the response's \
-    bytes) or `hang`.\n\
-    The first line on stdout is the address; Ctrl-C ends it.\n\n\
-    Exit status: 0 ended, 1 it cannot listen, 2 for wrong use.")]
+#[command(after_help = include_str!("help/mock.txt").trim_end())]
 pub(crate) struct MockArgs {
     /// The answers, as JSON Lines
     #[arg(long, value_name = "FILE", required_unless_present = "openapi")]

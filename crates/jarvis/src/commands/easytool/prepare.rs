@@ -14,12 +14,7 @@ use crate::printer::Printer;
 const SHOWN: usize = 10;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis easytool prepare --data G3_instruction.json --tools toolbench_tool_instruction.json --out G3_ready.json\n\n\
-    Each item gets `Tool_dic`: for each tool of its `api_list` the number and description that the instruction file \
-    has under the same name, each number once. Tools without an instruction are left out and told.\n\
-    The file that is read stays as it is, unless --out names it again. Nothing is fetched.\n\n\
-    Exit status: 0 done, 1 the file cannot be written, 2 for wrong use.")]
+#[command(after_help = include_str!("help/prepare.txt").trim_end())]
 pub(crate) struct PrepareArgs {
     /// The ToolBench file, such as G2_category.json: a JSON list, or JSON Lines
     #[arg(long, value_name = "FILE")]

@@ -23,17 +23,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis easytool restbench --scenario tmdb --data tmdb.json --tools tmdb_tool.json --llm gpt-4o-mini\n  \
-    jarvis easytool restbench --scenario spotify --data spotify.json --openapi spotify_oas.json --llm gpt-4o-mini\n  \
-    jarvis easytool restbench --service \"a library\" --data questions.json --openapi library.yaml --llm gpt-4o-mini\n  \
-    jarvis easytool score restbench --log restbench_gpt-4o-mini_Easytool.jsonl --data tmdb.json\n\n\
-    With --execute the path is carried out: parameters are filled from the question and from earlier results, the API is \
-    called for real, and an answer is written. --base-url then names the API, and --llm-url the chat endpoint:\n  \
-    jarvis easytool restbench --scenario tmdb --data tmdb.json --tools tmdb_tool.json --openapi tmdb_oas.json \\\n    \
-      --execute --base-url https://api.themoviedb.org/3 --api-key-env TMDB_KEY --llm gpt-4o-mini\n  \
-    jarvis easytool mock --openapi tmdb_oas.json    # an API to try it on\n\n\
-    Exit status: 0 when every question has an answer, 1 when some failed or are left, 2 for wrong use.")]
+#[command(after_help = include_str!("help/restbench.txt").trim_end())]
 pub(crate) struct RestbenchArgs {
     /// Whose endpoints they are
     #[arg(long, value_enum, required_unless_present = "service")]

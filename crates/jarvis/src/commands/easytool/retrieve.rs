@@ -17,14 +17,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis easytool retrieve \"which actors play in Titanic?\" --tools tmdb_tool.json\n  \
-    jarvis easytool retrieve \"weather in Paris\" --tools toolbench_tool_instruction.json --top-k 3 --json\n  \
-    jarvis easytool retrieve \"weather in Paris\" --tools tools.json --embedder text-embedding-3-small\n  \
-    jarvis easytool retrieve \"weather in Paris\" --tools tools.json --embedder nomic-embed-text \\\n    \
-      --embeddings-url http://localhost:11434/v1\n\n\
-    Whole tools are compared, each by its description. Vectors are made once for each text and model, and kept.\n\n\
-    Exit status: 0 when there is an answer, also an empty one; 1 when vectors could not be made; 2 for wrong use.")]
+#[command(after_help = include_str!("help/retrieve.txt").trim_end())]
 pub(crate) struct RetrieveArgs {
     /// What is to be done, in your own words
     text: String,

@@ -27,19 +27,7 @@ use crate::printer::Printer;
 use crate::wiring::{Folders, load_config, open_tools};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis easytool toolbench --group G3 --data G3_instruction.json --tools toolbench_tool_instruction.json \\\n    \
-      --server http://localhost:8080 --server-key-env TOOLBENCH_KEY --llm gpt-4o-mini\n  \
-    jarvis easytool toolbench --group G3 --data G3_instruction.json --tools toolbench_tool_instruction.json \\\n    \
-      --retrieve --top-k 5 --server http://localhost:8080 --llm gpt-4o-mini\n  \
-    jarvis easytool toolbench --group G3 --data questions.json --openapi library.yaml --api-url http://localhost:9000 \\\n    \
-      --llm qwen3:8b --base-url http://localhost:11434/v1\n  \
-    jarvis easytool toolbench --group G3 --data questions.json --registry --llm gpt-4o-mini    # MCP, gRPC, built-in\n  \
-    jarvis easytool mock --answers answers.jsonl    # a server to try it on\n\n\
-    DATA is a list, or one a line, of {\"query\", \"query_id\", \"api_list\"}; where `Tool_dic` is missing it is made from \
-    `api_list`, as `jarvis easytool prepare` makes it. With one tool source of yours and no `api_list`, all its tools are \
-    offered.\n\n\
-    Exit status: 0 when every request has an answer, 1 when some failed or are left, 2 for wrong use.")]
+#[command(after_help = include_str!("help/toolbench.txt").trim_end())]
 pub(crate) struct ToolbenchArgs {
     /// Which part of ToolBench the data is
     #[arg(long, value_enum)]

@@ -22,14 +22,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis taskbench evaluate --data-dir data_multimedia --llm gpt-4 --splits all --n-tools all\n  \
-    jarvis taskbench evaluate --data-dir data_dailylifeapis    # every file of predictions\n  \
-    jarvis taskbench evaluate --data-dir data_multimedia --llm gpt-4 -m f1 -m link --json\n  \
-    jarvis taskbench evaluate --data-dir data_multimedia --llm gpt-4 --per-sample samples.jsonl\n\n\
-    `legacy` are the original's figures: what is missing or malformed is left out of them.\n\
-    `strict` are ours: every gold plan counts, and a missing prediction is an empty plan.\n\
-    They go to SAVE_DIR/NAME.json and SAVE_DIR/NAME.strict.json; groups not run now stay there.")]
+#[command(after_help = include_str!("help/evaluate.txt").trim_end())]
 pub(crate) struct EvaluateArgs {
     /// The domain folder: tool_desc.json, data.json, predictions/
     #[arg(long, value_name = "DIR")]

@@ -14,12 +14,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  jarvis taskbench format --data-dir my_run\n\n\
-    Reads DIR/data_raw.json and writes anew: data.json and user_requests.json with the samples that\n\
-    are well formed, and data_error.json with the others, unchanged. Tools and steps stay in the\n\
-    model's order; an argument becomes <node-j> only when it is wholly the name of another tool of\n\
-    the plan. What was edited or added by hand stays: nothing is written then but with --overwrite.\n\n\
-    Exit status: 0 when a sample was accepted, 1 when none was, 2 for wrong use.")]
+#[command(after_help = include_str!("help/format.txt").trim_end())]
 pub(crate) struct FormatArgs {
     #[command(flatten)]
     domain: DomainArg,

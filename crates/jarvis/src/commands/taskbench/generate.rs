@@ -25,19 +25,7 @@ use crate::session::{self, BatchResult};
 use crate::wiring::{build_special, load_config};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis taskbench generate --data-dir examples/taskbench/data_studio --play \\\n    \
-      --method dag --tool-number 3 --llm gpt-4o-mini\n  \
-    jarvis taskbench generate --data-dir my_run --number-of-samples 200 --multiworker 8 --check \\\n    \
-      --graph-desc graph_desc.json --tool-desc tool_desc.json \\\n    \
-      --llm qwen3:8b --base-url http://localhost:11434/v1\n  \
-    jarvis taskbench format --data-dir my_run\n\n\
-    A part of the tool graph is drawn at random, and the model invents the steps, the request and\n\
-    the calls that it stands for. Samples go to DIR/data_raw.json, a line each, with the critics'\n\
-    verdicts; the lists of those that pass to DIR/alignment_ids.json; counts to\n\
-    DIR/statistics.json; what failed, with the reply, to DIR/data_raw.errors.jsonl. Run the same\n\
-    command again to go on after a stop: only what is missing from --number-of-samples is made.\n\n\
-    Exit status: 0 when all samples are there, 1 when some failed or are left, 2 for wrong use.")]
+#[command(after_help = include_str!("help/generate.txt").trim_end())]
 pub(crate) struct GenerateArgs {
     /// The run's folder: one with graph_desc.json and tool_desc.json, or a new one [default: result_TIME_MODEL_tT_pP]
     #[arg(long, value_name = "DIR")]

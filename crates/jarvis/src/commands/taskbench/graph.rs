@@ -21,27 +21,13 @@ use crate::printer::Printer;
 #[derive(Debug, Subcommand)]
 pub(crate) enum GraphCommand {
     /// Build a tool graph from a tool list
-    #[command(after_help = "Examples:\n  \
-        jarvis taskbench graph build --tools my_tools/tool_desc.json --out graph.json\n  \
-        jarvis taskbench graph build --data-dir my_tools --dependency-type temporal\n\n\
-        The second writes my_tools/graph_desc.json. Resource: a link wherever a kind that one tool\n\
-        gives is one that another takes. Temporal: a link between every two tools. The tool list is\n\
-        never written over, and another graph only with --overwrite.")]
+    #[command(after_help = include_str!("help/graph_build.txt").trim_end())]
     Build(BuildArgs),
     /// Draw tools and links of a graph at random
-    #[command(after_help = "Examples:\n  \
-        jarvis taskbench graph sample --data-dir examples/taskbench/data_studio --method dag --n 4\n  \
-        jarvis taskbench graph sample --graph graph_desc.json --n 5 --seed 7 --count 100 --json\n  \
-        jarvis taskbench graph sample examples/taskbench/data_studio --method dag --draw dag.svg\n\n\
-        The same seed gives the same samples; sample k of a run does not depend on how many there\n\
-        are.")]
+    #[command(after_help = include_str!("help/graph_sample.txt").trim_end())]
     Sample(SampleArgs),
     /// Draw a graph, or a sampled part of it, as SVG, Graphviz DOT or Mermaid
-    #[command(after_help = "Examples:\n  \
-        jarvis taskbench graph draw --data-dir examples/taskbench/data_studio --out studio.svg\n  \
-        jarvis taskbench graph draw --graph graph_desc.json --format dot | dot -Tpdf > graph.pdf\n  \
-        jarvis taskbench graph sample --graph graph_desc.json --json > sample.json\n  \
-        jarvis taskbench graph draw --subset sample.json --out sample.svg")]
+    #[command(after_help = include_str!("help/graph_draw.txt").trim_end())]
     Draw(DrawArgs),
     /// Describe a graph: kinds, degrees, chains, and what is odd
     #[command(after_help = "Example:\n  jarvis taskbench graph stats examples/taskbench/data_studio --json")]

@@ -24,16 +24,7 @@ use crate::session;
 use crate::wiring::{build_special, load_config};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis taskbench infer --data-dir data_multimedia --llm offline\n  \
-    jarvis taskbench infer --data-dir data_huggingface --llm gpt-4o-mini --use-demos 2 \\\n    \
-      --reformat --tag --multiworker 8\n  \
-    jarvis taskbench infer --data-dir data_dailylifeapis --dependency-type temporal --llm qwen3:8b \\\n    \
-      --base-url http://localhost:11434/v1 --structured --limit 100\n\n\
-    Predictions go to DIR/predictions/MODEL.json, a line a request; what failed to MODEL.errors.jsonl, the log to \
-    MODEL.log beside them. Run the same command again to go on after a stop: what is there is not asked again, what \
-    failed is.\n\n\
-    Exit status: 0 when every request has a prediction, 1 when some failed or are left, 2 for wrong use.")]
+#[command(after_help = include_str!("help/infer.txt").trim_end())]
 pub(crate) struct InferArgs {
     /// The domain's folder, with tool_desc.json, user_requests.json and, for examples, data.json
     #[arg(long, value_name = "DIR", default_value = "data_huggingface")]

@@ -12,12 +12,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis taskbench inspect data_huggingface\n  \
-    jarvis taskbench inspect data_huggingface --json | jq '.files[\"data.json\"].odd'\n\n\
-    Looks at tool_desc.json, graph_desc.json, user_requests.json, data.json, alignment_ids.json,\n\
-    split_ids.json and predictions*/*.json. Missing files and oddities are reported; neither is an\n\
-    error. Nothing is changed.")]
+#[command(after_help = include_str!("help/inspect.txt").trim_end())]
 pub(crate) struct InspectArgs {
     #[command(flatten)]
     domain: DomainArg,

@@ -16,14 +16,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis taskbench report --data-dir data_multimedia\n  \
-    jarvis taskbench report --data-dir data_multimedia --html report.html\n  \
-    jarvis taskbench report data_multimedia data_huggingface --llm gpt-4 --format markdown\n  \
-    jarvis taskbench report --run data_multimedia/predictions/gpt-4.json --format csv\n\n\
-    Every run of a domain is compared, beside the published leaderboard. Figures are measured from\n\
-    predictions and gold plans, by the original's rules and by strict ones; metrics files are not\n\
-    needed. The page is one file without scripts or network access.")]
+#[command(after_help = include_str!("help/report.txt").trim_end())]
 pub(crate) struct ReportArgs {
     /// A domain folder: tool_desc.json, data.json, predictions*/; may be repeated
     #[arg(long, value_name = "DIR")]

@@ -14,16 +14,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis easytool score funcqa --log FuncQA_funcqa_mh_gpt-4o-mini_easytool.jsonl --data funcqa_mh.json\n  \
-    jarvis easytool score funcqa --log run.jsonl --data funcqa_oh.json --json --per-question questions.jsonl\n\n\
-    The prediction is `final_value` where the log has it, else the last number of the final answer.\n\
-    strict    the prediction is within 0.1 % of the gold number; the figure to quote\n\
-    any       some number of the answer is within 0.1 %\n\
-    lenient   some number of the answer is within 1 %, or within 0.005\n\
-    em        prediction and gold number are equal once rounded as the function hub rounds\n\
-    Every question of the data counts; one without a row in the log is wrong. Intervals are Wilson's, 95 %.\n\n\
-    Exit status: 0 scored, 1 a file cannot be written, 2 for wrong use.")]
+#[command(after_help = include_str!("../help/score_funcqa.txt").trim_end())]
 pub(crate) struct FuncqaArgs {
     #[command(flatten)]
     logs: LogArgs,

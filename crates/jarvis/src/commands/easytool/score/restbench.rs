@@ -15,17 +15,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis easytool score restbench --log restbench_gpt-4o-mini_Easytool.jsonl --data restbench_tmdb.json\n  \
-    jarvis easytool score restbench --log run.jsonl --data tmdb.json --tools tmdb_tool.json --json\n\n\
-    correct_path   the gold path is in the path of the log, in order, gaps allowed; the figure to quote\n\
-    exact          the two are equal\n\
-    contiguous     the gold path is in it without gaps\n\
-    untrimmed      as correct_path, but the paths as they are written, stray blanks and placeholder names included\n\
-    For the others blanks are tidied and every {name} is {}. A log without `tool_choice_ls` gets its paths from \
-    `task_path` and --tools.\n\
-    Every question of the data counts; one without a row in the log is wrong. Intervals are Wilson's, 95 %.\n\n\
-    Exit status: 0 scored, 1 a file cannot be written, 2 for wrong use.")]
+#[command(after_help = include_str!("../help/score_restbench.txt").trim_end())]
 pub(crate) struct RestbenchArgs {
     #[command(flatten)]
     logs: LogArgs,

@@ -18,16 +18,7 @@ use crate::printer::Printer;
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("what").args(["data", "log"]).required(true)))]
-#[command(after_help = "Examples:\n  \
-    jarvis easytool score retrieval --data G3_instruction.json --tools toolbench_tool_instruction.json\n  \
-    jarvis easytool score retrieval --data G3_instruction.json --tools toolbench_tool_instruction.json \\\n    \
-      --embedder text-embedding-3-small --top-k 5 --json\n  \
-    jarvis easytool score retrieval --log G3_gpt-4o-mini_retrieve_Easytool.jsonl\n\n\
-    With --data each whole question is asked, and its gold tools are those of Tool_dic or, without it, of api_list by \
-    tool_name.\n\
-    With --log the tools found for the subtasks count for their question: all first places, then all second ones, and so \
-    on, each tool once.\n\n\
-    recall@k is the share of the gold tools among the first k; NDCG@k also counts how early they come.")]
+#[command(after_help = include_str!("../help/score_retrieval.txt").trim_end())]
 pub(crate) struct RetrievalArgs {
     /// ToolBench's questions: G2_category.json, G3_instruction.json
     #[arg(long, value_name = "FILE", requires = "tools")]

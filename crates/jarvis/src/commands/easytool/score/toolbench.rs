@@ -19,19 +19,7 @@ use crate::wiring::{Special, build_special, load_config};
 use jarvis_plan::export::plural;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    jarvis easytool score toolbench --log G3_gpt-4o-mini_Easytool.jsonl --llm none    # error rates only\n  \
-    jarvis easytool score toolbench --log run.jsonl --data G3_instruction.json --llm gpt-4o-mini --record judge.jsonl\n  \
-    jarvis easytool score toolbench --log run.jsonl --reference other.jsonl --llm replay:judge.jsonl --json\n\n\
-    The log is ours, the original's, or results in the form of ToolBench's evaluator (see `jarvis easytool export`).\n\
-    pass      the judge finds the query solved, or not solvable\n\
-    success   the judge finds it solved (or people did, where the log has their verdicts)\n\
-    win       better than the reference: only this one passed, or the judge prefers its answer\n\
-    Each question is judged --repeats times, and the majority counts. What the rules leave open is decided by --seed and \
-    told as `undecided`; even votes are told as `tied`, and between two runs as `tie`.\n\
-    tool, parameter   shares of the attempts that name a tool or API not on offer, or parameters that do not fit; no \
-    judge is needed\n\n\
-    Exit status: 0 scored, 1 the judge cannot be asked or a file not be written, 2 for wrong use.")]
+#[command(after_help = include_str!("../help/score_toolbench.txt").trim_end())]
 pub(crate) struct ToolbenchArgs {
     /// The log
     #[arg(long, value_name = "FILE")]
