@@ -77,7 +77,6 @@ impl Literal {
         }
     }
 
-    /// Named values as the fields of a JSON object.
     pub fn fields_to_json(fields: &IndexMap<String, Literal>) -> serde_json::Map<String, Value> {
         fields.iter().map(|(name, value)| (name.clone(), value.to_json())).collect()
     }
@@ -194,6 +193,3 @@ impl<'de> Deserialize<'de> for Literal {
         Literal::parse(raw.get()).map_err(serde::de::Error::custom)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -54,9 +54,7 @@ pub struct Read<T = Value> {
 pub enum Mend {
     /// The reasoning before the answer (`<think>…</think>`) was left out.
     Thought,
-    /// The value was taken out of a fenced block.
     Fence,
-    /// The value was taken out of prose.
     Prose,
     /// The value was written inside a JSON string, or with escaped quotes.
     Unescaped,
@@ -68,9 +66,7 @@ pub enum Mend {
     Joined,
     /// Quotes were mended: single or typographic ones, inner ones, missing ones, raw control characters.
     Quotes,
-    /// Commas or colons were added or left out.
     Commas,
-    /// Comments or an ellipsis were left out.
     Comments,
     /// Literals of another language (`True`, `None`, `NaN`, `.5`) were rewritten.
     Literals,

@@ -26,7 +26,6 @@ use crate::trace::Tracer;
 use calls::{Caller, Named};
 use walk::{Walk, Walked};
 
-/// The stage of the agent's model calls.
 pub(crate) const STAGE: &str = "react";
 
 /// Answers questions about documents. Cheap to share; holds nothing of any one question.
@@ -34,13 +33,10 @@ pub(crate) const STAGE: &str = "react";
 pub struct Agent {
     /// The chat model; without one the offline agent answers what can be found and counted.
     pub chat: Option<Arc<dyn ChatModel>>,
-    /// The tools.
     pub registry: Arc<Registry>,
     /// Where pictures go.
     pub media: Arc<Media>,
-    /// What the model is asked.
     pub prompts: Arc<Prompts>,
-    /// Settings.
     pub settings: Settings,
     /// Who takes the text out of PDF files.
     pub pdf: Arc<dyn PdfReader>,
@@ -48,10 +44,8 @@ pub struct Agent {
     pub tracer: Option<Tracer>,
 }
 
-/// A question.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
-    /// The question, in any language.
     pub question: String,
     /// The document's text; may be empty.
     pub document: Arc<str>,
@@ -66,28 +60,23 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// A question about a text.
     pub fn new(question: impl Into<String>, document: impl Into<Arc<str>>) -> Asked {
         Asked { question: question.into(), document: document.into(), ..Asked::default() }
     }
 }
 
-/// Why the rounds ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
-    /// The agent gave its final answer.
     Final,
     /// The rounds were used up; the answer is what followed from them, or empty.
     MaxSteps,
-    /// The agent says that it found no answer.
     NotFound,
     /// The model kept to no format; the answer is what it wrote.
     NoFormat,
 }
 
 impl Finish {
-    /// A stable word.
     pub fn as_str(self) -> &'static str {
         match self {
             Finish::Final => "final",
@@ -105,49 +94,35 @@ pub struct Reached {
     pub text: String,
     /// The display paths of all pictures that were made, in order. The last is the one that belongs to the answer.
     pub images: Vec<String>,
-    /// The rounds.
     pub rounds: Vec<Round>,
-    /// Why the rounds ended.
     pub finish: Finish,
     /// What the asker should know, such as that the document was cut.
     pub warnings: Vec<String>,
     /// The plan as it grew: a task for each call that was made.
     pub plan: Plan,
-    /// How each task ended.
     pub outcomes: Vec<Outcome>,
 }
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AskError {
-    /// Nothing was asked.
     #[error("the question is empty")]
     EmptyQuestion,
-    /// A model call failed.
     #[error("the model call of stage `react` failed")]
-    Model {
-        /// Why.
-        source: ChatError,
-    },
+    Model { source: ChatError },
     /// A prompt cannot be made, or does not fit the model.
     #[error("cannot make the prompt: {0}")]
     Prompt(String),
     /// The offline agent failed, which is a defect.
     #[error("the offline agent failed: {0}")]
     Offline(String),
-    /// The time was used up.
     #[error("there was no answer within {} s", .after.as_secs_f64())]
-    Timeout {
-        /// The time allowed.
-        after: Duration,
-    },
-    /// It was cancelled.
+    Timeout { after: Duration },
     #[error("the question was cancelled")]
     Cancelled,
 }
 
 impl AskError {
-    /// A stable word.
     pub fn code(&self) -> &'static str {
         match self {
             AskError::EmptyQuestion => ErrorCode::InvalidInput.as_str(),
@@ -159,7 +134,6 @@ impl AskError {
         }
     }
 
-    /// What to try, when there is something.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             AskError::EmptyQuestion => Some("say what you want to know about the document"),
@@ -172,7 +146,6 @@ impl AskError {
         }
     }
 
-    /// The message with what the endpoint said.
     pub fn whole(&self) -> String {
         match self {
             AskError::Model { source } => format!("{self}: {source}"),
@@ -199,7 +172,6 @@ impl From<PromptError> for AskError {
 }
 
 impl Agent {
-    /// The chat model's name, or `offline`.
     pub fn model_name(&self) -> String {
         self.chat.as_ref().map_or_else(|| "offline".into(), |chat| chat.model_name(STAGE))
     }

@@ -10,7 +10,6 @@ use sha2::{Digest, Sha256};
 use crate::agent::STAGE;
 use crate::settings::{Format, PromptLanguage};
 
-/// A prompt that cannot be made.
 pub type PromptError = TemplateError;
 
 /// The longest schema of a tool's input that a prompt shows whole, in characters.
@@ -30,11 +29,9 @@ jarvis_ask::prompts! {
     }
 }
 
-/// The prompts, parsed.
 #[derive(Debug, Clone)]
 pub struct Prompts(jarvis_ask::Prompts<Prompt>);
 
-/// What a prompt is filled with.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Filling<'a> {
     /// The line around the document.
@@ -47,7 +44,6 @@ pub(crate) struct Filling<'a> {
     pub(crate) scratchpad: &'a str,
 }
 
-/// Which prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
     /// That of a round, in a format.
@@ -65,7 +61,6 @@ impl Prompts {
         Ok(Prompts(jarvis_ask::Prompts::builtin()?))
     }
 
-    /// The messages of a call.
     pub(crate) fn messages(
         &self,
         which: Which,
@@ -122,7 +117,6 @@ fn names_of(spec: &ToolSpec) -> String {
     format!("{{{}}}", names.join(", "))
 }
 
-/// The names of the tools in a row.
 pub(crate) fn names(registry: &Registry) -> String {
     registry.specs().map(|spec| spec.name.as_str()).collect::<Vec<&str>>().join(", ")
 }

@@ -35,7 +35,6 @@ pub struct Round {
 }
 
 impl Round {
-    /// The input as JSON, where it is JSON.
     pub fn input_json(&self) -> Option<Value> {
         serde_json::from_str(&self.input).ok()
     }

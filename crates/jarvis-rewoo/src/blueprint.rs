@@ -12,7 +12,6 @@ use crate::Offer;
 /// The planner's reply, read and checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blueprint {
-    /// The steps, in the planner's order.
     pub steps: Vec<Step>,
     /// The steps as a task graph: the task of a step has its id.
     pub plan: Plan,
@@ -20,23 +19,18 @@ pub struct Blueprint {
     pub faults: Vec<String>,
 }
 
-/// One step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// Number of its variable: 1 for `#E1`.
     pub number: u32,
     /// What the step is for; empty where the planner gave no plan line of its own.
     pub plan: String,
-    /// The tool, as the planner named it.
     pub tool: String,
-    /// The input, as the planner wrote it.
     pub input: String,
-    /// The task that carries it out.
     pub task: TaskId,
 }
 
 impl Step {
-    /// The call as the planner wrote it.
     pub fn call(&self) -> String {
         format!("#E{} = {}[{}]", self.number, self.tool, self.input)
     }

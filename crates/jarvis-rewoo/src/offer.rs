@@ -43,7 +43,6 @@ impl Offer {
         Offer { tools, vocabulary }
     }
 
-    /// What plans are checked against.
     pub(crate) fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
     }
@@ -70,7 +69,6 @@ impl Offer {
         required(self.tools.spec(tool)?).into_iter().find(|name| !given(name))
     }
 
-    /// The tools of the registry as the planner is told of them.
     pub(crate) fn shown(&self) -> Vec<Shown<'_>> {
         let specs = self.tools.specs();
         specs.map(|spec| Shown { name: &spec.name, about: about(spec), example: self.example(spec) }).collect()

@@ -14,7 +14,6 @@ use crate::blueprint::{self, Blueprint};
 use crate::evidence::{ByEvidence, WithModel};
 use crate::{Offer, Prompt, Prompts, solve};
 
-/// Name of the pipeline.
 pub const NAME: &str = "rewoo";
 
 /// How often the planner is asked for a plan without faults.

@@ -23,7 +23,6 @@ struct Told {
     error: Option<String>,
 }
 
-/// Writes the answer.
 pub(crate) async fn write(
     ask: &Ask,
     prompts: &Prompts,

@@ -40,7 +40,6 @@ impl Went {
     }
 }
 
-/// Runs a request with the native tools.
 async fn run(model: Option<Arc<dyn ChatModel>>, cancel: CancellationToken) -> Went {
     let folder = tempfile::tempdir().unwrap();
     let media = Arc::new(Media::open(folder.path()).unwrap());

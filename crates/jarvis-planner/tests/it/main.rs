@@ -1,6 +1,5 @@
 //! The offline planner from outside: requests in three languages against tool lists, as tables.
 
-mod foreign;
 mod properties;
 mod support;
 mod tables;

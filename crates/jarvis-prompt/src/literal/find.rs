@@ -29,7 +29,6 @@ pub struct ReadLiteralError {
 }
 
 impl ReadLiteralError {
-    /// How many characters of the reply are kept.
     pub const KEPT: usize = 400;
 }
 
@@ -38,7 +37,6 @@ pub enum ReadLiteralFault {
     /// There is nothing but blanks, or nothing but reasoning.
     #[error("the reply is empty")]
     Empty,
-    /// The value cannot be taken as it is written.
     #[error("the value cannot be read: {fault}{near}")]
     Literal { fault: LiteralFault, near: Near },
     /// There is no such value, and none that can be mended.
@@ -57,9 +55,6 @@ impl fmt::Display for Near {
 }
 
 /// The first value of the wanted kind in a reply; as [`read_literal_pick`] with [`Pick::First`].
-///
-/// # Errors
-/// As [`read_literal_pick`].
 pub fn read_literal(reply: &str, want: Want) -> Result<Literal, ReadLiteralError> {
     read_literal_pick(reply, want, Pick::First)
 }
@@ -129,7 +124,6 @@ fn order(mut blocks: Vec<&str>, pick: Pick) -> Vec<&str> {
     blocks
 }
 
-/// The text without a leading `Output:`.
 fn after_label(text: &str) -> &str {
     const LABEL: &str = "output:";
     let text = text.trim();

@@ -39,7 +39,6 @@ impl<'t> Parser<'t> {
         self.depth = 0;
     }
 
-    /// The value that is the whole text.
     pub(super) fn whole(mut self) -> Result<Literal, LiteralError> {
         let value = self.value()?;
         self.blanks()?;
@@ -67,7 +66,6 @@ impl<'t> Parser<'t> {
         LiteralError { at, fault }
     }
 
-    /// The error that something else is wanted here.
     pub(super) fn wanted(&self, wanted: &'static str) -> LiteralError {
         match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
             Some(found) => self.fail(LiteralFault::Unexpected { found, wanted }),

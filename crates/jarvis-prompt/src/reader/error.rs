@@ -15,13 +15,11 @@ pub struct ReadError {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadFault {
-    /// There is nothing but blanks.
     #[error("the reply is empty")]
     Empty,
     /// There is nothing that looks like the wanted value.
     #[error("the reply holds no JSON; {want} is wanted")]
     NoJson { want: Want },
-    /// There is JSON of another shape.
     #[error("the reply holds {found}, but {want} is wanted")]
     Shape { want: Want, found: Found },
     /// There is something like JSON that could not be mended. Line and column count from 1, the column in bytes.
@@ -29,7 +27,6 @@ pub enum ReadFault {
     Syntax {
         line: usize,
         column: usize,
-        /// What the strict parser says.
         message: String,
         /// The text around the place.
         near: String,
@@ -39,12 +36,10 @@ pub enum ReadFault {
     Cut,
     #[error("the JSON is nested more than {limit} levels deep")]
     TooDeep { limit: usize },
-    /// The value is not of the type that is wanted.
     #[error("the JSON is not what is wanted: {message}")]
     Type { message: String },
 }
 
-/// The kind of a JSON value, for messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     Null,
@@ -69,7 +64,6 @@ impl fmt::Display for Found {
 }
 
 impl ReadFault {
-    /// The strict parser's complaint about `text`.
     pub(super) fn syntax(text: &str, error: &serde_json::Error) -> ReadFault {
         let whole = error.to_string();
         // The parser appends the position to its message; it is split off here.

@@ -304,7 +304,6 @@ impl Mender<'_> {
         Ok(Step::On)
     }
 
-    /// Writes the closing bracket of the innermost frame.
     fn pop(&mut self) -> Step {
         let Some(frame) = self.stack.pop() else { return Step::Done };
         match frame.due {

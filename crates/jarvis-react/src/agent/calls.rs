@@ -28,7 +28,6 @@ impl Selector for Named {
     }
 }
 
-/// Calls the tool of the registry.
 pub(super) struct Caller {
     pub(super) registry: Arc<Registry>,
     pub(super) media: Arc<Media>,
@@ -61,7 +60,6 @@ pub(super) fn observed(outcome: &Outcome) -> String {
     }
 }
 
-/// The pictures that a task made.
 pub(super) fn images(outcome: &Outcome) -> Vec<String> {
     let Some(output) = TaskOutput::of(outcome) else { return Vec::new() };
     match output.0.get("images").and_then(Value::as_array) {

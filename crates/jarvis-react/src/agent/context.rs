@@ -150,12 +150,10 @@ impl Context {
         messages
     }
 
-    /// The tools as the endpoint is told of them.
     pub(super) fn offers(&self) -> Vec<ToolOffer> {
         self.offers.clone()
     }
 
-    /// The name in the registry of a tool that the endpoint names.
     pub(super) fn registered(&self, wire: &str) -> String {
         self.wire_names.registered(wire)
     }
@@ -166,7 +164,6 @@ impl Context {
         format!("the document is longer than the model can take; its middle was left out, {share:.0} % of it was read")
     }
 
-    /// Told when there was neither a call nor an answer.
     pub(super) fn aimless(&self) -> String {
         match (self.format, self.language) {
             (Format::Tags | Format::NativeTools, PromptLanguage::Zh) => {
@@ -185,7 +182,6 @@ impl Context {
         .to_owned()
     }
 
-    /// Told when a tool is called that there is not.
     pub(super) fn unknown(&self, tool: &str) -> String {
         let tool: String = tool.chars().filter(|c| !c.is_control()).take(80).collect();
         let names = &self.names;
@@ -197,7 +193,6 @@ impl Context {
         }
     }
 
-    /// Told when the input of a call is missing.
     pub(super) fn missing(&self, example: &Value) -> String {
         match self.language {
             PromptLanguage::Zh => format!("缺少 Action Input。请写出一个 JSON 对象，例如 {example}。"),
@@ -205,7 +200,6 @@ impl Context {
         }
     }
 
-    /// Told when the input of a call is no JSON object.
     pub(super) fn bad_input(&self, reason: &str, example: &Value) -> String {
         match self.language {
             PromptLanguage::Zh => {

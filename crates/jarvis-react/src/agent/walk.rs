@@ -46,12 +46,9 @@ pub(super) struct Walk<'a> {
     warnings: Vec<String>,
 }
 
-/// What was thought in a round.
 struct Thought {
     parsed: Parsed,
-    /// What the model wrote.
     output: String,
-    /// What it was asked.
     prompt: Vec<Message>,
     ms: u64,
 }
@@ -78,7 +75,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Goes the whole way.
     pub(super) async fn on(mut self) -> Result<Walked, AskError> {
         let granted = self.agent.settings.max_steps.max(1);
         let steps = self.asked.max_steps.filter(|own| *own > 0).map_or(granted, |own| own.min(granted));
@@ -173,7 +169,6 @@ impl<'a> Walk<'a> {
         Ok(parsed.answer.or(plain).unwrap_or_default())
     }
 
-    /// The chat model, if there is one.
     fn model(&self) -> Option<Ask> {
         let chat = self.agent.chat.clone()?;
         Some(Ask::new(chat, self.events).reserving(self.agent.settings.reserve_tokens))
@@ -269,7 +264,6 @@ impl<'a> Walk<'a> {
         Ok(false)
     }
 
-    /// Tells what came back, and keeps it.
     fn observe(&mut self, step: u32, rows: Vec<(Round, Option<TaskId>)>) {
         for (round, _) in rows {
             let (text, images) = (round.observation.clone(), round.images.clone());
@@ -308,7 +302,6 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether a schema asks for no field.
 fn needs_nothing(schema: &Value) -> bool {
     let required = schema.get("required").and_then(Value::as_array);
     required.is_none_or(Vec::is_empty)

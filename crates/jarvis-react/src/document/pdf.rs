@@ -11,10 +11,8 @@ use bytes::Bytes;
 
 use super::DocumentError;
 
-/// The longest PDF that is read.
 pub const MAX_PDF: usize = 32 << 20;
 
-/// The longest that a PDF may take.
 pub const PDF_TIME: Duration = Duration::from_secs(20);
 
 /// Takes the text out of PDFs, many at once.
@@ -27,7 +25,6 @@ pub trait PdfReader: Send + Sync {
     async fn text(&self, bytes: Bytes) -> Result<String, DocumentError>;
 }
 
-/// Reads no PDFs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoPdf;
 

@@ -54,7 +54,6 @@ impl Amount {
         Some(Amount { plain, size, before: bare.to_owned(), after: after.to_owned() })
     }
 
-    /// A result in the same unit.
     pub(super) fn with(&self, number: &str) -> String {
         if self.after.is_empty() {
             return match number.strip_prefix('-') {

@@ -18,9 +18,7 @@ pub(super) struct Table {
     pub(super) header: Row,
     /// Rows of as many cells as the header; those that sum up others are left out.
     pub(super) rows: Vec<Row>,
-    /// The column that names the rows.
     pub(super) label: Option<usize>,
-    /// The columns of amounts.
     pub(super) numeric: Vec<usize>,
     /// The lines among the rows that were skipped because they have another number of cells.
     pub(super) skipped: usize,
@@ -115,7 +113,6 @@ impl Table {
         self.rows.iter().filter_map(|row| row.get(column)).any(|cell| !seen.insert(cell.trim()))
     }
 
-    /// How much a question mentions of the table.
     fn relevance(&self, question: &Question) -> f64 {
         let names: f64 = self.header.iter().map(|name| question.mentions(name)).sum();
         let labels = self.rows.iter().take(SAMPLE).map(|row| question.mentions(self.label(row)));
@@ -184,7 +181,6 @@ fn counts_up(rows: &[Row]) -> bool {
     rows.len() > 2 && numbers.is_some_and(|numbers| numbers.windows(2).all(goes_up))
 }
 
-/// Whether a cell stands for no value.
 pub(super) fn is_missing(cell: &str) -> bool {
     let cell = cell.trim();
     cell.is_empty() || (cell.len() < 32 && words::is_in("missing", &folded(cell)))

@@ -6,7 +6,6 @@ use super::amount::leading_number;
 use super::question::Question;
 use super::words;
 
-/// How a number is calculated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Figure {
     Sum,
@@ -18,7 +17,6 @@ pub(super) enum Figure {
 }
 
 impl Figure {
-    /// The name of its message.
     pub(super) fn name(self) -> &'static str {
         match self {
             Figure::Sum => "sum",
@@ -30,7 +28,6 @@ impl Figure {
         }
     }
 
-    /// The function of `calculator`.
     pub(super) fn function(self) -> &'static str {
         match self {
             Figure::Most => "max",
@@ -41,7 +38,6 @@ impl Figure {
     }
 }
 
-/// What is to be found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
     /// How many kinds of items there are, and which.
@@ -79,7 +75,6 @@ impl Bound {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Intent {
-    /// The kind of chart, as `plot` names it.
     pub(super) chart: Option<&'static str>,
     pub(super) op: Op,
     pub(super) bound: Option<Bound>,

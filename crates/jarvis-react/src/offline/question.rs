@@ -14,7 +14,6 @@ const MAX_CHARS: usize = 2_000;
 /// The longest name that a question may speak of, in bytes.
 const MAX_NAME: usize = 200;
 
-/// A question as it is compared.
 #[derive(Debug, Clone)]
 pub(super) struct Question {
     /// As it was asked, cut to [`MAX_CHARS`].
@@ -43,7 +42,6 @@ impl Question {
         self.folded.get(at.clone()).unwrap_or_default()
     }
 
-    /// Where words of a row stand.
     pub(super) fn find(&self, row: &str) -> Vec<Range<usize>> {
         self.find_all(words::row(row))
     }

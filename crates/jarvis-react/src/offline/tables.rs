@@ -29,12 +29,10 @@ const MENTIONED: f64 = 0.5;
 #[derive(Debug, Clone)]
 struct Entry {
     label: String,
-    /// The value as it is shown.
     shown: String,
     amount: Amount,
 }
 
-/// The parts of a table that a question selects.
 struct Selection<'t> {
     rows: Vec<&'t Row>,
     /// The text columns whose cells the question names; empty where all rows are meant.

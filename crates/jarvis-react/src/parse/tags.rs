@@ -49,7 +49,6 @@ const LONGEST: usize = 40;
 /// A line that begins with a tag.
 struct Opened<'a> {
     tag: Tag,
-    /// Whether it closes what it names.
     closes: bool,
     rest: &'a str,
 }

@@ -9,7 +9,6 @@ use serde_json::json;
 
 use crate::house::{FRUITS, House, answer, ended_well, names, plot, script};
 
-/// The call of `plot` that the reference run makes.
 fn fruits_plot() -> String {
     plot(&json!(["apple", "banana", "orange"]), &json!([6, 3, 1]))
 }

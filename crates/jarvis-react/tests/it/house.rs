@@ -19,12 +19,10 @@ use tokio_util::sync::CancellationToken;
 /// The document of the specification's reference run.
 pub(crate) const FRUITS: &str = "apple,apple,apple,banana,apple,banana,orange,apple,apple,banana";
 
-/// A call of `plot` as a model writes it.
 pub(crate) fn plot(x: &Value, y: &Value) -> String {
     format!("<Thought>: Count, then plot.\n<Action>: plot\n<Action Input>: {}", json!({"x": x, "y": y}))
 }
 
-/// An answer as a model writes it.
 pub(crate) fn answer(text: &str) -> String {
     format!("<Thought>: I know the answer now\n<Final Answer>: {text}")
 }
@@ -95,7 +93,6 @@ impl House {
         self.ask(question, FRUITS).await.0.unwrap()
     }
 
-    /// What the model was asked, call by call.
     pub(crate) fn prompts(&self) -> Vec<String> {
         self.chat.requests().iter().map(Request::prompt).collect()
     }
@@ -106,7 +103,6 @@ impl House {
         prompt[prompt.rfind("<Question>:").unwrap()..].trim_end().to_owned()
     }
 
-    /// A picture that was made.
     pub(crate) fn picture(&self, url: &str) -> image::RgbImage {
         let png = self.media.read(url, 1 << 20).unwrap();
         assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
@@ -120,7 +116,6 @@ pub(crate) fn names(events: &[Event]) -> Vec<&'static str> {
     kinds.filter(|name| !matches!(*name, "model_call" | "model_chosen")).collect()
 }
 
-/// Whether a run was told to have ended well.
 pub(crate) fn ended_well(events: &[Event]) -> bool {
     events.iter().any(|event| matches!(event.kind, EventKind::Done { ok: true, .. }))
 }

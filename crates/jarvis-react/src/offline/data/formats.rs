@@ -5,14 +5,11 @@ use serde_json::{Map, Value};
 
 use super::{Row, Table, pairs};
 
-/// More columns than this are no table.
 const MAX_COLUMNS: usize = 64;
 /// The most cells that are taken out of JSON and CSV.
 const MAX_CELLS: usize = 2_000_000;
-/// How deep JSON is read.
 const MAX_DEPTH: usize = 16;
 
-/// All tables of a document, in order.
 pub(super) fn tables(document: &str) -> Vec<Table> {
     let text = document.trim_start_matches('\u{feff}').trim();
     if let Some(value) = json(text) {
@@ -77,7 +74,6 @@ fn json_tables(path: &str, value: &Value, depth: usize, found: &mut Vec<Table>) 
     }
 }
 
-/// A key as words.
 fn spaced(key: &str) -> String {
     key.replace(['_', '-'], " ").trim().to_owned()
 }
@@ -132,7 +128,6 @@ fn markdown(lines: &[&str]) -> Vec<Table> {
     found
 }
 
-/// The cells between bars.
 fn bars(line: &str) -> Row {
     let line = line.trim();
     let line = line.strip_prefix('|').unwrap_or(line);
