@@ -40,7 +40,6 @@ impl Flow {
         self.targets.contains(&kind) || self.sources.contains(&kind)
     }
 
-    /// True when the tool makes what the clause wants made.
     pub(crate) fn makes(&self, tool: &Tool) -> bool {
         tool.outputs.iter().any(|kind| self.targets.contains(kind))
     }

@@ -16,7 +16,6 @@ use crate::weights::Weights;
 use crate::words::Token;
 use crate::words::grammar::gives_order;
 
-/// The ways to serve each clause of a request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lattice {
     /// For each clause, in order, what it may mean.

@@ -78,7 +78,6 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
     concepts
 });
 
-/// The place of a concept in [`concepts()`].
 pub(crate) type ConceptId = usize;
 
 pub(crate) fn concepts() -> &'static [Concept] {
@@ -93,7 +92,6 @@ pub(crate) fn find(name: &str) -> Option<ConceptId> {
     CONCEPTS.iter().position(|concept| concept.name == name)
 }
 
-/// A phrase of a request that stands for a concept.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Hit {
     /// The concepts it may stand for; the inputs at hand decide.

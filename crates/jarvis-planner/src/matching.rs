@@ -31,7 +31,7 @@ pub(crate) fn candidates(
     index: &ToolIndex,
     weights: &Weights,
 ) -> Vec<Candidate> {
-    let evidence = index.evidence(bag, weights);
+    let evidence = index.fields.evidence(bag, weights);
     let flow = Flow::of(clause);
     let mut found: Vec<Candidate> = Vec::new();
     // "The second one": another thing than before.
@@ -51,7 +51,7 @@ pub(crate) fn candidates(
     let answered =
         clause.asks() && found.iter().flat_map(|found| &found.steps).any(|step| step.nature() == Some(Nature::Ask));
     let mut fitting: Vec<Candidate> = Vec::new();
-    for (at, (tool, words)) in index.tools().iter().zip(&evidence).enumerate() {
+    for (at, (tool, words)) in index.tools.iter().zip(&evidence).enumerate() {
         // "Text-to-Video" is not meant wherever a text and a video are spoken of.
         let name = match () {
             // "Make the picture blue" is about the one at hand.
@@ -161,7 +161,7 @@ fn spoken_aloud(found: &mut Vec<Candidate>, flow: &Flow, index: &ToolIndex) {
 const TURNED: f32 = 0.6;
 
 pub(crate) fn likely(bag: &Bag, index: &ToolIndex, weights: &Weights) -> Vec<f32> {
-    let evidence = index.evidence(bag, weights);
+    let evidence = index.fields.evidence(bag, weights);
     evidence.iter().map(|words| weights.name * words.name + weights.text * words.text).collect()
 }
 

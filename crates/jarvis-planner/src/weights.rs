@@ -54,9 +54,7 @@ pub struct Weights {
     pub telling: f32,
     /// How far below its price a plan may be that is the only one.
     pub guess: f32,
-    /// How many plans are kept on the way.
     pub beam: usize,
-    /// How many tools each clause may choose from.
     pub choices: usize,
 }
 

@@ -78,7 +78,6 @@ impl Part {
         Part { join: Join::Start, ..self }
     }
 
-    /// True when it holds neither words nor spans.
     pub(super) fn is_empty(&self) -> bool {
         self.tokens.is_empty() && self.spans.is_empty()
     }

@@ -8,14 +8,12 @@ use crate::lexicon::ConceptId;
 use crate::retrieval::ToolIndex;
 use crate::words;
 
-/// The kinds of resources a clause can draw on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct AtHand {
     /// Named in the clause itself.
     pub(crate) own: Vec<Kind>,
     /// Given or made elsewhere.
     pub(crate) near: Vec<Kind>,
-    /// The concepts that earlier clauses asked for.
     pub(crate) made: Vec<ConceptId>,
     /// True when an earlier clause spoke of a document, form or bill.
     pub(crate) document: bool,

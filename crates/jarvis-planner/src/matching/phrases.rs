@@ -276,7 +276,7 @@ fn one_for_two(
     };
     let mut best: Option<(f32, Step)> = None;
     for other in hits.iter().filter(|(hit, best)| hit.strong && nature(best) == Nature::Map) {
-        for (at, tool) in index.tools().iter().enumerate() {
+        for (at, tool) in index.tools.iter().enumerate() {
             let (one, two) = (fit(create.1.concept, at), fit(other.1.concept, at));
             let media = || tool.params.iter().filter(|param| param.required && param.kind.is_media());
             let met = media().next().is_some() && media().all(|param| hand.has(param.kind));

@@ -65,7 +65,6 @@ pub(super) type Example = Vec<String>;
 pub(super) struct Want {
     pub(super) shape: Option<Shape>,
     pub(super) sort: Sort,
-    /// Stems of its name.
     pub(super) name: Vec<String>,
     /// Stems of its name and of the thing that its description names first.
     pub(super) nouns: Vec<String>,
