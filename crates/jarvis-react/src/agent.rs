@@ -1,8 +1,8 @@
 //! The agent: one question about one document, from the first thought to the answer.
 
+mod agent_loop;
 mod calls;
 mod context;
-mod walk;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,8 +23,8 @@ use crate::rounds::Round;
 use crate::settings::Settings;
 use crate::trace::Tracer;
 
+use agent_loop::AgentLoop;
 use calls::{Caller, Named};
-use walk::{Walk, Walked};
 
 pub(crate) const STAGE: &str = "react";
 
@@ -89,7 +89,7 @@ impl Finish {
 
 /// An answer, and how it was reached.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reached {
+pub struct AgentAnswer {
     /// The answer in words; may be empty, when there is only a picture.
     pub text: String,
     /// The display paths of all pictures that were made, in order. The last is the one that belongs to the answer.
@@ -189,7 +189,12 @@ impl Agent {
     ///
     /// # Errors
     /// When nothing is asked, the model fails, the time is used up, or it is cancelled. A failed tool is no error.
-    pub async fn ask(&self, asked: &Asked, events: &Events, cancel: CancellationToken) -> Result<Reached, AskError> {
+    pub async fn ask(
+        &self,
+        asked: &Asked,
+        events: &Events,
+        cancel: CancellationToken,
+    ) -> Result<AgentAnswer, AskError> {
         let began = Instant::now();
         events.emit(EventKind::RunStarted {
             request: Request::new(&asked.question),
@@ -222,7 +227,7 @@ impl Agent {
         asked: &Asked,
         events: &Events,
         cancel: &CancellationToken,
-    ) -> Result<Reached, AskError> {
+    ) -> Result<AgentAnswer, AskError> {
         if asked.question.trim().is_empty() {
             return Err(AskError::EmptyQuestion);
         }
@@ -242,25 +247,24 @@ impl Agent {
             // Whoever thinks may have given up already.
             let _ = ended.send(outcome.clone());
         });
-        let walk = Walk::new(self, asked, events, plan, outcomes);
-        let walked = async {
+        let agent_loop = AgentLoop::new(self, asked, events, plan, outcomes);
+        let answered = async {
             // What is not yet done when the thinking ends is not waited for.
             let _stop = stop.drop_guard();
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => Err(AskError::Cancelled),
-                walked = tokio::time::timeout(deadline, walk.on()) => {
-                    walked.unwrap_or(Err(AskError::Timeout { after: deadline }))
+                answer = tokio::time::timeout(deadline, agent_loop.run()) => {
+                    answer.unwrap_or(Err(AskError::Timeout { after: deadline }))
                 }
             }
         };
-        let (outcomes, walked) = tokio::join!(driven, walked);
-        let Walked { text, images, rounds, finish, warnings, plan } = walked?;
-        Ok(Reached { text, images, rounds, finish, warnings, plan, outcomes })
+        let (outcomes, answer) = tokio::join!(driven, answered);
+        Ok(AgentAnswer { outcomes, ..answer? })
     }
 }
 
-impl Reached {
+impl AgentAnswer {
     /// Whether there is an answer worth something: a picture, or words that do not say that none was found.
     pub fn ok(&self) -> bool {
         !self.images.is_empty() || !(self.text.is_empty() || self.finish == Finish::NotFound)

@@ -85,15 +85,7 @@ pub enum DocumentError {
 impl DocumentError {
     /// Whether what was sent cannot be used, whoever reads it and however often.
     pub fn is_invalid_input(&self) -> bool {
-        match self {
-            DocumentError::NotText(_)
-            | DocumentError::Utf32
-            | DocumentError::NoPdf
-            | DocumentError::PdfSize { .. }
-            | DocumentError::Pdf(_)
-            | DocumentError::PdfBroken => true,
-            DocumentError::PdfTime(_) => false,
-        }
+        !matches!(self, DocumentError::PdfTime(_))
     }
 }
 

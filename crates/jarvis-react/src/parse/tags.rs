@@ -16,31 +16,13 @@ enum Tag {
 }
 
 /// The names of tags, folded: lower case, without blanks, `_` and `-`.
-const NAMES: [(&str, Tag); 24] = [
-    ("question", Tag::Question),
-    ("问题", Tag::Question),
-    ("вопрос", Tag::Question),
-    ("thought", Tag::Thought),
-    ("思考", Tag::Thought),
-    ("想法", Tag::Thought),
-    ("мысль", Tag::Thought),
-    ("action", Tag::Action),
-    ("行动", Tag::Action),
-    ("动作", Tag::Action),
-    ("действие", Tag::Action),
-    ("actioninput", Tag::Input),
-    ("行动输入", Tag::Input),
-    ("动作输入", Tag::Input),
-    ("вводдействия", Tag::Input),
-    ("observation", Tag::Observation),
-    ("观察", Tag::Observation),
-    ("观察结果", Tag::Observation),
-    ("наблюдение", Tag::Observation),
-    ("finalanswer", Tag::Answer),
-    ("最终答案", Tag::Answer),
-    ("最终回答", Tag::Answer),
-    ("окончательныйответ", Tag::Answer),
-    ("итоговыйответ", Tag::Answer),
+const NAMES: [(Tag, &str); 6] = [
+    (Tag::Question, "question 问题 вопрос"),
+    (Tag::Thought, "thought 思考 想法 мысль"),
+    (Tag::Action, "action 行动 动作 действие"),
+    (Tag::Input, "actioninput 行动输入 动作输入 вводдействия"),
+    (Tag::Observation, "observation 观察 观察结果 наблюдение"),
+    (Tag::Answer, "finalanswer 最终答案 最终回答 окончательныйответ итоговыйответ"),
 ];
 
 /// The longest name of a tag with everything around it, in characters.
@@ -148,7 +130,7 @@ fn value(rest: &str) -> &str {
 fn named(name: &str) -> Option<Tag> {
     let folded: String =
         name.chars().filter(|c| !c.is_whitespace() && !"_-*`".contains(*c)).flat_map(char::to_lowercase).collect();
-    NAMES.iter().find(|(known, _)| *known == folded).map(|(_, tag)| *tag)
+    NAMES.iter().find(|(_, names)| names.split(' ').any(|name| name == folded)).map(|(tag, _)| *tag)
 }
 
 #[derive(Default)]

@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use clap::Args;
-use jarvis_react::{Agent, Asked, Finish, Reached, Round};
+use jarvis_react::{Agent, AgentAnswer, Asked, Finish, Round};
 use jarvis_store::files;
 use serde_json::{Value, json};
 
@@ -190,7 +190,7 @@ async fn here(
             None => failure,
         }
     })?;
-    let Reached { text, images, rounds, finish, warnings, .. } = reached;
+    let AgentAnswer { text, images, rounds, finish, warnings, .. } = reached;
     let media = &app.media;
     let pictures = images.iter().map(|url| media.read(url, MAX_DOCUMENT)).collect::<Result<Vec<_>, _>>();
     Ok(Answered {
