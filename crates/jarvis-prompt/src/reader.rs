@@ -49,7 +49,6 @@ pub struct Read<T = Value> {
     pub mended: Vec<Mend>,
 }
 
-/// One thing that was done to get a value out of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mend {
     /// The reasoning before the answer (`<think>…</think>`) was left out.
@@ -60,7 +59,6 @@ pub enum Mend {
     Unescaped,
     /// The array was taken out of an object that only wraps it.
     Unwrapped,
-    /// A bare object became the array's only element, or an array gave its object.
     Wrapped,
     /// Several objects became one array.
     Joined,

@@ -16,7 +16,6 @@ pub enum LiteralFault {
     Ends { wanted: &'static str },
     #[error("found `{}` where {wanted} is wanted", found.escape_debug())]
     Unexpected { found: char, wanted: &'static str },
-    /// A name, a call, a keyword: only values are read, nothing is evaluated.
     #[error("`{name}` is a name, and only literal values are read: put texts in quotes, and give numbers as numbers")]
     Name {
         name: String,

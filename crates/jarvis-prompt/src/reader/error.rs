@@ -9,7 +9,6 @@ use super::Want;
 #[error("{fault}")]
 pub struct ReadError {
     pub fault: ReadFault,
-    /// The reply, verbatim.
     pub reply: String,
 }
 
@@ -24,13 +23,7 @@ pub enum ReadFault {
     Shape { want: Want, found: Found },
     /// There is something like JSON that could not be mended. Line and column count from 1, the column in bytes.
     #[error("the JSON is broken at line {line} column {column}: {message} (near `{near}`)")]
-    Syntax {
-        line: usize,
-        column: usize,
-        message: String,
-        /// The text around the place.
-        near: String,
-    },
+    Syntax { line: usize, column: usize, message: String, near: String },
     /// The reply ends before anything in it is complete.
     #[error("the reply ends before its first element is complete")]
     Cut,

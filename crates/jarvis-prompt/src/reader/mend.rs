@@ -108,7 +108,6 @@ pub(super) fn comment_end(text: &str, at: usize) -> Option<usize> {
     }
 }
 
-/// What is due next inside a bracket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Due {
     /// A key, or an element, or the closing bracket.

@@ -29,12 +29,7 @@ pub enum TemplateError {
     #[error("template `{template}` ({part}): no value is called `{slot}`; there are {known}")]
     UnknownSlot { template: String, part: String, slot: String, known: String },
     #[error("demos of template `{template}` line {line}: {message}")]
-    Demos {
-        template: String,
-        /// The line of the JSON text, from 1.
-        line: usize,
-        message: String,
-    },
+    Demos { template: String, line: usize, message: String },
     #[error("template `{template}` ({part}) cannot be rendered: {message}")]
     Render { template: String, part: String, message: String },
 }

@@ -1,6 +1,6 @@
 //! Literals as replies hold them, and what must be refused: the rows of `literals.tsv`.
 
-use jarvis_prompt::literal::{Literal, Pick, ReadLiteralError, read_literal, read_literal_pick};
+use jarvis_prompt::literal::{Literal, read_literal};
 use jarvis_prompt::reader::Want;
 
 /// The rows of the kinds that `is_wanted` takes.
@@ -22,13 +22,12 @@ pub(crate) fn rows(is_wanted: impl Fn(&str) -> bool) -> Vec<(&'static str, Strin
 fn every_row_reads_as_it_says() {
     let mut wrong = Vec::new();
     for (kind, text, expected) in rows(|kind| !matches!(kind, "json" | "repeat")) {
-        let read = |want, pick| read_literal_pick(&text, want, pick).map_err(|error| error.to_string());
+        let read = |want| read_literal(&text, want).map_err(|error| error.to_string());
         let found = match kind {
             "whole" => Literal::parse(&text).map_err(|error| error.to_string()),
-            "object" => read(Want::Object, Pick::First),
-            "array" => read(Want::Array, Pick::First),
-            "any" => read(Want::Any, Pick::First),
-            "last" => read(Want::Object, Pick::Last),
+            "object" => read(Want::Object),
+            "array" => read(Want::Array),
+            "any" => read(Want::Any),
             other => panic!("no such kind: {other}"),
         };
         let found = found.map_or_else(|error| format!("! {error}"), |value| value.to_string());
@@ -37,8 +36,6 @@ fn every_row_reads_as_it_says() {
         }
     }
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
-    let kept = read_literal(&"x".repeat(10_000), Want::Object).expect_err("no value");
-    assert_eq!(kept.start.len(), ReadLiteralError::KEPT);
 }
 
 #[test]
@@ -90,10 +87,8 @@ fn long_hostile_replies_end_soon() {
     for (_, unit, _) in rows(|kind| kind == "repeat") {
         let text = unit.repeat((1 << 16) / unit.len());
         for want in [Want::Object, Want::Array, Want::Any] {
-            for pick in [Pick::First, Pick::Last] {
-                if let Err(error) = read_literal_pick(&text, want, pick) {
-                    assert!(error.to_string().len() < 400, "{error}");
-                }
+            if let Err(error) = read_literal(&text, want) {
+                assert!(error.to_string().len() < 400, "{error}");
             }
         }
     }
