@@ -67,7 +67,6 @@ impl Clause {
     }
 }
 
-/// A request as clauses, with every span in it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Reading {
     pub(crate) clauses: Vec<Clause>,

@@ -45,13 +45,11 @@ impl Nature {
     }
 }
 
-/// One thing people ask for.
 #[derive(Debug)]
 pub(crate) struct Concept {
     pub(crate) name: &'static str,
     pub(crate) nature: Nature,
     pub(crate) takes: Vec<Kind>,
-    /// The kind of its main output.
     pub(crate) gives: Kind,
     /// Phrases in names, aliases and descriptions of tools that serve it.
     pub(crate) tools: Vec<&'static str>,

@@ -142,7 +142,6 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// The kinds that a step can draw on here.
     fn kinds_at_hand(&self, at: usize, own: &[Thing]) -> (Vec<Kind>, Vec<Kind>) {
         let later = self.later(at);
         let near = self.attachments.iter().chain(&self.focus).chain(&self.made).chain(&later).chain(&self.remembered);

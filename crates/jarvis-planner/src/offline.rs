@@ -110,7 +110,6 @@ impl Offline {
     }
 }
 
-/// The most bytes of a request that are read.
 const LONGEST: usize = 64 * 1024;
 
 /// The most bytes of a request that is planned on the thread that asks: it takes a fraction of a millisecond, less than

@@ -22,9 +22,7 @@ pub struct ToolIndex {
     weights: HashMap<String, f32>,
     pub(crate) fields: Fields,
     pub(crate) graph: ToolGraph,
-    /// Whether some tool says what it gives.
     typed: bool,
-    /// For each concept, the tools that may serve it.
     affinity: Vec<Vec<Affinity>>,
     bridges: Vec<((Kind, Kind), usize)>,
     fetchers: Vec<(Kind, usize)>,

@@ -34,7 +34,6 @@ pub struct Agent {
     /// The chat model; without one the offline agent answers what can be found and counted.
     pub chat: Option<Arc<dyn ChatModel>>,
     pub registry: Arc<Registry>,
-    /// Where pictures go.
     pub media: Arc<Media>,
     pub prompts: Arc<Prompts>,
     pub settings: Settings,
@@ -47,11 +46,9 @@ pub struct Agent {
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
     pub question: String,
-    /// The document's text; may be empty.
     pub document: Arc<str>,
     /// The language of the prompt and of offline answers; that of the question unless set.
     pub language: Option<Language>,
-    /// The most rounds, if fewer than the agent grants.
     pub max_steps: Option<u32>,
     /// The longest it may take, if shorter than the agent grants.
     pub deadline: Option<Duration>,

@@ -8,13 +8,11 @@ use jarvis_chat::{ChatModel, Message};
 
 use crate::agent::STAGE;
 
-/// In how many steps the document is cut down to nothing.
 const CUTS: usize = 40;
 
 /// Of one token, the most bytes that are worth counting: what is longer than this for all its tokens is cut before.
 const BYTES_PER_TOKEN: usize = 8;
 
-/// How much of everything goes into a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Budget {
     /// The bytes of the document that are kept, of its beginning and its end together; none means all.

@@ -17,7 +17,7 @@ use bytes::Bytes;
 use encoding_rs::{Encoding, GB18030, IBM866, KOI8_R, UTF_16BE, UTF_16LE, WINDOWS_1251};
 
 #[cfg(feature = "pdf")]
-pub use pdf::{InProcess, extract};
+pub use pdf::extract;
 pub use pdf::{MAX_PDF, NoPdf, PDF_TIME, PdfReader};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,13 +80,6 @@ pub enum DocumentError {
     Pdf(String),
     #[error("the reader of PDFs broke down at this document")]
     PdfBroken,
-}
-
-impl DocumentError {
-    /// Whether what was sent cannot be used, whoever reads it and however often.
-    pub fn is_invalid_input(&self) -> bool {
-        !matches!(self, DocumentError::PdfTime(_))
-    }
 }
 
 /// Reads a document; of PDFs, what the reader takes out.

@@ -28,7 +28,6 @@ pub struct Action {
     pub tool: String,
     /// What it is called with; `None` when nothing was said.
     pub input: Option<String>,
-    /// The endpoint's id of the call, with its own tool calling.
     #[serde(skip)]
     pub id: Option<String>,
 }

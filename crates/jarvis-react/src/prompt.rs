@@ -34,7 +34,6 @@ pub struct Prompts(jarvis_ask::Prompts<Prompt>);
 
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Filling<'a> {
-    /// The line around the document.
     pub(crate) fence: &'a str,
     pub(crate) document: &'a str,
     pub(crate) empty: bool,
@@ -78,7 +77,6 @@ impl Prompts {
 }
 
 impl PromptLanguage {
-    /// The language itself, for a question.
     pub(crate) fn of(self, question: Language) -> PromptLanguage {
         match (self, question) {
             (PromptLanguage::Auto, Language::Chinese) => PromptLanguage::Zh,
@@ -110,7 +108,6 @@ pub(crate) fn tools(registry: &Registry, language: PromptLanguage) -> String {
     registry.specs().map(tool).collect::<Vec<String>>().join("\n\n")
 }
 
-/// The names of the fields of a large schema.
 fn names_of(spec: &ToolSpec) -> String {
     let fields = spec.input_schema.get("properties").and_then(serde_json::Value::as_object);
     let names: Vec<&str> = fields.into_iter().flatten().map(|(name, _)| name.as_str()).collect();

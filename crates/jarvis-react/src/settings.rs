@@ -8,9 +8,7 @@ pub enum Format {
     /// In lines that begin with tags: `<Thought>:`, `<Action>:`, `<Final Answer>:`.
     #[default]
     Tags,
-    /// In one JSON object each round.
     Json,
-    /// By the endpoint's own tool calling.
     NativeTools,
 }
 

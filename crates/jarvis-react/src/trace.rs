@@ -10,15 +10,12 @@ use serde_json::Value;
 pub struct Trace {
     pub run_id: String,
     pub step: u32,
-    /// The messages that were sent: `role` and `content`.
     pub prompt: Vec<Value>,
     pub output: String,
     pub parsed: Value,
     /// What the tools gave, or what the model was told instead.
     pub observation: Option<String>,
-    /// How long the model took, in milliseconds.
     pub model_ms: u64,
-    /// How long the tools took, in milliseconds.
     pub tools_ms: u64,
 }
 

@@ -130,7 +130,6 @@ fn input_length(rest: &str) -> Option<usize> {
     rest.lines().next()?.rfind(']')
 }
 
-/// The last plan line before a call, on one line.
 fn plan_line(before: &str) -> String {
     let text = PLAN.find_iter(before).last().and_then(|found| before.get(found.end()..)).unwrap_or_default();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -166,7 +165,6 @@ fn drafted(step: &Step, offer: &Offer, faults: &mut Vec<String>) -> DraftTask {
     task
 }
 
-/// A text in which variables stand for results.
 fn text(input: &str) -> Arg<DraftRef> {
     let mut pieces = Vec::new();
     let mut end = 0;
@@ -180,7 +178,6 @@ fn text(input: &str) -> Arg<DraftRef> {
     Arg::text(pieces)
 }
 
-/// A field of a JSON input.
 fn argument(value: &Value) -> Arg<DraftRef> {
     match value {
         Value::String(input) => text(input),

@@ -57,7 +57,6 @@ impl Resolver for ByEvidence {
     }
 }
 
-/// The evidence of a step in words: its text and its files.
 pub(crate) fn words_of(outcome: &Outcome) -> Option<String> {
     TaskOutput::of(outcome).filter(|_| outcome.succeeded()).map(|output| in_words(&output))
 }

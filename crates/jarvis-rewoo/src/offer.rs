@@ -7,13 +7,11 @@ use jarvis_tools::{Registry, ToolSpec, local};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Name of the tool that asks the model.
 pub const LLM: &str = "LLM";
 
 /// Argument of [`LLM`], and of a text for a tool that takes none.
 pub(crate) const INPUT: &str = "input";
 
-/// The native tool that searches an attached text.
 const SEARCH: &str = "search_document";
 
 /// The tools that a plan may use: those of the registry, and [`LLM`].
@@ -23,7 +21,6 @@ pub struct Offer {
     vocabulary: Arc<Vocabulary>,
 }
 
-/// A tool as the planner is told of it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Shown<'a> {
     name: &'a str,

@@ -19,7 +19,6 @@ enum Part {
     Content,
     /// One of several texts worked on together.
     Numbered,
-    /// The clause's own words: a question, or what to change.
     Words,
     /// What something new should show or say.
     Subject,

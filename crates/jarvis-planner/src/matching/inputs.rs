@@ -10,9 +10,7 @@ use crate::words;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct AtHand {
-    /// Named in the clause itself.
     pub(crate) own: Vec<Kind>,
-    /// Given or made elsewhere.
     pub(crate) near: Vec<Kind>,
     pub(crate) made: Vec<ConceptId>,
     /// True when an earlier clause spoke of a document, form or bill.
@@ -31,7 +29,6 @@ const MISSING: f32 = 0.5;
 /// What a file costs that the clause names and the tool cannot take.
 const IDLE: f32 = 0.3;
 
-/// What the kinds that the clause wants and gives count.
 const FLOW: f32 = 0.2;
 
 /// How well the inputs at hand suit a tool: something added for what the clause names, something taken for what is

@@ -158,7 +158,6 @@ fn best_for(hit: &Hit, flow: &Flow, hand: &AtHand, index: &ToolIndex, evidence: 
     best
 }
 
-/// The tool that answers the clause as a question.
 fn question(scored: &[(Hit, Scored)], flow: &Flow, hand: &AtHand, index: &ToolIndex) -> Option<Step> {
     let document =
         hand.document || scored.iter().any(|(_, best)| lexicon::concept(best.concept).name == "document question");

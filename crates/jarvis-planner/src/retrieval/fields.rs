@@ -59,13 +59,11 @@ fn terms(tokens: &[Token], verb_first: bool) -> Vec<Term> {
     terms
 }
 
-/// The words of a clause, and those of the clauses before it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bag {
     terms: Vec<Term>,
     stems: Vec<String>,
     senses: Vec<SenseId>,
-    /// What the first verb does.
     does: Vec<SenseId>,
     earlier_stems: Vec<String>,
     earlier_senses: Vec<SenseId>,

@@ -16,9 +16,7 @@ pub(super) enum Sort {
     Person,
     Place,
     Name,
-    /// Text to be passed on.
     Content,
-    /// What something is about.
     Topic,
     Deed,
     /// What something is done with or on.

@@ -8,7 +8,6 @@ use proptest::prelude::*;
 
 use crate::support::{compact, everyday, request, task_types};
 
-/// Pieces that requests are made of, in any order.
 const PIECES: &str = "find the edges| of |/images/a.png| and |, |then |read it aloud|\"|'|«|»|“|：|: |.|?|\n|опиши| картинку |\
     затем |把|变成黑白|然后|，|翻译|<GENERATED>-0|<GENERATED>|both pictures|book a flight| from Paris| to Rome|\
     2025-05-01|a.wav|https://x.org/a.png|the second |what is in |summarise|результат|\u{0}|🎉|e\u{301}";

@@ -31,7 +31,6 @@ fn tool(fields: &[&str]) -> Tool {
     }
 }
 
-/// A list of task types such as a HuggingGPT planner is given.
 pub(crate) fn task_types() -> Vec<Tool> {
     tools(&["task types"])
 }

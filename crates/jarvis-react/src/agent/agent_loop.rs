@@ -27,7 +27,6 @@ pub(super) struct AgentLoop<'a> {
     asked: &'a Asked,
     events: &'a Events,
     plan: GrowingPlan,
-    /// The tools by name, for the check of what joins the plan.
     vocabulary: Vocabulary,
     outcomes: UnboundedReceiver<Outcome>,
     context: Arc<Context>,
@@ -114,7 +113,6 @@ impl<'a> AgentLoop<'a> {
         AgentAnswer { text, images, rounds, finish, warnings, plan: plan.plan().clone(), outcomes: Vec::new() }
     }
 
-    /// One round's thinking, by the model or without one.
     async fn think(&mut self) -> Result<Thought, AskError> {
         let Some(ask) = self.model() else {
             let began = Instant::now();

@@ -49,7 +49,6 @@ impl Worker for Caller {
     }
 }
 
-/// What an outcome tells the agent.
 pub(super) fn observed(outcome: &Outcome) -> String {
     match (&outcome.error, TaskOutput::of(outcome)) {
         // What is wrong with the input is said by the tool in its own words.

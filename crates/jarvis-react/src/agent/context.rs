@@ -14,7 +14,6 @@ use crate::prompt::{self, Filling, Prompts, Which};
 use crate::rounds::{Round, json_scratchpad, said, scratchpad, tame};
 use crate::settings::{Format, PromptLanguage};
 
-/// What the prompts of one question show besides the rounds.
 pub(super) struct Context {
     prompts: Arc<Prompts>,
     document: Arc<str>,
@@ -158,7 +157,6 @@ impl Context {
         self.wire_names.registered(wire)
     }
 
-    /// What is said of a document that was cut to so many bytes.
     pub(super) fn cut(&self, keep: usize) -> String {
         let share = keep as f64 / self.document.len().max(1) as f64 * 100.0;
         format!("the document is longer than the model can take; its middle was left out, {share:.0} % of it was read")

@@ -11,7 +11,6 @@ use super::words;
 
 pub(super) type Row = Vec<String>;
 
-/// A table with at least one column of amounts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Table {
     /// Names of the columns; all empty where the document gives none.
@@ -27,12 +26,10 @@ pub(super) struct Table {
 #[derive(Debug, PartialEq)]
 pub(super) enum Data<'d> {
     Table(Table),
-    /// The part of the document that holds the items.
     List(&'d str),
     Text,
 }
 
-/// The rows that are inspected to find out what a column holds.
 const SAMPLE: usize = 200;
 /// The marks that part the items of a list, but for line breaks.
 const MARKS: [char; 5] = [',', '，', '、', ';', '；'];
@@ -88,7 +85,6 @@ impl Table {
         holds_data.then_some(Table { header, rows, label, numeric, skipped: 0 })
     }
 
-    /// The name of a column; empty where it has none.
     pub(super) fn name(&self, column: usize) -> &str {
         self.header.get(column).map_or("", String::as_str)
     }
@@ -107,7 +103,6 @@ impl Table {
         self.label.into_iter().chain((0..self.header.len()).filter(is_other))
     }
 
-    /// Whether a column has the same cell in several rows.
     pub(super) fn repeats(&self, column: usize) -> bool {
         let mut seen = HashSet::new();
         self.rows.iter().filter_map(|row| row.get(column)).any(|cell| !seen.insert(cell.trim()))

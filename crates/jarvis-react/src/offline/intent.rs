@@ -40,15 +40,11 @@ impl Figure {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
-    /// How many kinds of items there are, and which.
     Kinds,
-    /// How often a word occurs.
     Times,
-    /// The item that occurs most often, or least often.
     Frequent {
         most: bool,
     },
-    /// How many there are.
     Count,
     Figure(Figure),
     /// None of these: words of the document.
@@ -62,7 +58,6 @@ pub(super) struct Bound {
     pub(super) is_above: bool,
     /// Whether the number itself is within the limit.
     pub(super) is_inclusive: bool,
-    /// The words that set it.
     pub(super) words: String,
 }
 

@@ -93,7 +93,6 @@ impl Question {
         }
     }
 
-    /// Where the question first has a word of a name.
     pub(super) fn place(&self, name: &str) -> usize {
         let name = folded(name);
         let words: Vec<String> = tokens(&name).into_iter().filter_map(|range| name.get(range)).map(stem).collect();

@@ -25,7 +25,6 @@ const MAX_ROWS: usize = 12;
 /// The share of a name's words from which a question is taken to mention it.
 const MENTIONED: f64 = 0.5;
 
-/// A value with the row or group of rows that it belongs to.
 #[derive(Debug, Clone)]
 struct Entry {
     label: String,

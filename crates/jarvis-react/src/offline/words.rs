@@ -36,7 +36,6 @@ pub(super) fn general_rows() -> impl Iterator<Item = &'static Row> {
     WORDS.iter().filter(move |(name, _)| !conditional(name)).map(|(_, row)| row)
 }
 
-/// The rows of the kinds of quantities.
 pub(super) fn kinds() -> impl Iterator<Item = (&'static str, &'static Row)> {
     WORDS.iter().filter(|(name, _)| name.starts_with("kind_")).map(|(name, row)| (*name, row))
 }

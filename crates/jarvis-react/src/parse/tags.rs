@@ -4,7 +4,6 @@ use jarvis_prompt::reader::without_reasoning;
 
 use super::{Action, Parsed};
 
-/// What a line can open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tag {
     Question,
@@ -28,19 +27,16 @@ const NAMES: [(Tag, &str); 6] = [
 /// The longest name of a tag with everything around it, in characters.
 const LONGEST: usize = 40;
 
-/// A line that begins with a tag.
 struct Opened<'a> {
     tag: Tag,
     closes: bool,
     rest: &'a str,
 }
 
-/// Whether a line begins with a tag in brackets.
 pub(crate) fn is_tag_line(line: &str) -> bool {
     bracketed(line).is_some()
 }
 
-/// Takes a reply in tagged lines apart.
 pub(crate) fn parse_tags(output: &str) -> Parsed {
     // `<thought>` is a tag of this format, whatever it is elsewhere.
     let own = output.contains("<thought>") || output.contains("</thought>");
@@ -63,7 +59,6 @@ pub(crate) fn parse_tags(output: &str) -> Parsed {
     reader.parsed()
 }
 
-/// The lines; after a closing tag in the middle of a line a new one begins.
 fn split(output: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     for line in output.lines() {
@@ -109,7 +104,6 @@ fn bracketed(line: &str) -> Option<Opened<'_>> {
     Some(Opened { tag, closes, rest: value(rest) })
 }
 
-/// The tag without brackets that a line begins with; a colon must follow.
 fn bare(line: &str) -> Option<Opened<'_>> {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || "*_`#-".contains(c));
     let (at, colon) = line.char_indices().take(LONGEST).find(|(_, c)| [':', '：'].contains(c))?;

@@ -29,7 +29,6 @@ pub(super) fn tables(document: &str) -> Vec<Table> {
     separators.map(|mark| runs(&lines, mark)).find(|found| !found.is_empty()).unwrap_or_else(Vec::new)
 }
 
-/// A JSON document, or one JSON object a line.
 fn json(text: &str) -> Option<Value> {
     if !text.starts_with(['{', '[']) {
         return None;
