@@ -22,6 +22,16 @@ use phrases::{ENOUGH, phrases, step, steps};
 
 pub(crate) use inputs::AtHand;
 
+/// A clause, and what there is to serve it with.
+#[derive(Clone, Copy)]
+struct Context<'a> {
+    clause: &'a Clause,
+    request: &'a str,
+    flow: &'a Flow,
+    hand: &'a AtHand,
+    index: &'a ToolIndex,
+}
+
 /// The ways to serve a clause: what its phrases ask for, and the tools whose own words fit, best first.
 pub(crate) fn candidates(
     clause: &Clause,
@@ -36,10 +46,11 @@ pub(crate) fn candidates(
     let mut found: Vec<Candidate> = Vec::new();
     // "The second one": another thing than before.
     let own = !clause.spans.is_empty() || clause.pointers.ordinal.is_some();
-    let scored = phrases(clause, &flow, hand, bag, index, &evidence);
+    let cx = Context { clause, request, flow: &flow, hand, index };
+    let scored = phrases(cx, bag, &evidence);
     let handed = presents(clause) && !scored.iter().any(|(hit, _)| hit.strong);
     let telling = if !clause.question && (states(&clause.tokens) || handed) { weights.telling } else { 1.0 };
-    let asked = steps(clause, request, &flow, hand, index, &scored);
+    let asked = steps(cx, &scored);
     if !asked.is_empty() {
         let steps: Vec<Step> = asked.into_iter().map(|step| Step { own: own || step.may_repeat(), ..step }).collect();
         found.push(Candidate {

@@ -93,8 +93,8 @@ fn steps(reply: &str, faults: &mut Vec<String>) -> Vec<Step> {
     let mut at = 0;
     while let Some(found) = CALL.captures_at(reply, at) {
         let (Some(whole), Some(number), Some(tool)) = (found.get(0), found.get(1), found.get(2)) else { break };
-        let before = reply.get(at..whole.start()).unwrap_or_default();
-        let rest = reply.get(whole.end()..).unwrap_or_default();
+        let before = reply.get(at..whole.start()).expect("a match begins behind the one before");
+        let rest = reply.get(whole.end()..).expect("a match ends within the reply");
         let Some(length) = input_length(rest) else {
             faults.push(format!("the input of #E{} has no closing bracket", number.as_str()));
             at = whole.end();
@@ -104,7 +104,7 @@ fn steps(reply: &str, faults: &mut Vec<String>) -> Vec<Step> {
         if steps.iter().any(|step| step.number == number) {
             faults.push(format!("#E{number} is defined twice"));
         } else {
-            let input = rest.get(..length).unwrap_or_default().trim().to_owned();
+            let input = rest.get(..length).expect("the bracket stands at that length").trim().to_owned();
             let tool = tool.as_str().trim_matches(['`', '*', ' ']).to_owned();
             steps.push(Step { number, plan: plan_line(before), tool, input, task: TaskId(0) });
         }
@@ -170,11 +170,12 @@ fn text(input: &str) -> Arg<DraftRef> {
     let mut end = 0;
     for found in VARIABLE.captures_iter(input) {
         let (Some(whole), Some(number)) = (found.get(0), found.get(1)) else { continue };
-        pieces.push(Piece::Text(input.get(end..whole.start()).unwrap_or_default().to_owned()));
+        pieces
+            .push(Piece::Text(input.get(end..whole.start()).expect("a match begins behind the one before").to_owned()));
         pieces.push(Piece::Output(DraftRef(number.as_str().parse().ok())));
         end = whole.end();
     }
-    pieces.push(Piece::Text(input.get(end..).unwrap_or_default().to_owned()));
+    pieces.push(Piece::Text(input.get(end..).expect("a match ends within the input").to_owned()));
     Arg::text(pieces)
 }
 

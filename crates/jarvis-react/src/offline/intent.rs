@@ -182,7 +182,7 @@ fn bound(question: &Question) -> Option<(Bound, Range<usize>)> {
     let mut found: Vec<(Bound, Range<usize>)> = Vec::new();
     for (row, is_above, is_inclusive) in rows {
         for words in question.find(row) {
-            let behind = question.folded.get(words.end..).unwrap_or_default();
+            let behind = question.folded.get(words.end..).expect("words lie within the question");
             let start = behind.find(|c: char| c.is_ascii_digit());
             let gap = start.and_then(|start| behind.get(..start)).unwrap_or("?");
             let gap = gap.trim_matches(|c: char| c.is_whitespace() || "$€£¥₽-".contains(c));
@@ -193,7 +193,7 @@ fn bound(question: &Question) -> Option<(Bound, Range<usize>)> {
             } else {
                 before(question, words.start).map(|(number, start)| (number, start..words.end))
             };
-            let text = question.folded.get(words).unwrap_or_default().to_owned();
+            let text = question.folded.get(words).expect("words lie within the question").to_owned();
             found.extend(number.map(|(number, range)| (Bound { number, is_above, is_inclusive, words: text }, range)));
         }
     }

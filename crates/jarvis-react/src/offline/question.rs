@@ -39,7 +39,7 @@ impl Question {
     }
 
     fn token(&self, at: &Range<usize>) -> &str {
-        self.folded.get(at.clone()).unwrap_or_default()
+        self.folded.get(at.clone()).expect("a token lies within the question")
     }
 
     pub(super) fn find(&self, row: &str) -> Vec<Range<usize>> {
@@ -139,7 +139,7 @@ impl Question {
 
     /// A part of the question, as it was asked where that can be told.
     pub(super) fn part(&self, range: Range<usize>) -> &str {
-        let part = self.folded.get(range.clone()).unwrap_or_default();
+        let part = self.folded.get(range.clone()).expect("a part lies within the question");
         self.raw.get(range).filter(|raw| folded(raw) == part).unwrap_or(part)
     }
 }
