@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use jarvis_prompt::literal::{Literal, Pick, read_literal_pick};
+use jarvis_prompt::literal::{Literal, read_literal};
 use jarvis_prompt::reader::Want;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
@@ -15,15 +15,13 @@ fuzz_target!(|text: &str| {
     if serde_json::from_str::<Value>(text).is_ok() {
         assert!(read.is_ok());
     }
-    for pick in [Pick::First, Pick::Last] {
-        if let Ok(value) = read_literal_pick(text, Want::Object, pick) {
-            assert!(value.as_map().is_some());
-        }
-        if let Ok(value) = read_literal_pick(text, Want::Array, pick) {
-            assert!(value.as_list().is_some());
-        }
-        if let Err(error) = read_literal_pick(text, Want::Any, pick) {
-            assert!(!error.to_string().is_empty());
-        }
+    if let Ok(value) = read_literal(text, Want::Object) {
+        assert!(value.as_map().is_some());
+    }
+    if let Ok(value) = read_literal(text, Want::Array) {
+        assert!(value.as_list().is_some());
+    }
+    if let Err(error) = read_literal(text, Want::Any) {
+        assert!(!error.to_string().is_empty());
     }
 });

@@ -2,10 +2,8 @@
 
 use crate::lexicon::{self, ConceptId, Nature};
 
-/// One call that a clause asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Step {
-    /// The tool's place in the list.
     pub(crate) tool: usize,
     /// The concept it was found by; `None` when its own words were enough.
     pub(crate) concept: Option<ConceptId>,

@@ -30,18 +30,13 @@ pub(crate) enum Join {
     And,
     /// Ordered after it by a word such as "then".
     Then,
-    /// A sentence of its own.
     Sentence,
 }
 
-/// One thing asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Clause {
-    /// Where it starts in the request, in bytes.
     pub(crate) start: usize,
-    /// Where it ends, in bytes.
     pub(crate) end: usize,
-    /// How it follows the clause before.
     pub(crate) join: Join,
     /// Its words; words of spans are left out.
     pub(crate) tokens: Vec<Token>,
@@ -63,18 +58,15 @@ impl Clause {
         self.tokens.iter().any(names).then(|| self.spans.iter().find(asks)).flatten()
     }
 
-    /// True when it is a question, or hands one over.
     pub(crate) fn asks(&self) -> bool {
         self.question || self.quoted_question().is_some()
     }
 
-    /// The clause as it stands in the request.
     pub(crate) fn text<'a>(&self, request: &'a str) -> &'a str {
         slice(request, self.start, self.end)
     }
 }
 
-/// A request as clauses, with every span in it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Reading {
     pub(crate) clauses: Vec<Clause>,

@@ -68,7 +68,6 @@ fn best(mut paths: Vec<Path>, beam: usize) -> Vec<Path> {
 const MOST_LIKELY: usize = 48;
 
 struct Decoder<'a> {
-    /// Those tools, the likeliest first.
     likely: Vec<usize>,
     whole: &'a [f32],
     index: &'a ToolIndex,
@@ -95,7 +94,7 @@ impl Decoder<'_> {
         }
         grown.chosen.push((clause, at, None));
         if index.is_ordered() {
-            let link = weights.link * index.graph().surprise();
+            let link = weights.link * index.graph.surprise();
             let mut put = |middle: usize, worth: f32| {
                 if self.alike(middle, first) || path.tools.iter().any(|tool| self.alike(*tool, middle)) {
                     return;
@@ -109,10 +108,10 @@ impl Decoder<'_> {
                 next.push(with);
             };
             match path.tools.last() {
-                Some(last) if !index.graph().links(*last, first) => {
+                Some(last) if !index.graph.links(*last, first) => {
                     let gap = self.transition(&path.tools, first);
                     for middle in &self.likely {
-                        let between = index.graph().links(*last, *middle) && index.graph().links(*middle, first);
+                        let between = index.graph.links(*last, *middle) && index.graph.links(*middle, first);
                         if between && !path.tools.contains(middle) && *middle != first {
                             put(*middle, 2.0 * link - gap - weights.bridge_cost);
                         }
@@ -120,7 +119,7 @@ impl Decoder<'_> {
                 }
                 Some(_) => {}
                 None => {
-                    for middle in self.likely.iter().filter(|middle| index.graph().links(**middle, first)) {
+                    for middle in self.likely.iter().filter(|middle| index.graph.links(**middle, first)) {
                         put(*middle, link - weights.edge_cost);
                     }
                 }
@@ -129,9 +128,8 @@ impl Decoder<'_> {
         next.push(grown);
     }
 
-    /// What the graph says for a tool after those before it.
     fn transition(&self, before: &[usize], tool: usize) -> f32 {
-        let graph = self.index.graph();
+        let graph = &self.index.graph;
         let Some(last) = before.last() else { return 0.0 };
         if graph.is_empty() || *last == tool {
             return 0.0;
@@ -148,8 +146,8 @@ impl Decoder<'_> {
     /// what the other works on. What changes something and was not asked for is not done.
     fn unnamed(&self, tool: usize, beside: usize) -> f32 {
         let score = self.whole.get(tool).copied().unwrap_or_default();
-        let score = self.weights.bridge * self.index.graph().sparsity() * score;
-        match (self.index.looks_up(tool), self.index.share_a_thing(tool, beside)) {
+        let score = self.weights.bridge * self.index.graph.sparsity() * score;
+        match (self.index.fields.looks_up(tool), self.index.fields.share_a_thing(tool, beside)) {
             (true, true) => score + self.weights.lookup,
             (true, false) => score,
             (false, _) => score - self.weights.unasked,
@@ -159,7 +157,7 @@ impl Decoder<'_> {
     /// The best path that does something, with the tool put after its last. Some guess is better than none, but not any
     /// guess.
     fn end(&self, beam: &[Path]) -> Option<(Path, Option<usize>)> {
-        let (graph, weights) = (self.index.graph(), self.weights);
+        let (graph, weights) = (&self.index.graph, self.weights);
         let mut found: Option<(f32, &Path, Option<usize>)> = None;
         let mut offer = |score: f32, path, last| {
             if found.as_ref().is_none_or(|(best, _, _)| score > *best) {
@@ -181,7 +179,7 @@ impl Decoder<'_> {
 
     fn alike(&self, one: usize, two: usize) -> bool {
         let pair = (one.min(two), one.max(two));
-        *self.alike.borrow_mut().entry(pair).or_insert_with(|| self.index.alike(pair.0, pair.1))
+        *self.alike.borrow_mut().entry(pair).or_insert_with(|| self.index.fields.alike(pair.0, pair.1))
     }
 }
 

@@ -11,9 +11,7 @@ use crate::words::grammar::{opens_with_order, strip_polite};
 /// The kinds a clause speaks of, each once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Flow {
-    /// What it wants made.
     pub(crate) targets: Vec<Kind>,
-    /// What it works on.
     pub(crate) sources: Vec<Kind>,
 }
 
@@ -40,7 +38,6 @@ impl Flow {
         self.targets.contains(&kind) || self.sources.contains(&kind)
     }
 
-    /// True when the tool makes what the clause wants made.
     pub(crate) fn makes(&self, tool: &Tool) -> bool {
         tool.outputs.iter().any(|kind| self.targets.contains(kind))
     }

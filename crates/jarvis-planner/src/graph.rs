@@ -34,7 +34,6 @@ impl ToolGraph {
         self.links.is_empty()
     }
 
-    /// True when the second tool is known to follow the first.
     pub(crate) fn links(&self, source: usize, target: usize) -> bool {
         self.links.contains(&(source, target))
     }

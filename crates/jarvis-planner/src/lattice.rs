@@ -16,10 +16,8 @@ use crate::weights::Weights;
 use crate::words::Token;
 use crate::words::grammar::gives_order;
 
-/// The ways to serve each clause of a request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lattice {
-    /// For each clause, in order, what it may mean.
     pub(crate) clauses: Vec<Vec<Candidate>>,
     /// What the words of the whole request say for each tool.
     pub(crate) whole: Vec<f32>,
@@ -41,7 +39,6 @@ impl Lattice {
         lattice
     }
 
-    /// The best steps of each clause, all clauses together.
     pub(crate) fn decode(&self, index: &ToolIndex, weights: &Weights) -> Vec<Vec<Step>> {
         decoding::decode(&self.clauses, &self.whole, index, weights)
     }
@@ -67,7 +64,6 @@ impl Lattice {
 
 struct Builder {
     given: Vec<Vec<Kind>>,
-    /// The kinds given or made before.
     near: Vec<Kind>,
     made: Vec<ConceptId>,
     /// The tool that each earlier clause most likely means.

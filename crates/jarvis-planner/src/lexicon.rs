@@ -7,6 +7,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use jarvis_plan::Kind;
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error as Unknown, StrDeserializer};
 
 use crate::data;
 use crate::words::grammar::opens_question;
@@ -15,7 +18,8 @@ use crate::words::{self, Token};
 pub(crate) use typos::corrected;
 
 /// What an action makes of its input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Nature {
     /// A picture that shows one aspect of a picture: edges, depth, boxes.
     Map,
@@ -31,27 +35,11 @@ pub(crate) enum Nature {
     Ask,
 }
 
-impl Nature {
-    fn named(word: &str) -> Option<Nature> {
-        Some(match word {
-            "map" => Nature::Map,
-            "label" => Nature::Label,
-            "make" => Nature::Make,
-            "edit" => Nature::Edit,
-            "create" => Nature::Create,
-            "ask" => Nature::Ask,
-            _ => return None,
-        })
-    }
-}
-
-/// One thing people ask for.
 #[derive(Debug)]
 pub(crate) struct Concept {
     pub(crate) name: &'static str,
     pub(crate) nature: Nature,
     pub(crate) takes: Vec<Kind>,
-    /// The kind of its main output.
     pub(crate) gives: Kind,
     /// Phrases in names, aliases and descriptions of tools that serve it.
     pub(crate) tools: Vec<&'static str>,
@@ -67,7 +55,8 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
             let concept = concepts.last_mut().expect("a concept's first row comes first");
             if part == "tools" { concept.tools.extend(words) } else { concept.says.extend(words) }
         } else {
-            let nature = words.next().and_then(Nature::named).expect("the first word is what it makes");
+            let word: StrDeserializer<'_, Unknown> = words.next().expect("a row has words").into_deserializer();
+            let nature = Nature::deserialize(word).expect("the first word is what it makes");
             let (gives, takes): (Vec<&str>, Vec<&str>) = words.partition(|kind| kind.starts_with('>'));
             let kind = |word: &str| word.trim_start_matches('>').parse::<Kind>().expect("a kind");
             let takes = takes.into_iter().map(kind).collect();
@@ -78,7 +67,6 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
     concepts
 });
 
-/// The place of a concept in [`concepts()`].
 pub(crate) type ConceptId = usize;
 
 pub(crate) fn concepts() -> &'static [Concept] {
@@ -93,7 +81,6 @@ pub(crate) fn find(name: &str) -> Option<ConceptId> {
     CONCEPTS.iter().position(|concept| concept.name == name)
 }
 
-/// A phrase of a request that stands for a concept.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Hit {
     /// The concepts it may stand for; the inputs at hand decide.

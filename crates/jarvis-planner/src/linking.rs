@@ -8,7 +8,7 @@ mod arguments;
 mod reference;
 pub(crate) mod wording;
 
-use jarvis_plan::{Arg, DraftRef, DraftTask, Kind, Note, Request, Tool};
+use jarvis_plan::{Arg, DraftRef, DraftTask, Kind, Note, Request};
 
 use crate::candidate::Step;
 use crate::clauses::{Clause, Join, Reading};
@@ -18,7 +18,7 @@ use crate::resources::{self, SpanKind};
 use crate::retrieval::ToolIndex;
 
 /// Something a task can work on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Thing {
     Given {
         kind: Kind,
@@ -76,7 +76,19 @@ pub(crate) struct Linker<'a> {
     by_clause: Vec<(usize, Vec<Thing>)>,
 }
 
-/// The most tasks a draft may have.
+/// A step of a clause, with what there is to work on.
+#[derive(Clone, Copy)]
+struct StepContext<'a> {
+    /// The clause's place in the request.
+    at: usize,
+    clause: &'a Clause,
+    step: &'a Step,
+    /// What the clause names.
+    own: &'a [Thing],
+    /// What the steps before made for this one.
+    inner: &'a [Thing],
+}
+
 const MOST: usize = 32;
 
 impl<'a> Linker<'a> {
@@ -108,7 +120,6 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// Adds the tasks of the clause at that place.
     pub(crate) fn clause(&mut self, at: usize, steps: &[Step]) {
         let reading = self.reading;
         let Some(clause) = reading.clauses.get(at) else { return };
@@ -122,7 +133,7 @@ impl<'a> Linker<'a> {
         let mut inner: Vec<Thing> = Vec::new();
         let nature = steps.last().and_then(Step::nature);
         for step in steps {
-            inner = self.step(at, clause, step, &own, &inner);
+            inner = self.step(StepContext { at, clause, step, own: &own, inner: &inner });
         }
         if !inner.is_empty() {
             self.by_clause.push((at, inner.clone()));
@@ -131,7 +142,6 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// The kinds that a step can draw on here.
     fn kinds_at_hand(&self, at: usize, own: &[Thing]) -> (Vec<Kind>, Vec<Kind>) {
         let later = self.later(at);
         let near = self.attachments.iter().chain(&self.focus).chain(&self.made).chain(&later).chain(&self.remembered);
@@ -149,10 +159,10 @@ impl<'a> Linker<'a> {
     }
 
     /// Adds the tasks of one step, one for each thing it works on; gives what they make.
-    fn step(&mut self, at: usize, clause: &Clause, step: &Step, own: &[Thing], inner: &[Thing]) -> Vec<Thing> {
-        let index = self.index;
-        let Some(tool) = index.tool(step.tool) else { return Vec::new() };
-        let sets = self.inputs(at, clause, step, tool, own, inner);
+    fn step(&mut self, cx: StepContext<'_>) -> Vec<Thing> {
+        let StepContext { clause, step, .. } = cx;
+        let Some(tool) = self.index.tool(step.tool) else { return Vec::new() };
+        let sets = arguments::fill(self, cx, tool);
         let mut made = Vec::new();
         let waits: Vec<i64> =
             if clause.join == Join::Then && tool.outputs.is_empty() { ids(&self.last) } else { Vec::new() };
@@ -187,7 +197,7 @@ impl<'a> Linker<'a> {
     /// Adds a task, unless it would only do `again` what another one does; gives the id of the one that stands.
     fn add(&mut self, task: DraftTask, again: bool) -> i64 {
         let same = |other: &&DraftTask| other.task == task.task && other.args == task.args && other.dep == task.dep;
-        let gives = self.index.tools().iter().any(|tool| tool.name == task.task && !tool.outputs.is_empty());
+        let gives = self.index.tools.iter().any(|tool| tool.name == task.task && !tool.outputs.is_empty());
         if again
             && gives
             && !task.args.is_empty()
@@ -212,15 +222,8 @@ impl<'a> Linker<'a> {
     }
 
     /// The things of that kind the clause works on; empty when there is none.
-    fn bind(
-        &mut self,
-        at: usize,
-        clause: &Clause,
-        step: &Step,
-        kind: Kind,
-        own: &[Thing],
-        inner: &[Thing],
-    ) -> Vec<Thing> {
+    fn bind(&mut self, cx: StepContext<'_>, kind: Kind) -> Vec<Thing> {
+        let StepContext { at, clause, step, own, inner } = cx;
         let of_kind = |things: &[Thing]| things.iter().filter(|thing| thing.is(kind)).cloned().collect::<Vec<_>>();
         let fed = of_kind(inner);
         if !fed.is_empty() {
@@ -295,15 +298,8 @@ impl<'a> Linker<'a> {
 
     /// Makes what is missing from what is at hand, by at most two tools that carry content over; empty when that cannot
     /// be done.
-    fn bridge(
-        &mut self,
-        at: usize,
-        clause: &Clause,
-        step: &Step,
-        to: Kind,
-        own: &[Thing],
-        inner: &[Thing],
-    ) -> Vec<Thing> {
+    fn bridge(&mut self, cx: StepContext<'_>, to: Kind) -> Vec<Thing> {
+        let StepContext { at, own, inner, .. } = cx;
         let (here, near) = self.kinds_at_hand(at, own);
         let mut from: Vec<Kind> = Vec::new();
         for kind in inner.iter().flat_map(kinds_of).chain(here).chain(self.last.iter().flat_map(kinds_of)).chain(near) {
@@ -331,7 +327,7 @@ impl<'a> Linker<'a> {
         for (kind, tool) in path {
             let Some(tool) = self.index.tool(tool) else { return Vec::new() };
             let Some(param) = tool.params.iter().find(|param| param.kind == kind) else { return Vec::new() };
-            let inputs = self.bind(at, clause, step, kind, own, &inner);
+            let inputs = self.bind(StepContext { inner: &inner, ..cx }, kind);
             let mut made = Vec::new();
             for input in inputs {
                 let Some(id) = self.next_id() else { break };
@@ -370,18 +366,6 @@ impl<'a> Linker<'a> {
             taken.push(made);
         }
         taken
-    }
-
-    fn inputs(
-        &mut self,
-        at: usize,
-        clause: &Clause,
-        step: &Step,
-        tool: &Tool,
-        own: &[Thing],
-        inner: &[Thing],
-    ) -> Vec<arguments::Args> {
-        arguments::fill(self, at, clause, step, tool, own, inner)
     }
 }
 

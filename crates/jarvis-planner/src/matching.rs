@@ -22,6 +22,16 @@ use phrases::{ENOUGH, phrases, step, steps};
 
 pub(crate) use inputs::AtHand;
 
+/// A clause, and what there is to serve it with.
+#[derive(Clone, Copy)]
+struct Context<'a> {
+    clause: &'a Clause,
+    request: &'a str,
+    flow: &'a Flow,
+    hand: &'a AtHand,
+    index: &'a ToolIndex,
+}
+
 /// The ways to serve a clause: what its phrases ask for, and the tools whose own words fit, best first.
 pub(crate) fn candidates(
     clause: &Clause,
@@ -31,15 +41,16 @@ pub(crate) fn candidates(
     index: &ToolIndex,
     weights: &Weights,
 ) -> Vec<Candidate> {
-    let evidence = index.evidence(bag, weights);
+    let evidence = index.fields.evidence(bag, weights);
     let flow = Flow::of(clause);
     let mut found: Vec<Candidate> = Vec::new();
     // "The second one": another thing than before.
     let own = !clause.spans.is_empty() || clause.pointers.ordinal.is_some();
-    let scored = phrases(clause, &flow, hand, bag, index, &evidence);
+    let cx = Context { clause, request, flow: &flow, hand, index };
+    let scored = phrases(cx, bag, &evidence);
     let handed = presents(clause) && !scored.iter().any(|(hit, _)| hit.strong);
     let telling = if !clause.question && (states(&clause.tokens) || handed) { weights.telling } else { 1.0 };
-    let asked = steps(clause, request, &flow, hand, index, &scored);
+    let asked = steps(cx, &scored);
     if !asked.is_empty() {
         let steps: Vec<Step> = asked.into_iter().map(|step| Step { own: own || step.may_repeat(), ..step }).collect();
         found.push(Candidate {
@@ -51,7 +62,7 @@ pub(crate) fn candidates(
     let answered =
         clause.asks() && found.iter().flat_map(|found| &found.steps).any(|step| step.nature() == Some(Nature::Ask));
     let mut fitting: Vec<Candidate> = Vec::new();
-    for (at, (tool, words)) in index.tools().iter().zip(&evidence).enumerate() {
+    for (at, (tool, words)) in index.tools.iter().zip(&evidence).enumerate() {
         // "Text-to-Video" is not meant wherever a text and a video are spoken of.
         let name = match () {
             // "Make the picture blue" is about the one at hand.
@@ -161,7 +172,7 @@ fn spoken_aloud(found: &mut Vec<Candidate>, flow: &Flow, index: &ToolIndex) {
 const TURNED: f32 = 0.6;
 
 pub(crate) fn likely(bag: &Bag, index: &ToolIndex, weights: &Weights) -> Vec<f32> {
-    let evidence = index.evidence(bag, weights);
+    let evidence = index.fields.evidence(bag, weights);
     evidence.iter().map(|words| weights.name * words.name + weights.text * words.text).collect()
 }
 

@@ -38,7 +38,6 @@ impl Offline {
         Offline::draft_with(&self.index(tools), request)
     }
 
-    /// The draft for `request` with a list of tools read before.
     pub fn draft_with(index: &ToolIndex, request: &Request) -> Draft {
         Offline::draft_weighed(index, request, &Weights::default())
     }
@@ -70,7 +69,7 @@ impl Offline {
         }
         let (tasks, mut notes) = (linker.tasks, linker.notes);
         if tasks.is_empty() {
-            notes.push(match (index.tools().is_empty(), reading.clauses.is_empty()) {
+            notes.push(match (index.tools.is_empty(), reading.clauses.is_empty()) {
                 (true, _) => Note::left_out("there are no tools to plan with"),
                 (false, true) => "the request holds no words".into(),
                 (false, false) => Note::left_out("no tool fits the request"),
@@ -111,7 +110,6 @@ impl Offline {
     }
 }
 
-/// The most bytes of a request that are read.
 const LONGEST: usize = 64 * 1024;
 
 /// The most bytes of a request that is planned on the thread that asks: it takes a fraction of a millisecond, less than

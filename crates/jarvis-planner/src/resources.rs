@@ -51,7 +51,6 @@ static PATH: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// True for a web address and nothing else.
 pub(crate) fn is_url(text: &str) -> bool {
     let text = text.trim();
     URL.find(text).is_some_and(|found| found.start() == 0 && found.end() == text.len()) && !text.starts_with("data:")

@@ -10,7 +10,6 @@ use jarvis_plan::{Kind, Tool};
 use crate::data;
 use crate::graph::ToolGraph;
 use crate::lexicon::{self, Concept, ConceptId};
-use crate::weights::Weights;
 use crate::words::{self, Token};
 
 use fields::Fields;
@@ -18,23 +17,19 @@ pub(crate) use fields::{Bag, Evidence};
 
 /// A list of tools, read once so that requests are answered fast.
 pub struct ToolIndex {
-    tools: Vec<Tool>,
+    pub(crate) tools: Vec<Tool>,
     names: Vec<Vec<Vec<String>>>,
     weights: HashMap<String, f32>,
-    fields: Fields,
-    graph: ToolGraph,
-    /// Whether some tool says what it gives.
+    pub(crate) fields: Fields,
+    pub(crate) graph: ToolGraph,
     typed: bool,
-    /// For each concept, the tools that may serve it.
     affinity: Vec<Vec<Affinity>>,
     bridges: Vec<((Kind, Kind), usize)>,
     fetchers: Vec<(Kind, usize)>,
 }
 
-/// How well a tool serves a concept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Affinity {
-    /// The tool's place in the list.
     pub(crate) tool: usize,
     /// By its words alone, 0 to 1.
     pub(crate) words: f32,
@@ -84,15 +79,10 @@ impl ToolIndex {
         }
     }
 
-    pub(crate) fn tools(&self) -> &[Tool] {
-        &self.tools
-    }
-
     pub(crate) fn tool(&self, at: usize) -> Option<&Tool> {
         self.tools.get(at)
     }
 
-    /// The tools that may serve a concept, best first.
     pub(crate) fn serving(&self, concept: ConceptId) -> &[Affinity] {
         self.affinity.get(concept).map_or(&[], Vec::as_slice)
     }
@@ -118,33 +108,9 @@ impl ToolIndex {
         self
     }
 
-    pub(crate) fn graph(&self) -> &ToolGraph {
-        &self.graph
-    }
-
     /// True when the graph says in which order tools follow on one another, rather than what flows between them.
     pub(crate) fn is_ordered(&self) -> bool {
         !self.typed && !self.graph.is_empty()
-    }
-
-    /// True for a tool that changes nothing, as far as its name tells.
-    pub(crate) fn looks_up(&self, tool: usize) -> bool {
-        self.fields.looks_up(tool)
-    }
-
-    /// True when the names of two tools speak of the same thing.
-    pub(crate) fn share_a_thing(&self, one: usize, two: usize) -> bool {
-        self.fields.share_a_thing(one, two)
-    }
-
-    /// True when two tools do the same to the same things, as far as their names tell.
-    pub(crate) fn alike(&self, one: usize, two: usize) -> bool {
-        self.fields.alike(one, two)
-    }
-
-    /// How well the words of a clause fit each tool.
-    pub(crate) fn evidence(&self, bag: &Bag, weights: &Weights) -> Vec<Evidence> {
-        self.fields.evidence(bag, weights)
     }
 
     /// True when the clause speaks most of some tool's name.
@@ -232,7 +198,6 @@ fn fetchers(tools: &[Tool]) -> Vec<(Kind, usize)> {
     tools.iter().enumerate().filter(|(_, tool)| fetches(tool)).filter_map(given).collect()
 }
 
-/// True for the name of a parameter that holds an address.
 pub(crate) fn is_address(param: &str) -> bool {
     words::stems(&words::spell_out(param)).iter().any(|word| matches!(word.as_str(), "url" | "uri" | "link" | "websit"))
 }
@@ -357,7 +322,7 @@ mod tests {
             assert_eq!(index.names_a_tool(&tokens(text)), expected, "{text}");
         }
         let words = tokens("book a flight");
-        let evidence = index.evidence(&Bag::of(&words, &Bag::default()), &Weights::default());
+        let evidence = index.fields.evidence(&Bag::of(&words, &Bag::default()), &Weights::default());
         assert!(evidence[3].name > 0.9 && evidence[3].text > evidence[0].text);
     }
 }

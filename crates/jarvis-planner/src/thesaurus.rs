@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 use crate::data;
 use crate::words::{self, Token};
 
-/// The place of a sense in the thesaurus.
 pub(crate) type SenseId = usize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +32,6 @@ struct Table {
     by_form: HashMap<&'static str, Vec<SenseId>>,
     /// Senses by stem, or by a Chinese word.
     by_word: HashMap<String, Vec<SenseId>>,
-    /// The most characters of a Chinese word.
     longest: usize,
 }
 

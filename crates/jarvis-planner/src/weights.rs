@@ -4,7 +4,6 @@
 /// development requests, not from fitting (`docs/offline-planner.md`).
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Weights {
-    /// The share of a tool's name that is spoken.
     pub name: f32,
     /// The share of the clause that the tool's fields explain.
     pub text: f32,
@@ -30,7 +29,6 @@ pub struct Weights {
     pub smooth: f32,
     /// What a step must be worth.
     pub cost: f32,
-    /// A link of the graph, per nat.
     pub link: f32,
     /// A missing link, per nat.
     pub gap: f32,
@@ -54,9 +52,7 @@ pub struct Weights {
     pub telling: f32,
     /// How far below its price a plan may be that is the only one.
     pub guess: f32,
-    /// How many plans are kept on the way.
     pub beam: usize,
-    /// How many tools each clause may choose from.
     pub choices: usize,
 }
 

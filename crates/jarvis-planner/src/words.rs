@@ -2,6 +2,9 @@
 
 pub(crate) mod grammar;
 
+use std::hash::Hash;
+
+use indexmap::IndexSet;
 use jarvis_plan::is_han;
 pub(crate) use jarvis_plan::spell_out;
 use regex::Regex;
@@ -13,9 +16,7 @@ use crate::data;
 pub(crate) struct Token {
     pub(crate) lower: String,
     pub(crate) stem: String,
-    /// Where it starts, in bytes.
     pub(crate) start: usize,
-    /// Where it ends, in bytes.
     pub(crate) end: usize,
 }
 
@@ -77,6 +78,11 @@ pub(crate) fn asks_language(tokens: &[Token]) -> bool {
     })
 }
 
+/// Each item once, where it stands first.
+pub(crate) fn distinct<T: Hash + Eq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    items.into_iter().collect::<IndexSet<T>>().into_iter().collect()
+}
+
 /// True when `word` is one of the words of `list`, which blanks separate.
 pub(crate) fn listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
@@ -87,7 +93,6 @@ pub(crate) fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is valid")
 }
 
-/// The start of `text`, at most so many bytes of it.
 pub(crate) fn head(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).expect("the start is a border");
     slice(text, 0, end)

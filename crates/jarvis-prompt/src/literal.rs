@@ -19,7 +19,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 pub use error::{LiteralError, LiteralFault};
-pub use find::{Pick, ReadLiteralError, ReadLiteralFault, read_literal, read_literal_pick};
+pub use find::{ReadLiteralError, read_literal};
 
 use crate::number::Number;
 
@@ -77,7 +77,6 @@ impl Literal {
         }
     }
 
-    /// Named values as the fields of a JSON object.
     pub fn fields_to_json(fields: &IndexMap<String, Literal>) -> serde_json::Map<String, Value> {
         fields.iter().map(|(name, value)| (name.clone(), value.to_json())).collect()
     }
@@ -130,20 +129,20 @@ impl From<Number> for Literal {
 }
 
 /// Whole numbers beyond 64 bits are floats in such a value; to keep them read the text with [`Literal::parse`].
-impl From<&serde_json::Value> for Literal {
-    fn from(value: &serde_json::Value) -> Literal {
+impl From<&Value> for Literal {
+    fn from(value: &Value) -> Literal {
         match value {
-            serde_json::Value::Null => Literal::Null,
-            serde_json::Value::Bool(truth) => Literal::Bool(*truth),
-            serde_json::Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            Value::Null => Literal::Null,
+            Value::Bool(truth) => Literal::Bool(*truth),
+            Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
                 (Some(int), _, _) => Literal::Int(int.into()),
                 (None, Some(int), _) => Literal::Int(int.into()),
                 (None, None, Some(float)) => Literal::Float(float),
                 (None, None, None) => Literal::Null,
             },
-            serde_json::Value::String(text) => Literal::Text(text.clone()),
-            serde_json::Value::Array(items) => Literal::List(items.iter().map(Literal::from).collect()),
-            serde_json::Value::Object(fields) => {
+            Value::String(text) => Literal::Text(text.clone()),
+            Value::Array(items) => Literal::List(items.iter().map(Literal::from).collect()),
+            Value::Object(fields) => {
                 Literal::Map(fields.iter().map(|(name, value)| (name.clone(), Literal::from(value))).collect())
             }
         }
@@ -194,6 +193,3 @@ impl<'de> Deserialize<'de> for Literal {
         Literal::parse(raw.get()).map_err(serde::de::Error::custom)
     }
 }
-
-#[cfg(test)]
-mod tests;

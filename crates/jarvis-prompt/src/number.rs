@@ -34,10 +34,8 @@ pub enum Operator {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ArithmeticError {
-    /// The divisor is zero, or zero is raised to a negative power.
     #[error("division by zero")]
     DivisionByZero,
-    /// A negative number is raised to a fraction.
     #[error("a negative number has no real power with a fractional exponent")]
     NotReal,
     /// The result, or a whole number that must become a float, is beyond the range of floats.
@@ -112,7 +110,6 @@ impl Number {
         }
     }
 
-    /// Whether it is zero, of either sign.
     pub fn is_zero(&self) -> bool {
         match self {
             Number::Int(int) => int.is_zero(),

@@ -49,28 +49,22 @@ pub struct Read<T = Value> {
     pub mended: Vec<Mend>,
 }
 
-/// One thing that was done to get a value out of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mend {
     /// The reasoning before the answer (`<think>…</think>`) was left out.
     Thought,
-    /// The value was taken out of a fenced block.
     Fence,
-    /// The value was taken out of prose.
     Prose,
     /// The value was written inside a JSON string, or with escaped quotes.
     Unescaped,
     /// The array was taken out of an object that only wraps it.
     Unwrapped,
-    /// A bare object became the array's only element, or an array gave its object.
     Wrapped,
     /// Several objects became one array.
     Joined,
     /// Quotes were mended: single or typographic ones, inner ones, missing ones, raw control characters.
     Quotes,
-    /// Commas or colons were added or left out.
     Commas,
-    /// Comments or an ellipsis were left out.
     Comments,
     /// Literals of another language (`True`, `None`, `NaN`, `.5`) were rewritten.
     Literals,

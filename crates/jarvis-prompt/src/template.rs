@@ -55,9 +55,6 @@ impl Template {
     }
 
     /// Replaces the system text.
-    ///
-    /// # Errors
-    /// As [`Template::parse`].
     pub fn with_system(mut self, text: &str) -> Result<Template, TemplateError> {
         let rest = std::mem::take(&mut self.parts);
         self.push(Section {
@@ -72,9 +69,6 @@ impl Template {
     }
 
     /// Replaces the last user message.
-    ///
-    /// # Errors
-    /// As [`Template::parse`].
     pub fn with_user(mut self, text: &str) -> Result<Template, TemplateError> {
         self.parts.pop();
         self.push(Section { role: Role::User, demo: false, text: text.to_owned(), title: "user".to_owned(), line: 1 })?;
@@ -134,9 +128,6 @@ impl Template {
     }
 
     /// Renders the messages with the demos that `keep` says yes to, numbered from 0.
-    ///
-    /// # Errors
-    /// As [`Template::render`].
     pub fn render_with(
         &self,
         context: &impl Serialize,

@@ -1,8 +1,8 @@
 //! The agent: one question about one document, from the first thought to the answer.
 
+mod agent_loop;
 mod calls;
 mod context;
-mod walk;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,10 +23,9 @@ use crate::rounds::Round;
 use crate::settings::Settings;
 use crate::trace::Tracer;
 
+use agent_loop::AgentLoop;
 use calls::{Caller, Named};
-use walk::{Walk, Walked};
 
-/// The stage of the agent's model calls.
 pub(crate) const STAGE: &str = "react";
 
 /// Answers questions about documents. Cheap to share; holds nothing of any one question.
@@ -34,13 +33,9 @@ pub(crate) const STAGE: &str = "react";
 pub struct Agent {
     /// The chat model; without one the offline agent answers what can be found and counted.
     pub chat: Option<Arc<dyn ChatModel>>,
-    /// The tools.
     pub registry: Arc<Registry>,
-    /// Where pictures go.
     pub media: Arc<Media>,
-    /// What the model is asked.
     pub prompts: Arc<Prompts>,
-    /// Settings.
     pub settings: Settings,
     /// Who takes the text out of PDF files.
     pub pdf: Arc<dyn PdfReader>,
@@ -48,16 +43,12 @@ pub struct Agent {
     pub tracer: Option<Tracer>,
 }
 
-/// A question.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
-    /// The question, in any language.
     pub question: String,
-    /// The document's text; may be empty.
     pub document: Arc<str>,
     /// The language of the prompt and of offline answers; that of the question unless set.
     pub language: Option<Language>,
-    /// The most rounds, if fewer than the agent grants.
     pub max_steps: Option<u32>,
     /// The longest it may take, if shorter than the agent grants.
     pub deadline: Option<Duration>,
@@ -66,28 +57,23 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// A question about a text.
     pub fn new(question: impl Into<String>, document: impl Into<Arc<str>>) -> Asked {
         Asked { question: question.into(), document: document.into(), ..Asked::default() }
     }
 }
 
-/// Why the rounds ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
-    /// The agent gave its final answer.
     Final,
     /// The rounds were used up; the answer is what followed from them, or empty.
     MaxSteps,
-    /// The agent says that it found no answer.
     NotFound,
     /// The model kept to no format; the answer is what it wrote.
     NoFormat,
 }
 
 impl Finish {
-    /// A stable word.
     pub fn as_str(self) -> &'static str {
         match self {
             Finish::Final => "final",
@@ -100,54 +86,40 @@ impl Finish {
 
 /// An answer, and how it was reached.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reached {
+pub struct AgentAnswer {
     /// The answer in words; may be empty, when there is only a picture.
     pub text: String,
     /// The display paths of all pictures that were made, in order. The last is the one that belongs to the answer.
     pub images: Vec<String>,
-    /// The rounds.
     pub rounds: Vec<Round>,
-    /// Why the rounds ended.
     pub finish: Finish,
     /// What the asker should know, such as that the document was cut.
     pub warnings: Vec<String>,
     /// The plan as it grew: a task for each call that was made.
     pub plan: Plan,
-    /// How each task ended.
     pub outcomes: Vec<Outcome>,
 }
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AskError {
-    /// Nothing was asked.
     #[error("the question is empty")]
     EmptyQuestion,
-    /// A model call failed.
     #[error("the model call of stage `react` failed")]
-    Model {
-        /// Why.
-        source: ChatError,
-    },
+    Model { source: ChatError },
     /// A prompt cannot be made, or does not fit the model.
     #[error("cannot make the prompt: {0}")]
     Prompt(String),
     /// The offline agent failed, which is a defect.
     #[error("the offline agent failed: {0}")]
     Offline(String),
-    /// The time was used up.
     #[error("there was no answer within {} s", .after.as_secs_f64())]
-    Timeout {
-        /// The time allowed.
-        after: Duration,
-    },
-    /// It was cancelled.
+    Timeout { after: Duration },
     #[error("the question was cancelled")]
     Cancelled,
 }
 
 impl AskError {
-    /// A stable word.
     pub fn code(&self) -> &'static str {
         match self {
             AskError::EmptyQuestion => ErrorCode::InvalidInput.as_str(),
@@ -159,7 +131,6 @@ impl AskError {
         }
     }
 
-    /// What to try, when there is something.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             AskError::EmptyQuestion => Some("say what you want to know about the document"),
@@ -172,7 +143,6 @@ impl AskError {
         }
     }
 
-    /// The message with what the endpoint said.
     pub fn whole(&self) -> String {
         match self {
             AskError::Model { source } => format!("{self}: {source}"),
@@ -199,7 +169,6 @@ impl From<PromptError> for AskError {
 }
 
 impl Agent {
-    /// The chat model's name, or `offline`.
     pub fn model_name(&self) -> String {
         self.chat.as_ref().map_or_else(|| "offline".into(), |chat| chat.model_name(STAGE))
     }
@@ -217,7 +186,12 @@ impl Agent {
     ///
     /// # Errors
     /// When nothing is asked, the model fails, the time is used up, or it is cancelled. A failed tool is no error.
-    pub async fn ask(&self, asked: &Asked, events: &Events, cancel: CancellationToken) -> Result<Reached, AskError> {
+    pub async fn ask(
+        &self,
+        asked: &Asked,
+        events: &Events,
+        cancel: CancellationToken,
+    ) -> Result<AgentAnswer, AskError> {
         let began = Instant::now();
         events.emit(EventKind::RunStarted {
             request: Request::new(&asked.question),
@@ -250,7 +224,7 @@ impl Agent {
         asked: &Asked,
         events: &Events,
         cancel: &CancellationToken,
-    ) -> Result<Reached, AskError> {
+    ) -> Result<AgentAnswer, AskError> {
         if asked.question.trim().is_empty() {
             return Err(AskError::EmptyQuestion);
         }
@@ -270,25 +244,24 @@ impl Agent {
             // Whoever thinks may have given up already.
             let _ = ended.send(outcome.clone());
         });
-        let walk = Walk::new(self, asked, events, plan, outcomes);
-        let walked = async {
+        let agent_loop = AgentLoop::new(self, asked, events, plan, outcomes);
+        let answered = async {
             // What is not yet done when the thinking ends is not waited for.
             let _stop = stop.drop_guard();
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => Err(AskError::Cancelled),
-                walked = tokio::time::timeout(deadline, walk.on()) => {
-                    walked.unwrap_or(Err(AskError::Timeout { after: deadline }))
+                answer = tokio::time::timeout(deadline, agent_loop.run()) => {
+                    answer.unwrap_or(Err(AskError::Timeout { after: deadline }))
                 }
             }
         };
-        let (outcomes, walked) = tokio::join!(driven, walked);
-        let Walked { text, images, rounds, finish, warnings, plan } = walked?;
-        Ok(Reached { text, images, rounds, finish, warnings, plan, outcomes })
+        let (outcomes, answer) = tokio::join!(driven, answered);
+        Ok(AgentAnswer { outcomes, ..answer? })
     }
 }
 
-impl Reached {
+impl AgentAnswer {
     /// Whether there is an answer worth something: a picture, or words that do not say that none was found.
     pub fn ok(&self) -> bool {
         !self.images.is_empty() || !(self.text.is_empty() || self.finish == Finish::NotFound)

@@ -17,21 +17,18 @@ use bytes::Bytes;
 use encoding_rs::{Encoding, GB18030, IBM866, KOI8_R, UTF_16BE, UTF_16LE, WINDOWS_1251};
 
 #[cfg(feature = "pdf")]
-pub use pdf::{InProcess, extract};
+pub use pdf::extract;
 pub use pdf::{MAX_PDF, NoPdf, PDF_TIME, PdfReader};
 
-/// A document as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     /// Its text, without a byte order mark; line ends are kept as they are.
     pub text: Arc<str>,
-    /// What the bytes were.
     pub format: Format,
     /// What a user should know of the reading, in words.
     pub warnings: Vec<String>,
 }
 
-/// What the bytes of a document were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// UTF-8, with or without a byte order mark.
@@ -42,9 +39,7 @@ pub enum Format {
     Utf16Be,
     /// GB18030, GBK or GB2312.
     Gb18030,
-    /// Windows-1251.
     Windows1251,
-    /// KOI8-R.
     Koi8R,
     /// The code page 866 of DOS.
     Ibm866,
@@ -70,47 +65,21 @@ impl fmt::Display for Format {
 /// Why there is no text. All but [`DocumentError::PdfTime`] and [`DocumentError::PdfBroken`] are faults of what was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// The bytes are no text.
     #[error("the document is not text in an encoding that is known: it is {0}")]
     NotText(String),
-    /// UTF-32 is not read.
     #[error("the document is text in UTF-32, which is not read; save it as UTF-8")]
     Utf32,
-    /// A PDF came where none is read.
     #[error("the document is a PDF, and this server reads none; send its text")]
     NoPdf,
     /// The PDF is longer than what is read.
     #[error("the PDF has {bytes} bytes, and at most {most} are read")]
-    PdfSize {
-        /// Its length.
-        bytes: usize,
-        /// What is read.
-        most: usize,
-    },
-    /// The PDF took too long.
+    PdfSize { bytes: usize, most: usize },
     #[error("the text of the PDF could not be taken out within {} s", .0.as_secs_f64())]
     PdfTime(Duration),
-    /// The PDF is damaged, locked, or holds nothing but pictures.
     #[error("no text could be taken out of the PDF: {0}")]
     Pdf(String),
-    /// The reader of PDFs broke down.
     #[error("the reader of PDFs broke down at this document")]
     PdfBroken,
-}
-
-impl DocumentError {
-    /// Whether what was sent cannot be used, whoever reads it and however often.
-    pub fn is_invalid_input(&self) -> bool {
-        match self {
-            DocumentError::NotText(_)
-            | DocumentError::Utf32
-            | DocumentError::NoPdf
-            | DocumentError::PdfSize { .. }
-            | DocumentError::Pdf(_)
-            | DocumentError::PdfBroken => true,
-            DocumentError::PdfTime(_) => false,
-        }
-    }
 }
 
 /// Reads a document; of PDFs, what the reader takes out.
@@ -129,7 +98,6 @@ pub async fn read(bytes: Bytes, pdf: &dyn PdfReader) -> Result<Document, Documen
     Ok(Document { text: text.into(), format: Format::Pdf, warnings })
 }
 
-/// Whether bytes are a PDF.
 pub fn is_pdf(bytes: &[u8]) -> bool {
     // Readers take what stands before the mark for granted, and so do the writers of such files.
     let head = bytes.get(..1024).unwrap_or(bytes);

@@ -5,18 +5,18 @@
 //! through `Events` as in every run. Which door the question came through is not known here.
 
 mod agent;
+mod budget;
 pub mod document;
 mod native;
 mod offline;
 mod parse;
 mod pipeline;
 mod prompt;
-mod room;
 mod rounds;
 mod settings;
 mod trace;
 
-pub use agent::{Agent, AskError, Asked, Finish, Reached};
+pub use agent::{Agent, AgentAnswer, AskError, Asked, Finish};
 pub use document::{Document, DocumentError, PdfReader};
 pub use parse::{Action, Parsed};
 pub use pipeline::NAME;

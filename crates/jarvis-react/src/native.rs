@@ -3,15 +3,12 @@
 use jarvis_chat::ToolOffer;
 use jarvis_tools::Registry;
 
-/// The longest name that endpoints take.
 const MAX_NAME: usize = 64;
 
-/// Names in the registry and on the wire.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WireNames(Vec<(String, String)>);
 
 impl WireNames {
-    /// The names of a registry.
     pub(crate) fn of(registry: &Registry) -> WireNames {
         let mut names: Vec<(String, String)> = Vec::new();
         for spec in registry.specs() {
@@ -32,7 +29,6 @@ impl WireNames {
         WireNames(names)
     }
 
-    /// The tools as they are offered.
     pub(crate) fn offers(&self, registry: &Registry) -> Vec<ToolOffer> {
         let offer = |spec: &jarvis_tools::ToolSpec| ToolOffer {
             name: self.wire(&spec.name),

@@ -28,7 +28,6 @@ use intent::{Intent, Op};
 use question::Question;
 use words::Messages;
 
-/// The next step of the agent.
 #[derive(Debug, Clone, PartialEq)]
 enum Move {
     Call {
@@ -44,7 +43,6 @@ enum Move {
     },
 }
 
-/// The inputs of a step.
 struct Step<'a> {
     question: &'a Question,
     intent: &'a Intent,
@@ -97,7 +95,6 @@ fn next(question: &str, document: &str, rounds: &[Round], language: Language) ->
 }
 
 impl Step<'_> {
-    /// The latest call of a tool.
     fn round(&self, tool: &str) -> Option<&Round> {
         self.rounds.iter().rev().find(|round| round.action == tool)
     }
@@ -116,7 +113,6 @@ impl Step<'_> {
         Move::Answer { thought: self.text("done", &[]), text, is_found }
     }
 
-    /// A refusal by the name of its message.
     fn refuse(&self, message: &str, parts: &[&str]) -> Move {
         self.answer(self.text(message, parts), false)
     }
@@ -148,5 +144,4 @@ impl Step<'_> {
     }
 }
 
-/// The most names and pairs in an answer.
 const SHOWN: usize = 12;

@@ -10,10 +10,8 @@ use serde_json::{Map, Value};
 pub(crate) use json::parse_json;
 pub(crate) use tags::{is_tag_line, parse_tags};
 
-/// A reply of the model, taken apart.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Parsed {
-    /// What it thought.
     pub thought: String,
     /// The tools that it calls. The formats in words have one at most.
     pub actions: Vec<Action>,
@@ -25,14 +23,11 @@ pub struct Parsed {
     pub invented: bool,
 }
 
-/// A call of a tool, as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Action {
-    /// The tool.
     pub tool: String,
     /// What it is called with; `None` when nothing was said.
     pub input: Option<String>,
-    /// The endpoint's id of the call, with its own tool calling.
     #[serde(skip)]
     pub id: Option<String>,
 }

@@ -8,7 +8,6 @@ use jarvis_plan::{Language, Level, Outcome, Request, Source};
 
 use crate::agent::{Agent, AskError, Asked, STAGE};
 
-/// Name of the pipeline.
 pub const NAME: &str = "react";
 
 #[async_trait]

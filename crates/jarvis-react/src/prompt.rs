@@ -10,7 +10,6 @@ use sha2::{Digest, Sha256};
 use crate::agent::STAGE;
 use crate::settings::{Format, PromptLanguage};
 
-/// A prompt that cannot be made.
 pub type PromptError = TemplateError;
 
 /// The longest schema of a tool's input that a prompt shows whole, in characters.
@@ -30,14 +29,11 @@ jarvis_ask::prompts! {
     }
 }
 
-/// The prompts, parsed.
 #[derive(Debug, Clone)]
 pub struct Prompts(jarvis_ask::Prompts<Prompt>);
 
-/// What a prompt is filled with.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Filling<'a> {
-    /// The line around the document.
     pub(crate) fence: &'a str,
     pub(crate) document: &'a str,
     pub(crate) empty: bool,
@@ -47,7 +43,6 @@ pub(crate) struct Filling<'a> {
     pub(crate) scratchpad: &'a str,
 }
 
-/// Which prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
     /// That of a round, in a format.
@@ -65,7 +60,6 @@ impl Prompts {
         Ok(Prompts(jarvis_ask::Prompts::builtin()?))
     }
 
-    /// The messages of a call.
     pub(crate) fn messages(
         &self,
         which: Which,
@@ -83,7 +77,6 @@ impl Prompts {
 }
 
 impl PromptLanguage {
-    /// The language itself, for a question.
     pub(crate) fn of(self, question: Language) -> PromptLanguage {
         match (self, question) {
             (PromptLanguage::Auto, Language::Chinese) => PromptLanguage::Zh,
@@ -115,14 +108,12 @@ pub(crate) fn tools(registry: &Registry, language: PromptLanguage) -> String {
     registry.specs().map(tool).collect::<Vec<String>>().join("\n\n")
 }
 
-/// The names of the fields of a large schema.
 fn names_of(spec: &ToolSpec) -> String {
     let fields = spec.input_schema.get("properties").and_then(serde_json::Value::as_object);
     let names: Vec<&str> = fields.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     format!("{{{}}}", names.join(", "))
 }
 
-/// The names of the tools in a row.
 pub(crate) fn names(registry: &Registry) -> String {
     registry.specs().map(|spec| spec.name.as_str()).collect::<Vec<&str>>().join(", ")
 }

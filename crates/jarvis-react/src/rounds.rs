@@ -8,7 +8,6 @@ use crate::parse::is_tag_line;
 /// One round. As JSON: `thought`, `action`, `action_input`, `observation`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Round {
-    /// What the agent thought; may be empty.
     pub thought: String,
     /// The tool that was called, by its name in the registry or as the agent named it; empty when none was.
     pub action: String,
@@ -17,16 +16,13 @@ pub struct Round {
     pub input: String,
     /// What came back; empty only in the last round, when nothing was called.
     pub observation: String,
-    /// The result of the call as data, where the tool gives it.
     #[serde(skip)]
     pub value: Option<Value>,
-    /// Display paths of the pictures that the call made.
     #[serde(skip)]
     pub images: Vec<String>,
     /// Whether it was called in the same breath as the round before.
     #[serde(skip)]
     pub follows: bool,
-    /// The endpoint's id of the call, with its own tool calling.
     #[serde(skip)]
     pub call_id: Option<String>,
     /// How long the call took, in milliseconds.
@@ -35,7 +31,6 @@ pub struct Round {
 }
 
 impl Round {
-    /// The input as JSON, where it is JSON.
     pub fn input_json(&self) -> Option<Value> {
         serde_json::from_str(&self.input).ok()
     }
@@ -66,7 +61,6 @@ pub(crate) fn said(round: &Round) -> String {
     text
 }
 
-/// The rounds as JSON lines, for the format that answers in JSON.
 pub(crate) fn json_scratchpad(rounds: &[Round], skip: usize) -> String {
     let mut text = String::new();
     for round in rounds.iter().skip(skip) {

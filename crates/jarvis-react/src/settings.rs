@@ -2,44 +2,34 @@
 
 use std::time::Duration;
 
-/// How the model writes what it thinks, calls and answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     /// In lines that begin with tags: `<Thought>:`, `<Action>:`, `<Final Answer>:`.
     #[default]
     Tags,
-    /// In one JSON object each round.
     Json,
-    /// By the endpoint's own tool calling.
     NativeTools,
 }
 
-/// The language of the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PromptLanguage {
     /// Chinese for questions in Chinese, else English.
     #[default]
     Auto,
-    /// English.
     En,
-    /// Chinese.
     Zh,
 }
 
-/// The settings of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The most rounds; one more model call may follow that asks for the answer.
     pub max_steps: u32,
-    /// The longest a question may take.
     pub deadline: Duration,
     /// The most tokens of the document that a prompt holds; none means as many as the model's context has room for.
     pub max_document_tokens: Option<usize>,
-    /// The language of the prompt.
     pub prompt_language: PromptLanguage,
-    /// How the model writes.
     pub format: Format,
     /// Tokens of the context that are kept for the reply.
     pub reserve_tokens: usize,

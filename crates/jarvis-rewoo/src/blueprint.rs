@@ -12,7 +12,6 @@ use crate::Offer;
 /// The planner's reply, read and checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blueprint {
-    /// The steps, in the planner's order.
     pub steps: Vec<Step>,
     /// The steps as a task graph: the task of a step has its id.
     pub plan: Plan,
@@ -20,23 +19,18 @@ pub struct Blueprint {
     pub faults: Vec<String>,
 }
 
-/// One step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// Number of its variable: 1 for `#E1`.
     pub number: u32,
     /// What the step is for; empty where the planner gave no plan line of its own.
     pub plan: String,
-    /// The tool, as the planner named it.
     pub tool: String,
-    /// The input, as the planner wrote it.
     pub input: String,
-    /// The task that carries it out.
     pub task: TaskId,
 }
 
 impl Step {
-    /// The call as the planner wrote it.
     pub fn call(&self) -> String {
         format!("#E{} = {}[{}]", self.number, self.tool, self.input)
     }
@@ -99,8 +93,8 @@ fn steps(reply: &str, faults: &mut Vec<String>) -> Vec<Step> {
     let mut at = 0;
     while let Some(found) = CALL.captures_at(reply, at) {
         let (Some(whole), Some(number), Some(tool)) = (found.get(0), found.get(1), found.get(2)) else { break };
-        let before = reply.get(at..whole.start()).unwrap_or_default();
-        let rest = reply.get(whole.end()..).unwrap_or_default();
+        let before = reply.get(at..whole.start()).expect("a match begins behind the one before");
+        let rest = reply.get(whole.end()..).expect("a match ends within the reply");
         let Some(length) = input_length(rest) else {
             faults.push(format!("the input of #E{} has no closing bracket", number.as_str()));
             at = whole.end();
@@ -110,7 +104,7 @@ fn steps(reply: &str, faults: &mut Vec<String>) -> Vec<Step> {
         if steps.iter().any(|step| step.number == number) {
             faults.push(format!("#E{number} is defined twice"));
         } else {
-            let input = rest.get(..length).unwrap_or_default().trim().to_owned();
+            let input = rest.get(..length).expect("the bracket stands at that length").trim().to_owned();
             let tool = tool.as_str().trim_matches(['`', '*', ' ']).to_owned();
             steps.push(Step { number, plan: plan_line(before), tool, input, task: TaskId(0) });
         }
@@ -136,7 +130,6 @@ fn input_length(rest: &str) -> Option<usize> {
     rest.lines().next()?.rfind(']')
 }
 
-/// The last plan line before a call, on one line.
 fn plan_line(before: &str) -> String {
     let text = PLAN.find_iter(before).last().and_then(|found| before.get(found.end()..)).unwrap_or_default();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -172,21 +165,20 @@ fn drafted(step: &Step, offer: &Offer, faults: &mut Vec<String>) -> DraftTask {
     task
 }
 
-/// A text in which variables stand for results.
 fn text(input: &str) -> Arg<DraftRef> {
     let mut pieces = Vec::new();
     let mut end = 0;
     for found in VARIABLE.captures_iter(input) {
         let (Some(whole), Some(number)) = (found.get(0), found.get(1)) else { continue };
-        pieces.push(Piece::Text(input.get(end..whole.start()).unwrap_or_default().to_owned()));
+        pieces
+            .push(Piece::Text(input.get(end..whole.start()).expect("a match begins behind the one before").to_owned()));
         pieces.push(Piece::Output(DraftRef(number.as_str().parse().ok())));
         end = whole.end();
     }
-    pieces.push(Piece::Text(input.get(end..).unwrap_or_default().to_owned()));
+    pieces.push(Piece::Text(input.get(end..).expect("a match ends within the input").to_owned()));
     Arg::text(pieces)
 }
 
-/// A field of a JSON input.
 fn argument(value: &Value) -> Arg<DraftRef> {
     match value {
         Value::String(input) => text(input),

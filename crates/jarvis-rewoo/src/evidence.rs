@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use jarvis_ask::Ask;
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Job, Outcomes, Resolved, Resolver, Unresolved, Worker, fill, finished, unavailable};
-use jarvis_plan::{Kind, Outcome, Task, TaskError, TaskId};
+use jarvis_plan::{ErrorCode, Kind, Outcome, Task, TaskError, TaskId};
 use jarvis_prompt::reader::without_reasoning;
 use serde_json::{Value, json};
 
@@ -26,7 +26,8 @@ impl Worker for WithModel {
         if job.name() != LLM {
             return self.tools.perform(job).await;
         }
-        let context = json!({"input": job.arg(INPUT).unwrap_or_default()});
+        let input = job.arg(INPUT).ok_or_else(|| TaskError::new(ErrorCode::InvalidInput, "the step has no input"))?;
+        let context = json!({"input": input});
         let question = self.ask.stage("rewoo_llm").task(i64::from(job.task.id.0));
         let reply = match question.fitted(&[()], |()| self.prompts.turns(Prompt::Llm, &context)) {
             Ok(question) => question.call().await,
@@ -57,7 +58,6 @@ impl Resolver for ByEvidence {
     }
 }
 
-/// The evidence of a step in words: its text and its files.
 pub(crate) fn words_of(outcome: &Outcome) -> Option<String> {
     TaskOutput::of(outcome).filter(|_| outcome.succeeded()).map(|output| in_words(&output))
 }

@@ -7,13 +7,11 @@ use jarvis_tools::{Registry, ToolSpec, local};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Name of the tool that asks the model.
 pub const LLM: &str = "LLM";
 
 /// Argument of [`LLM`], and of a text for a tool that takes none.
 pub(crate) const INPUT: &str = "input";
 
-/// The native tool that searches an attached text.
 const SEARCH: &str = "search_document";
 
 /// The tools that a plan may use: those of the registry, and [`LLM`].
@@ -23,7 +21,6 @@ pub struct Offer {
     vocabulary: Arc<Vocabulary>,
 }
 
-/// A tool as the planner is told of it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Shown<'a> {
     name: &'a str,
@@ -43,7 +40,6 @@ impl Offer {
         Offer { tools, vocabulary }
     }
 
-    /// What plans are checked against.
     pub(crate) fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
     }
@@ -70,7 +66,6 @@ impl Offer {
         required(self.tools.spec(tool)?).into_iter().find(|name| !given(name))
     }
 
-    /// The tools of the registry as the planner is told of them.
     pub(crate) fn shown(&self) -> Vec<Shown<'_>> {
         let specs = self.tools.specs();
         specs.map(|spec| Shown { name: &spec.name, about: about(spec), example: self.example(spec) }).collect()

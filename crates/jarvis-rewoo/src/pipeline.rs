@@ -14,7 +14,6 @@ use crate::blueprint::{self, Blueprint};
 use crate::evidence::{ByEvidence, WithModel};
 use crate::{Offer, Prompt, Prompts, solve};
 
-/// Name of the pipeline.
 pub const NAME: &str = "rewoo";
 
 /// How often the planner is asked for a plan without faults.
@@ -118,7 +117,6 @@ impl Pipeline for Rewoo {
     }
 }
 
-/// The question with its files, for the solver.
 pub(crate) fn described(request: &Request) -> String {
     let files = files(request).into_iter().map(|file| {
         let text = |key: &str| file.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -127,7 +125,6 @@ pub(crate) fn described(request: &Request) -> String {
     std::iter::once(request.with_history()).chain(files).collect()
 }
 
-/// The attachments as the planner sees them.
 fn files(request: &Request) -> Vec<Value> {
     let file = |file: &jarvis_plan::Resource| match &file.source {
         Source::Inline(text) => {

@@ -14,7 +14,6 @@ const STAGE: &str = "rewoo_solve";
 /// Characters of each piece of evidence that the solver sees: as many as fit its context.
 const EVIDENCE_SHOWN: [usize; 6] = [40_000, 10_000, 3_000, 1_000, 300, 100];
 
-/// A step as the solver sees it.
 #[derive(Debug, Serialize)]
 struct Told {
     plan: String,
@@ -23,7 +22,6 @@ struct Told {
     error: Option<String>,
 }
 
-/// Writes the answer.
 pub(crate) async fn write(
     ask: &Ask,
     prompts: &Prompts,

@@ -14,7 +14,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::blueprint::{Blueprint, read};
-use crate::{Offer, Prompt, Prompts, Rewoo};
+use crate::{Offer, Rewoo};
 
 const PLAN: &str = "Plan: Multiply the seats.\n#E1 = calculator[17 * 4]\nPlan: Count the rows.\n#E2 = count[{\"items\": [\"a\", \"b\", \"a\"]}]\n\
     Plan: Say the number in words.\n#E3 = LLM[Say #E1 in words.]";
@@ -40,7 +40,6 @@ impl Went {
     }
 }
 
-/// Runs a request with the native tools.
 async fn run(model: Option<Arc<dyn ChatModel>>, cancel: CancellationToken) -> Went {
     let folder = tempfile::tempdir().unwrap();
     let media = Arc::new(Media::open(folder.path()).unwrap());
@@ -63,13 +62,6 @@ fn asked(model: &Scripted, stage: &str) -> Vec<String> {
     let last =
         |request: jarvis_chat::ChatRequest| request.messages.last().map(Message::joined_text).unwrap_or_default();
     model.requests().into_iter().filter(of_stage).map(last).collect()
-}
-
-#[test]
-fn every_prompt_parses() {
-    for prompt in <Prompt as jarvis_ask::PromptTable>::ALL {
-        assert!(!Prompts::builtin().unwrap().template(*prompt).name().is_empty());
-    }
 }
 
 #[tokio::test]

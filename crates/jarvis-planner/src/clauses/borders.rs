@@ -5,7 +5,6 @@ use crate::data::{self, WordSet};
 use crate::resources::Span;
 use crate::words::{Token, slice};
 
-/// How strongly a border cuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Force {
     Soft,

@@ -8,7 +8,6 @@ use crate::thesaurus::{self, Part};
 use crate::words::grammar::strip_polite;
 use crate::words::{Token, slice};
 
-/// A stretch of the request that orders nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Negated {
     /// Where it starts, in bytes, the word that ties it in included.

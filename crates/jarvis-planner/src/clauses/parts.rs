@@ -10,7 +10,6 @@ use crate::thesaurus;
 use crate::words::Token;
 use crate::words::grammar::{is_question_word, opens_with_order, strip_polite};
 
-/// What stands between two borders.
 pub(super) struct Part {
     pub(super) start: usize,
     pub(super) end: usize,
@@ -20,7 +19,6 @@ pub(super) struct Part {
     acts: bool,
     /// It names one that a tool of the list is known for, not just some verb.
     meant: bool,
-    /// It begins with an order in English.
     opens: bool,
 }
 
@@ -78,7 +76,6 @@ impl Part {
         Part { join: Join::Start, ..self }
     }
 
-    /// True when it holds neither words nor spans.
     pub(super) fn is_empty(&self) -> bool {
         self.tokens.is_empty() && self.spans.is_empty()
     }

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use jarvis_plan::{Arg, DraftRef, Kind, Param, Tool};
 use serde_json::Value;
 
-use super::{Linker, Thing, wording};
+use super::{Linker, StepContext, Thing, wording};
 use crate::candidate::Step;
 use crate::clauses::Clause;
 use crate::lexicon::Nature;
@@ -12,16 +12,13 @@ use crate::retrieval::is_address;
 use crate::slots;
 use crate::words;
 
-/// The arguments of a call, by name.
 pub(super) type Args = IndexMap<String, Arg<DraftRef>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// The text worked on.
     Content,
     /// One of several texts worked on together.
     Numbered,
-    /// The clause's own words: a question, or what to change.
     Words,
     /// What something new should show or say.
     Subject,
@@ -67,23 +64,16 @@ fn part(tool: &Tool, param: &Param, step: &Step) -> Part {
 }
 
 /// The arguments of each call that the step needs: one call, or one for each thing worked on.
-pub(super) fn fill(
-    linker: &mut Linker<'_>,
-    at: usize,
-    clause: &Clause,
-    step: &Step,
-    tool: &Tool,
-    own: &[Thing],
-    inner: &[Thing],
-) -> Vec<Args> {
+pub(super) fn fill(linker: &mut Linker<'_>, cx: StepContext<'_>, tool: &Tool) -> Vec<Args> {
+    let step = cx.step;
     let numbered: Vec<&Param> =
         tool.params.iter().filter(|param| is_plain(param) && part(tool, param, step) == Part::Numbered).collect();
     let mut columns: Vec<(String, Vec<Arg<DraftRef>>)> = Vec::new();
     let mut paired = false;
     if numbered.len() >= 2 {
-        let mut texts = several_texts(linker.bind(at, clause, step, Kind::Text, own, inner));
+        let mut texts = several_texts(linker.bind(cx, Kind::Text));
         if texts.len() == 1 {
-            let others = linker.others(at, clause, step, Kind::Text, &texts);
+            let others = linker.others(cx, Kind::Text, &texts);
             texts.splice(0..0, others.into_iter().take(1));
         }
         if texts.len() >= 2 || numbered.iter().any(|param| param.required) {
@@ -104,7 +94,7 @@ pub(super) fn fill(
                 Part::Numbered => {}
                 Part::Slot => slots.push(param),
                 part => {
-                    if let Some(arg) = text(linker, at, clause, step, param, part, own, inner) {
+                    if let Some(arg) = text(linker, cx, param, part) {
                         columns.push((param.name.clone(), arg));
                     }
                 }
@@ -117,40 +107,34 @@ pub(super) fn fill(
         }
     }
     for (kind, params) in by_kind {
-        media(linker, at, clause, step, kind, &params, own, inner, &mut columns);
+        media(linker, cx, kind, &params, &mut columns);
     }
-    named(linker, clause, tool, &slots, &mut columns);
+    named(linker, cx.clause, tool, &slots, &mut columns);
     rows(tool, columns)
 }
 
-/// True for parameters that hold text as such.
 fn is_plain(param: &Param) -> bool {
     param.kind == Kind::Text || (param.kind == Kind::Json && param.schema.is_some())
 }
 
-#[allow(clippy::too_many_arguments)]
 fn media(
     linker: &mut Linker<'_>,
-    at: usize,
-    clause: &Clause,
-    step: &Step,
+    cx: StepContext<'_>,
     kind: Kind,
     params: &[&Param],
-    own: &[Thing],
-    inner: &[Thing],
     columns: &mut Vec<(String, Vec<Arg<DraftRef>>)>,
 ) {
     if !params.iter().any(|param| param.required) && kind == Kind::Json {
         return;
     }
-    let mut things = linker.bind(at, clause, step, kind, own, inner);
+    let mut things = linker.bind(cx, kind);
     if things.is_empty() && params.iter().any(|param| param.required) {
-        things = linker.bridge(at, clause, step, kind, own, inner);
+        things = linker.bridge(cx, kind);
     }
     // "Join the result with b.png": what is not named is what was made before.
     let wanted = params.iter().filter(|param| param.required).count();
     if !things.is_empty() && things.len() < wanted {
-        let others = linker.others(at, clause, step, kind, &things);
+        let others = linker.others(cx, kind, &things);
         let missing = wanted - things.len();
         things.splice(0..0, others.into_iter().take(missing).collect::<Vec<_>>().into_iter().rev());
     }
@@ -167,17 +151,8 @@ fn media(
     }
 }
 
-#[allow(clippy::too_many_arguments)]
-fn text(
-    linker: &mut Linker<'_>,
-    at: usize,
-    clause: &Clause,
-    step: &Step,
-    param: &Param,
-    part: Part,
-    own: &[Thing],
-    inner: &[Thing],
-) -> Option<Vec<Arg<DraftRef>>> {
+fn text(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, part: Part) -> Option<Vec<Arg<DraftRef>>> {
+    let StepContext { at, clause, step, own, inner } = cx;
     let request = &linker.request.text;
     match part {
         Part::Words => {
@@ -186,12 +161,12 @@ fn text(
                 && own.iter().all(|thing| !thing.is(Kind::Text))
                 && let Some(made) = linker.referred(at, clause, Kind::Text)
             {
-                return Some(made.iter().map(Thing::arg).collect());
+                return args_of(&made);
             }
             let words = wording::words(clause, request);
             // "Write a poem about b.jpg": what the new text is about goes with the order.
             if step.nature() == Some(Nature::Create) && !own.is_empty() && !words.is_empty() {
-                let about = content(linker, at, clause, step, param, own, inner, false);
+                let about = content(linker, cx, param, false);
                 if let Some(thing) = about.first() {
                     return Some(vec![thing.arg().after(&format!("{words}: "))]);
                 }
@@ -202,14 +177,14 @@ fn text(
             if own.is_empty()
                 && let Some(made) = linker.referred(at, clause, Kind::Text)
             {
-                return Some(made.iter().map(Thing::arg).collect());
+                return args_of(&made);
             }
             let subject = wording::lettering(clause, request, step).or_else(|| wording::rest(clause, request, step));
             if own.is_empty()
                 && let Some(subject) = &subject
                 && let Some(made) = linker.meant(at, subject)
             {
-                return Some(made.iter().map(Thing::arg).collect());
+                return args_of(&made);
             }
             if !inner.iter().any(|thing| thing.is(Kind::Text))
                 && let Some(subject) = subject
@@ -217,12 +192,12 @@ fn text(
             {
                 return Some(vec![Arg::literal(subject)]);
             }
-            let things = content(linker, at, clause, step, param, own, inner, false);
-            (!things.is_empty()).then(|| things.iter().map(Thing::arg).collect())
+            let things = content(linker, cx, param, false);
+            args_of(&things)
         }
         Part::Instructed => {
             let instruction = wording::instruction(clause, request);
-            let things = content(linker, at, clause, step, param, own, inner, true);
+            let things = content(linker, cx, param, true);
             (!things.is_empty()).then(|| {
                 let with_instruction = |thing: &Thing| {
                     if instruction.is_empty() {
@@ -234,42 +209,33 @@ fn text(
             })
         }
         Part::Content | Part::Numbered | Part::Slot => {
-            let mut things = content(linker, at, clause, step, param, own, inner, true);
+            let mut things = content(linker, cx, param, true);
             if part == Part::Content && !is_address(&param.name) {
                 things = linker.fetched(things, Kind::Text);
             }
-            (!things.is_empty()).then(|| things.iter().map(Thing::arg).collect())
+            args_of(&things)
         }
     }
 }
 
-#[allow(clippy::too_many_arguments)]
-fn content(
-    linker: &mut Linker<'_>,
-    at: usize,
-    clause: &Clause,
-    step: &Step,
-    param: &Param,
-    own: &[Thing],
-    inner: &[Thing],
-    own_words: bool,
-) -> Vec<Thing> {
+fn content(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, own_words: bool) -> Vec<Thing> {
+    let StepContext { at, clause, step, own, inner } = cx;
     let own_media = own.iter().any(|thing| Kind::ALL.into_iter().any(|kind| kind.is_media() && thing.is(kind)));
     let own_text = own.iter().any(|thing| thing.is(Kind::Text));
     let made = inner.iter().any(|thing| thing.is(Kind::Text));
     if own_media && !own_text && !made && param.required {
-        let bridged = linker.bridge(at, clause, step, Kind::Text, own, inner);
+        let bridged = linker.bridge(cx, Kind::Text);
         if !bridged.is_empty() {
             return bridged;
         }
     }
-    let mut things = linker.bind(at, clause, step, Kind::Text, own, inner);
+    let mut things = linker.bind(cx, Kind::Text);
     if things.is_empty() {
-        things = linker.bind(at, clause, step, Kind::Json, own, inner);
+        things = linker.bind(cx, Kind::Json);
     }
     // What is said in a recording is nearer than the order's own words.
     if things.is_empty() && (param.required || step.nature() == Some(Nature::Ask)) && linker.only_audible(at, own) {
-        things = linker.bridge(at, clause, step, Kind::Text, own, inner);
+        things = linker.bridge(cx, Kind::Text);
     }
     if things.is_empty()
         && own_words
@@ -278,9 +244,13 @@ fn content(
         things.push(Thing::Given { kind: Kind::Text, text: rest });
     }
     if things.is_empty() && param.required {
-        things = linker.bridge(at, clause, step, Kind::Text, own, inner);
+        things = linker.bridge(cx, Kind::Text);
     }
     things
+}
+
+fn args_of(things: &[Thing]) -> Option<Vec<Arg<DraftRef>>> {
+    (!things.is_empty()).then(|| things.iter().map(Thing::arg).collect())
 }
 
 /// One text that holds two, cut in two where it is plainly made of them.

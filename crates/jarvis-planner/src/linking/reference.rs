@@ -3,13 +3,13 @@
 
 use jarvis_plan::Kind;
 
-use super::{Linker, Thing, own_things, wording};
+use super::{Linker, StepContext, Thing, own_things, wording};
 use crate::candidate::Step;
 use crate::clauses::{Clause, Join};
 use crate::data;
 use crate::lexicon::Nature;
-use crate::words;
 use crate::words::grammar::is_attribute;
+use crate::words::{self, distinct};
 
 impl Linker<'_> {
     /// What the clause means by "the translated text": what was made where an earlier clause translates.
@@ -63,13 +63,13 @@ impl Linker<'_> {
         if clause.pointers.original {
             return None;
         }
-        let graph = self.index.graph();
+        let graph = &self.index.graph;
         let links = |thing: &&Thing| match thing {
             Thing::Made { id, .. } => self
                 .tasks
                 .iter()
                 .find(|task| task.id == *id)
-                .and_then(|task| self.index.tools().iter().position(|tool| tool.name == task.task))
+                .and_then(|task| self.index.tools.iter().position(|tool| tool.name == task.task))
                 .is_some_and(|tool| tool != step.tool && graph.links(tool, step.tool)),
             Thing::Given { .. } => false,
         };
@@ -78,31 +78,24 @@ impl Linker<'_> {
 
     /// What a tool that takes several of a kind works on beside the one its clause names: what was made last, or else
     /// what was named before.
-    pub(super) fn others(&self, at: usize, clause: &Clause, step: &Step, kind: Kind, beside: &[Thing]) -> Vec<Thing> {
-        let made = self.linked(clause, step, kind).or_else(|| self.last.iter().find(|thing| thing.is(kind)).cloned());
-        made.into_iter().chain(self.given(at, kind).into_iter().rev()).filter(|thing| !beside.contains(thing)).collect()
+    pub(super) fn others(&self, cx: StepContext<'_>, kind: Kind, beside: &[Thing]) -> Vec<Thing> {
+        let made =
+            self.linked(cx.clause, cx.step, kind).or_else(|| self.last.iter().find(|thing| thing.is(kind)).cloned());
+        made.into_iter()
+            .chain(self.given(cx.at, kind).into_iter().rev())
+            .filter(|thing| !beside.contains(thing))
+            .collect()
     }
 
     /// What earlier turns named of that kind, each once, in the order first named.
     pub(super) fn mentioned(&self, kind: Kind) -> Vec<Thing> {
-        let mut mentioned: Vec<Thing> = Vec::new();
-        for thing in self.remembered.iter().rev().filter(|thing| thing.is(kind)) {
-            if !mentioned.contains(thing) {
-                mentioned.push(thing.clone());
-            }
-        }
-        mentioned
+        distinct(self.remembered.iter().rev().filter(|thing| thing.is(kind)).cloned())
     }
 
     /// Everything given of that kind: attached, or named up to this clause, or by a later one.
     pub(super) fn given(&self, at: usize, kind: Kind) -> Vec<Thing> {
-        let mut all: Vec<Thing> = Vec::new();
         let named = self.reading.clauses.iter().take(at + 1).flat_map(|clause| own_things(clause, self.request));
-        for thing in self.attachments.iter().cloned().chain(named) {
-            if thing.is(kind) && !all.contains(&thing) {
-                all.push(thing);
-            }
-        }
+        let all = distinct(self.attachments.iter().cloned().chain(named).filter(|thing| thing.is(kind)));
         if all.is_empty() { self.later(at).into_iter().filter(|thing| thing.is(kind)).collect() } else { all }
     }
 

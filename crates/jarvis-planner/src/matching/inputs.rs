@@ -8,14 +8,10 @@ use crate::lexicon::ConceptId;
 use crate::retrieval::ToolIndex;
 use crate::words;
 
-/// The kinds of resources a clause can draw on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct AtHand {
-    /// Named in the clause itself.
     pub(crate) own: Vec<Kind>,
-    /// Given or made elsewhere.
     pub(crate) near: Vec<Kind>,
-    /// The concepts that earlier clauses asked for.
     pub(crate) made: Vec<ConceptId>,
     /// True when an earlier clause spoke of a document, form or bill.
     pub(crate) document: bool,
@@ -33,7 +29,6 @@ const MISSING: f32 = 0.5;
 /// What a file costs that the clause names and the tool cannot take.
 const IDLE: f32 = 0.3;
 
-/// What the kinds that the clause wants and gives count.
 const FLOW: f32 = 0.2;
 
 /// How well the inputs at hand suit a tool: something added for what the clause names, something taken for what is

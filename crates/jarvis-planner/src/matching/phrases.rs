@@ -3,14 +3,14 @@
 
 use jarvis_plan::Kind;
 
-use super::inputs::{AtHand, feasibility};
-use super::states;
+use super::inputs::feasibility;
+use super::{Context, states};
 use crate::candidate::Step;
 use crate::clauses::Clause;
-use crate::flow::{Flow, kind_at};
+use crate::flow::kind_at;
 use crate::lexicon::{self, ConceptId, Hit, Nature};
 use crate::linking::wording;
-use crate::retrieval::{Bag, Evidence, ToolIndex};
+use crate::retrieval::{Bag, Evidence};
 use crate::words::Token;
 use crate::words::grammar::{is_attribute, is_outcome, strip_polite};
 
@@ -27,29 +27,16 @@ pub(super) const ENOUGH: f32 = 0.42;
 const WEAK: f32 = 0.5;
 
 /// The phrases of the lexicon that the clause speaks, each with the tool that serves it best here.
-pub(super) fn phrases(
-    clause: &Clause,
-    flow: &Flow,
-    hand: &AtHand,
-    bag: &Bag,
-    index: &ToolIndex,
-    evidence: &[Evidence],
-) -> Vec<(Hit, Scored)> {
-    let hits = wanted(lexicon::hits(&clause.tokens, |concept| index.serves(concept)), clause, flow, hand, bag);
-    let best = |hit: Hit| best_for(&hit, flow, hand, index, evidence).map(|best| (hit, best));
-    hits.into_iter().filter_map(best).collect()
+pub(super) fn phrases(cx: Context<'_>, bag: &Bag, evidence: &[Evidence]) -> Vec<(Hit, Scored)> {
+    let hits = lexicon::hits(&cx.clause.tokens, |concept| cx.index.serves(concept));
+    let best = |hit: Hit| best_for(cx, &hit, evidence).map(|best| (hit, best));
+    wanted(cx, hits, bag).into_iter().filter_map(best).collect()
 }
 
 /// The tools the clause asks for, in the order they must run; empty when it asks for nothing the list offers.
-pub(super) fn steps(
-    clause: &Clause,
-    request: &str,
-    flow: &Flow,
-    hand: &AtHand,
-    index: &ToolIndex,
-    scored: &[(Hit, Scored)],
-) -> Vec<Step> {
-    if let Some(step) = one_for_two(scored, clause, request, hand, index) {
+pub(super) fn steps(cx: Context<'_>, scored: &[(Hit, Scored)]) -> Vec<Step> {
+    let Context { clause, request, .. } = cx;
+    if let Some(step) = one_for_two(cx, scored) {
         return vec![step];
     }
     // "Draw the outline of it" makes nothing new.
@@ -65,13 +52,13 @@ pub(super) fn steps(
         .collect();
     match strong.as_slice() {
         [] => {
-            let question = clause.asks().then(|| question(scored, flow, hand, index)).flatten();
+            let question = clause.asks().then(|| question(cx, scored)).flatten();
             let weak =
                 scored.iter().filter(|(_, best)| best.score >= ENOUGH).max_by(|a, b| a.1.score.total_cmp(&b.1.score));
             question.or_else(|| weak.map(|(hit, best)| step(hit, best))).into_iter().collect()
         }
         [(hit, best)] => vec![step(hit, best)],
-        several => several_hits(several, clause, hand, index),
+        several => several_hits(cx, several),
     }
 }
 
@@ -80,7 +67,8 @@ pub(super) fn step(hit: &Hit, best: &Scored) -> Step {
 }
 
 /// In a question, words for making and mapping mostly describe what is seen; they count only where they can be meant.
-fn wanted(hits: Vec<Hit>, clause: &Clause, flow: &Flow, hand: &AtHand, bag: &Bag) -> Vec<Hit> {
+fn wanted(cx: Context<'_>, hits: Vec<Hit>, bag: &Bag) -> Vec<Hit> {
+    let Context { clause, flow, hand, .. } = cx;
     let start = clause.tokens.len() - strip_polite(&clause.tokens).len();
     let nature = |hit: &Hit| hit.concepts.first().map(|id| lexicon::concept(*id).nature);
     // "Read aloud what is there" is an order, whatever it embeds.
@@ -141,7 +129,8 @@ fn refers_back(clause: &Clause, at: usize, bag: &Bag) -> bool {
         && clause.tokens.get(at).is_some_and(|token| bag.was_named(&token.stem))
 }
 
-fn best_for(hit: &Hit, flow: &Flow, hand: &AtHand, index: &ToolIndex, evidence: &[Evidence]) -> Option<Scored> {
+fn best_for(cx: Context<'_>, hit: &Hit, evidence: &[Evidence]) -> Option<Scored> {
+    let Context { flow, hand, index, .. } = cx;
     let weight = if hit.strong { 1.0 } else { WEAK };
     let mut best: Option<Scored> = None;
     for concept in &hit.concepts {
@@ -158,8 +147,8 @@ fn best_for(hit: &Hit, flow: &Flow, hand: &AtHand, index: &ToolIndex, evidence: 
     best
 }
 
-/// The tool that answers the clause as a question.
-fn question(scored: &[(Hit, Scored)], flow: &Flow, hand: &AtHand, index: &ToolIndex) -> Option<Step> {
+fn question(cx: Context<'_>, scored: &[(Hit, Scored)]) -> Option<Step> {
+    let Context { flow, hand, index, .. } = cx;
     let document =
         hand.document || scored.iter().any(|(_, best)| lexicon::concept(best.concept).name == "document question");
     let text_at_hand = hand.has(Kind::Text) || hand.has(Kind::Json);
@@ -199,7 +188,8 @@ fn question(scored: &[(Hit, Scored)], flow: &Flow, hand: &AtHand, index: &ToolIn
 }
 
 /// Several things named in one clause: one tool for two of them, or one inside the other ("read the summary aloud").
-fn several_hits(hits: &[&(Hit, Scored)], clause: &Clause, hand: &AtHand, index: &ToolIndex) -> Vec<Step> {
+fn several_hits(cx: Context<'_>, hits: &[&(Hit, Scored)]) -> Vec<Step> {
+    let Context { clause, hand, index, .. } = cx;
     // The words nearest the start are done last, except where the language puts the thing before the verb.
     let object_first = clause.tokens.iter().any(|token| matches!(token.lower.as_str(), "把" | "将"));
     let mut order: Vec<&(Hit, Scored)> = hits.to_vec();
@@ -262,13 +252,8 @@ fn is_passive(tokens: &[Token], at: usize) -> bool {
 
 /// A tool that serves two of the concepts at once and whose inputs are at hand: a picture drawn along edges. The first
 /// concept must make something new and say what.
-fn one_for_two(
-    hits: &[(Hit, Scored)],
-    clause: &Clause,
-    request: &str,
-    hand: &AtHand,
-    index: &ToolIndex,
-) -> Option<Step> {
+fn one_for_two(cx: Context<'_>, hits: &[(Hit, Scored)]) -> Option<Step> {
+    let Context { clause, request, hand, index, .. } = cx;
     let nature = |scored: &Scored| lexicon::concept(scored.concept).nature;
     let create = hits.iter().find(|(_, best)| nature(best) == Nature::Create)?;
     let fit = |concept: ConceptId, tool: usize| {
@@ -276,7 +261,7 @@ fn one_for_two(
     };
     let mut best: Option<(f32, Step)> = None;
     for other in hits.iter().filter(|(hit, best)| hit.strong && nature(best) == Nature::Map) {
-        for (at, tool) in index.tools().iter().enumerate() {
+        for (at, tool) in index.tools.iter().enumerate() {
             let (one, two) = (fit(create.1.concept, at), fit(other.1.concept, at));
             let media = || tool.params.iter().filter(|param| param.required && param.kind.is_media());
             let met = media().next().is_some() && media().all(|param| hand.has(param.kind));

@@ -10,7 +10,7 @@ use crate::data;
 use crate::thesaurus::{self, Part, SenseId};
 use crate::weights::Weights;
 use crate::words::grammar::{is_attribute, is_outcome, strip_polite};
-use crate::words::{self, Token};
+use crate::words::{self, Token, distinct};
 
 /// What a word for a kind of resource counts beside another: most tools speak of some.
 const KIND: f32 = 0.3;
@@ -59,13 +59,11 @@ fn terms(tokens: &[Token], verb_first: bool) -> Vec<Term> {
     terms
 }
 
-/// The words of a clause, and those of the clauses before it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bag {
     terms: Vec<Term>,
     stems: Vec<String>,
     senses: Vec<SenseId>,
-    /// What the first verb does.
     does: Vec<SenseId>,
     earlier_stems: Vec<String>,
     earlier_senses: Vec<SenseId>,
@@ -85,16 +83,8 @@ impl Bag {
         let (tokens, order) = (plain(tokens, earlier), plain(strip_polite(tokens), earlier));
         let (tokens, order) = (tokens.as_slice(), order.as_slice());
         let mut bag = Bag { terms: terms(tokens, false), ..Bag::default() };
-        for term in &bag.terms {
-            if !bag.stems.contains(&term.key) {
-                bag.stems.push(term.key.clone());
-            }
-        }
-        for sense in bag.terms.iter().flat_map(|term| &term.senses) {
-            if !bag.senses.contains(sense) {
-                bag.senses.push(*sense);
-            }
-        }
+        bag.stems = distinct(bag.terms.iter().map(|term| term.key.clone()));
+        bag.senses = distinct(bag.terms.iter().flat_map(|term| term.senses.iter().copied()));
         let mut at = usize::MAX;
         for (sense, from, _) in thesaurus::of_tokens(order) {
             if from > at {
@@ -105,19 +95,10 @@ impl Bag {
                 at = from;
             }
         }
-        bag.earlier_stems = earlier.earlier_stems.clone();
-        for stem in earlier.stems.iter() {
-            if !bag.earlier_stems.contains(stem) {
-                bag.earlier_stems.push(stem.clone());
-            }
-        }
+        bag.earlier_stems = distinct(earlier.earlier_stems.iter().chain(&earlier.stems).cloned());
         let things = |id: &SenseId| thesaurus::is_a(*id, Part::Thing);
-        bag.earlier_senses = earlier.earlier_senses.clone();
-        for sense in earlier.senses.iter().filter(|id| things(id)) {
-            if !bag.earlier_senses.contains(sense) {
-                bag.earlier_senses.push(*sense);
-            }
-        }
+        let named = earlier.senses.iter().filter(|id| things(id));
+        bag.earlier_senses = distinct(earlier.earlier_senses.iter().chain(named).copied());
         bag
     }
 
@@ -127,28 +108,21 @@ impl Bag {
     }
 }
 
-/// Deeds that undo one another.
-const OPPOSED: &[(&str, &[&str])] = &[
-    (
-        "cancel",
-        &[
-            "book", "create", "buy", "send", "organise", "enrol", "submit", "deliver", "record", "share", "print",
-            "play",
-        ],
-    ),
-    ("sell", &["buy"]),
-    ("log out", &["log in"]),
+/// Actions that undo others.
+const OPPOSED: &[(&str, &str)] = &[
+    ("cancel", "book, create, buy, send, organise, enrol, submit, deliver, record, share, print, play"),
+    ("sell", "buy"),
+    ("log out", "log in"),
 ];
 
 fn opposed(one: &[SenseId], two: &[SenseId]) -> bool {
     let does = |senses: &[SenseId], name: &str| senses.iter().any(|id| thesaurus::sense(*id).name == name);
-    OPPOSED.iter().any(|(undo, deeds)| {
-        let any = |senses: &[SenseId]| deeds.iter().any(|deed| does(senses, deed));
+    OPPOSED.iter().any(|(undo, undone)| {
+        let any = |senses: &[SenseId]| undone.split(", ").any(|action| does(senses, action));
         (does(one, undo) && any(two)) || (does(two, undo) && any(one))
     })
 }
 
-/// How well a clause's words fit one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Evidence {
     /// The weighted share of the name that the clause speaks, 0 to 1.
@@ -171,7 +145,7 @@ struct NameWord {
     place: usize,
 }
 
-pub(super) struct Fields {
+pub(crate) struct Fields {
     names: Vec<Vec<NameWord>>,
     /// The words of all names, each once.
     name_words: Vec<(String, Vec<SenseId>)>,
@@ -182,7 +156,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    pub(super) fn new(tools: &[Tool]) -> Fields {
+    pub(crate) fn new(tools: &[Tool]) -> Fields {
         let mut by_stem: HashMap<String, (f32, Vec<(usize, bool)>)> = HashMap::new();
         let mut by_sense: Vec<Vec<(usize, bool)>> = vec![Vec::new(); thesaurus::count()];
         let mut names: Vec<Vec<NameWord>> = Vec::new();
@@ -251,7 +225,7 @@ impl Fields {
 
     /// True when two tools do the same to the same things, as far as their names tell: `check_balance` and
     /// `account_balance_query`.
-    pub(super) fn alike(&self, one: usize, two: usize) -> bool {
+    pub(crate) fn alike(&self, one: usize, two: usize) -> bool {
         let (Some(one_does), Some(two_does)) = (self.does.get(one), self.does.get(two)) else { return false };
         let (Some(one), Some(two)) = (self.names.get(one), self.names.get(two)) else { return false };
         let same =
@@ -272,13 +246,12 @@ impl Fields {
 
     /// True for a tool that changes nothing, as far as its name tells: it looks something up, checks it, or opens the door
     /// to what does.
-    pub(super) fn looks_up(&self, tool: usize) -> bool {
+    pub(crate) fn looks_up(&self, tool: usize) -> bool {
         let Some(does) = self.does.get(tool) else { return false };
         does.iter().map(|id| thesaurus::sense(*id)).any(|sense| matches!(sense.name, "search" | "check" | "log in"))
     }
 
-    /// True when the names of two tools speak of the same thing.
-    pub(super) fn share_a_thing(&self, one: usize, two: usize) -> bool {
+    pub(crate) fn share_a_thing(&self, one: usize, two: usize) -> bool {
         let (Some(one), Some(two)) = (self.names.get(one), self.names.get(two)) else { return false };
         let thing =
             |word: &&NameWord| word.senses.is_empty() || word.senses.iter().any(|id| thesaurus::is_a(*id, Part::Thing));
@@ -289,7 +262,7 @@ impl Fields {
         })
     }
 
-    pub(super) fn evidence(&self, bag: &Bag, weights: &Weights) -> Vec<Evidence> {
+    pub(crate) fn evidence(&self, bag: &Bag, weights: &Weights) -> Vec<Evidence> {
         let mut found = vec![Evidence::default(); self.names.len()];
         let shares = |senses: &[SenseId], among: &[SenseId]| senses.iter().any(|sense| among.contains(sense));
         // Many names share a word.

@@ -13,7 +13,6 @@ use crate::words::{self, Token, listed, slice};
 pub(super) struct Candidate {
     pub(super) score: f32,
     pub(super) text: String,
-    /// Where it lies in the request, in bytes.
     pub(super) start: usize,
     pub(super) end: usize,
 }
@@ -34,12 +33,10 @@ impl Candidate {
     }
 }
 
-/// Stems of the nouns of a tool's name.
 pub(super) fn tool_nouns(tool: &Tool) -> Vec<String> {
     words::stems(&words::spell_out(&tool.name))
 }
 
-/// What of the clause may be the value of one parameter.
 pub(super) fn candidates(
     want: &Want,
     tool: &[String],

@@ -27,9 +27,7 @@ pub(crate) enum Shape {
 pub(crate) struct Found {
     pub(crate) shape: Shape,
     pub(crate) text: String,
-    /// Where it starts in the request, in bytes.
     pub(crate) start: usize,
-    /// Where it ends, in bytes.
     pub(crate) end: usize,
     /// The word that introduces it ("from", "about", "named"), in lower case; empty for what an order is about.
     pub(crate) cue: String,
@@ -43,7 +41,6 @@ pub(super) fn is_cue(word: &str) -> bool {
     data::CUES.has(word)
 }
 
-/// Adds a value unless something lies there already.
 pub(super) fn add(
     found: &mut Vec<Found>,
     clause: &Clause,

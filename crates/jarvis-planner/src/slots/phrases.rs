@@ -68,7 +68,6 @@ impl Reader<'_> {
                 || self.clause.tokens.get(at..at + 1).is_some_and(opens_with_order))
     }
 
-    /// The Chinese verb at this place, in characters.
     fn han_verb(&self, at: usize) -> usize {
         let Some(token) = self.token(at).filter(|token| token.is_han()) else { return 0 };
         let rest = slice(self.request, token.start, self.clause.end);
@@ -95,7 +94,6 @@ impl Reader<'_> {
                 || self.taken(at + 1))
     }
 
-    /// Where the phrase that begins at `from` ends.
     fn end(&self, from: usize, cue: &str, deed: bool, long: bool) -> usize {
         let topical = long && data::TOPIC_CUES.has(cue) || deed;
         let searched = long && cue == "for";
@@ -187,7 +185,6 @@ impl Reader<'_> {
     }
 }
 
-/// Adds the phrases of a clause to what was found in it.
 pub(super) fn find(found: &mut Vec<Found>, clause: &Clause, request: &str) {
     let taken = found
         .iter()

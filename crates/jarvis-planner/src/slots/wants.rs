@@ -16,9 +16,7 @@ pub(super) enum Sort {
     Person,
     Place,
     Name,
-    /// Text to be passed on.
     Content,
-    /// What something is about.
     Topic,
     Deed,
     /// What something is done with or on.
@@ -65,7 +63,6 @@ pub(super) type Example = Vec<String>;
 pub(super) struct Want {
     pub(super) shape: Option<Shape>,
     pub(super) sort: Sort,
-    /// Stems of its name.
     pub(super) name: Vec<String>,
     /// Stems of its name and of the thing that its description names first.
     pub(super) nouns: Vec<String>,

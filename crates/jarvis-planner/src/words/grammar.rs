@@ -10,7 +10,6 @@ use crate::data;
 static ORDER_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| data::ORDER_VERBS.words().map(stem).collect());
 static QUESTION_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| data::QUESTION_WORDS.words().map(stem).collect());
 
-/// True for a verb that begins orders in English.
 pub(crate) fn is_order_verb(token: &Token) -> bool {
     ORDER_STEMS.contains(&token.stem)
 }

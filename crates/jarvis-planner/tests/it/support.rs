@@ -2,83 +2,47 @@
 
 use jarvis_plan::{Arg, Draft, Kind, Limits, Param, Request, Resource, Source, Tool, Vocabulary};
 use jarvis_planner::{Offline, ToolIndex};
+use serde_json::json;
 
-const T: Kind = Kind::Text;
-const I: Kind = Kind::Image;
-const A: Kind = Kind::Audio;
-const J: Kind = Kind::Json;
-const V: Kind = Kind::Video;
-
-fn tool(name: &str, aliases: &[&str], description: &str, inputs: &[Kind], outputs: &[Kind]) -> Tool {
-    let aliases = aliases.iter().map(|alias| (*alias).to_owned()).collect();
-    Tool { aliases, ..Tool::typed(name, description, inputs, outputs) }
+/// The tools of some lists of `tests/cases/tools.tsv`.
+fn tools(lists: &[&str]) -> Vec<Tool> {
+    let rows = include_str!("../cases/tools.tsv").lines().filter(|line| !line.starts_with('#'));
+    let fields = rows.map(|row| row.split('\t').collect::<Vec<_>>());
+    fields.filter(|fields| lists.contains(&fields[0])).map(|fields| tool(&fields)).collect()
 }
 
-fn with(mut tool: Tool, param: Param) -> Tool {
-    tool.params.push(param);
-    tool
+fn tool(fields: &[&str]) -> Tool {
+    let [_, name, aliases, description, params, outputs] = fields else { panic!("not six fields: {fields:?}") };
+    let kind = |text: &str| serde_json::from_value::<Kind>(json!(text));
+    let param = |text: &str| {
+        let (name, of) = text.split_once(':').unwrap_or((text, text));
+        let name = name.trim_end_matches('?');
+        let param = match kind(of) {
+            Ok(kind) => Param::required(name, kind),
+            Err(_) => Param { schema: Some(json!({"type": of})), ..Param::required(name, Kind::Text) },
+        };
+        Param { required: !text.contains('?'), ..param }
+    };
+    Tool {
+        aliases: aliases.split_whitespace().map(str::to_owned).collect(),
+        params: params.split_whitespace().map(param).collect(),
+        outputs: outputs.split_whitespace().map(|text| kind(text).unwrap()).collect(),
+        ..Tool::typed(name, description, &[], &[])
+    }
 }
 
-/// A list of task types such as a HuggingGPT planner is given.
 pub(crate) fn task_types() -> Vec<Tool> {
-    let mut tools = vec![
-        tool("text-classification", &["sentiment"], "Gives a text a label such as its sentiment.", &[T], &[T, J]),
-        tool("token-classification", &["ner"], "Finds names of people and places in a text.", &[T], &[T, J]),
-        tool("text2text-generation", &["paraphrase"], "Turns one text into another as instructed.", &[T], &[T]),
-        tool("summarization", &["summary"], "Shortens a long text to its main points.", &[T], &[T]),
-        tool("translation", &["translate"], "Translates a text into another language.", &[T], &[T]),
-        with(
-            tool("question-answering", &["qa"], "Answers a question from a passage of text.", &[T], &[T, J]),
-            Param::optional("context", T),
-        ),
-        tool("conversational", &["chat"], "Replies to what a person says.", &[T], &[T]),
-        tool("text-generation", &[], "Writes new text from an instruction.", &[T], &[T]),
-        tool("tabular-classification", &[], "Gives each row of a table a class.", &[J], &[J]),
-        tool("object-detection", &["detection"], "Finds objects in a picture.", &[I], &[I, T, J]),
-        tool("image-classification", &[], "Says what a picture shows as a whole.", &[I], &[T, J]),
-        tool("image-to-text", &["captioning", "ocr"], "Describes a picture in words.", &[I], &[T]),
-        tool("text-to-image", &["image-generation"], "Makes a picture from a description.", &[T], &[I]),
-        with(tool("image-to-image", &["image-editing"], "Changes a picture.", &[I], &[I]), Param::optional("text", T)),
-        tool("image-segmentation", &["segmentation"], "Divides a picture into regions.", &[I], &[I, T, J]),
-        tool("depth-estimation", &["depth"], "Estimates how far away things are.", &[I], &[I]),
-        tool("visual-question-answering", &["vqa"], "Answers a question about a picture.", &[I, T], &[T, J]),
-        tool(
-            "document-question-answering",
-            &["docvqa"],
-            "Answers a question about a scanned document.",
-            &[I, T],
-            &[T, J],
-        ),
-        tool("text-to-video", &[], "Makes a short video from a description.", &[T], &[V]),
-        tool("text-to-speech", &["tts"], "Speaks a text aloud.", &[T], &[A]),
-        tool("automatic-speech-recognition", &["asr"], "Writes down what is said.", &[A], &[T]),
-        tool("audio-to-audio", &["denoise"], "Changes a recording, for example removes noise.", &[A], &[A]),
-        tool("audio-classification", &[], "Says what a recording contains.", &[A], &[T, J]),
-    ];
-    let mut similarity = tool("sentence-similarity", &[], "Scores how close in meaning texts are.", &[], &[J]);
-    similarity.params = vec![
-        Param::optional("text1", T),
-        Param::optional("text2", T),
-        Param::optional("text", T),
-        Param::optional("sentences", J),
-    ];
-    tools.push(similarity);
-    for (name, what) in [
-        ("canny", "edges"),
-        ("hed", "soft outlines"),
-        ("mlsd", "straight lines"),
-        ("normal", "surface directions"),
-        ("openpose", "poses of people"),
-        ("scribble", "rough strokes"),
-        ("midas", "distance"),
-    ] {
-        tools.push(tool(&format!("{name}-control"), &[], &format!("Draws the {what} of a picture."), &[I], &[I]));
-    }
-    for name in ["canny", "depth", "hed", "mlsd", "openpose", "seg", "normal", "scribble"] {
-        let description = format!("Makes a picture from a description along a {name} picture.");
-        tools.push(tool(&format!("{name}-text-to-image"), &[], &description, &[I, T], &[I]));
-    }
-    tools
+    tools(&["task types"])
+}
+
+/// Tools whose parameters have names and types, and whose outputs are unknown.
+pub(crate) fn everyday() -> Vec<Tool> {
+    tools(&["everyday"])
+}
+
+/// Tools of the lists that are named between blanks.
+pub(crate) fn tools_of(lists: &str) -> Vec<Tool> {
+    tools(&lists.split(' ').collect::<Vec<_>>())
 }
 
 /// A request with files attached: images and sounds by path, other things as text.
@@ -87,7 +51,7 @@ pub(crate) fn request(text: &str, attachments: &[&str]) -> Request {
         .iter()
         .map(|given| match Kind::of_name(given).filter(|kind| kind.is_media() && !given.contains(' ')) {
             Some(kind) => Resource { kind, source: Source::Public((*given).to_owned()), name: None },
-            None => Resource { kind: T, source: Source::Inline((*given).to_owned()), name: None },
+            None => Resource { kind: Kind::Text, source: Source::Inline((*given).to_owned()), name: None },
         })
         .collect();
     Request { attachments, ..Request::new(text) }

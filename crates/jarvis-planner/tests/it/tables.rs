@@ -3,7 +3,7 @@
 use jarvis_plan::{NoteKind, Request, Tool};
 use jarvis_planner::{Offline, ToolIndex};
 
-use crate::support::{check_all, compact, task_types};
+use crate::support::{check_all, compact, task_types, tools_of};
 
 /// Checks a table: a request a line, with ` | file` behind it for each attachment, and below it, indented, the plan.
 fn check(tools: &[Tool], table: &str) {
@@ -41,6 +41,14 @@ fn chinese() {
 #[test]
 fn everyday() {
     check(jarvis_catalogue::vocabulary().tools(), include_str!("../cases/everyday.txt"));
+}
+
+#[test]
+fn other_tool_lists() {
+    for section in include_str!("../cases/foreign.txt").split("\n[").skip(1) {
+        let (lists, table) = section.split_once("]\n").expect("the lists of tools are named between brackets");
+        check(&tools_of(lists), table);
+    }
 }
 
 #[test]

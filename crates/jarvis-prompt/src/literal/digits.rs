@@ -13,7 +13,6 @@ pub(super) const MAX_DIGITS: usize = 315_652;
 const CHUNK: usize = 256;
 
 impl Parser<'_> {
-    /// The number that starts here with a digit or a point.
     pub(super) fn number(&mut self) -> Result<Number, LiteralError> {
         let start = self.at;
         self.digits();

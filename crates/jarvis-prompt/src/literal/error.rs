@@ -10,28 +10,22 @@ pub struct LiteralError {
     pub fault: LiteralFault,
 }
 
-/// What is wrong with a text that should be a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LiteralFault {
     #[error("the text ends where {wanted} is wanted")]
     Ends { wanted: &'static str },
     #[error("found `{}` where {wanted} is wanted", found.escape_debug())]
     Unexpected { found: char, wanted: &'static str },
-    /// A name, a call, a keyword: only values are read, nothing is evaluated.
     #[error("`{name}` is a name, and only literal values are read: put texts in quotes, and give numbers as numbers")]
     Name {
-        /// The name, or its start.
         name: String,
         /// Whether something is called, or asked of the name: `open(`, `os.system`.
         used: bool,
     },
-    /// An escape that is not complete.
     #[error("the escape after the backslash is not complete")]
     Escape,
-    /// An operator beside something that is not a number.
     #[error("only numbers can be worked out with `{operator}`")]
     NotNumbers { operator: &'static str },
-    /// `NaN` or `Infinity`.
     #[error("`{word}` is not a number that can be computed with")]
     NoNumber { word: &'static str },
     #[error("{0}")]
@@ -42,7 +36,6 @@ pub enum LiteralFault {
     TooManyValues { limit: usize },
     #[error("the value is nested more than {limit} levels deep")]
     TooDeep { limit: usize },
-    /// Something follows the value.
     #[error("more text follows the value")]
     More,
 }

@@ -10,35 +10,12 @@ use super::error::{LiteralError, LiteralFault};
 use super::parse::Parser;
 use crate::reader::{ReadFault, Want, fences, plausible, read_json, without_reasoning};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Pick {
-    /// The first: what follows is comment or example.
-    #[default]
-    First,
-    /// The last: what stands before is thought.
-    Last,
-}
-
-/// A reply without the value that was wanted. `Display` says why in words that a model can act on.
+/// Why a reply has no value of the wanted kind, in words that a model can act on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{fault}")]
-pub struct ReadLiteralError {
-    pub fault: ReadLiteralFault,
-    /// The start of the reply, at most [`ReadLiteralError::KEPT`] characters.
-    pub start: String,
-}
-
-impl ReadLiteralError {
-    /// How many characters of the reply are kept.
-    pub const KEPT: usize = 400;
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReadLiteralFault {
+pub enum ReadLiteralError {
     /// There is nothing but blanks, or nothing but reasoning.
     #[error("the reply is empty")]
     Empty,
-    /// The value cannot be taken as it is written.
     #[error("the value cannot be read: {fault}{near}")]
     Literal { fault: LiteralFault, near: Near },
     /// There is no such value, and none that can be mended.
@@ -56,15 +33,7 @@ impl fmt::Display for Near {
     }
 }
 
-/// The first value of the wanted kind in a reply; as [`read_literal_pick`] with [`Pick::First`].
-///
-/// # Errors
-/// As [`read_literal_pick`].
-pub fn read_literal(reply: &str, want: Want) -> Result<Literal, ReadLiteralError> {
-    read_literal_pick(reply, want, Pick::First)
-}
-
-/// The value of the wanted kind in a reply: JSON, or a literal as [`Literal::parse`] reads it.
+/// The first value of the wanted kind in a reply: JSON, or a literal as [`Literal::parse`] reads it.
 ///
 /// Reasoning before the answer, fences with or without a language, and a leading `Output:` are left out. Then the whole is
 /// read; else fenced blocks, else the prose, for balanced values: one that cannot be read is passed over together with
@@ -78,12 +47,11 @@ pub fn read_literal(reply: &str, want: Want) -> Result<Literal, ReadLiteralError
 /// floats. What is understood and refused (names that are called, numbers beyond the limits) is never mended.
 ///
 /// # Errors
-/// Says in words that a model can act on why there is no such value, and keeps the start of the reply.
-pub fn read_literal_pick(reply: &str, want: Want, pick: Pick) -> Result<Literal, ReadLiteralError> {
-    let fail = |fault| ReadLiteralError { fault, start: reply.trim().chars().take(ReadLiteralError::KEPT).collect() };
+/// Says in words that a model can act on why there is no such value.
+pub fn read_literal(reply: &str, want: Want) -> Result<Literal, ReadLiteralError> {
     let answer = without_reasoning(reply.trim_start_matches('\u{feff}'));
     if answer.is_empty() {
-        return Err(fail(ReadLiteralFault::Empty));
+        return Err(ReadLiteralError::Empty);
     }
     let mut refused = None;
     match whole(answer, want, true) {
@@ -96,40 +64,32 @@ pub fn read_literal_pick(reply: &str, want: Want, pick: Pick) -> Result<Literal,
         Err(_) => {}
     }
     let mut second = Second::default();
-    for block in order(fences(answer), pick) {
+    for block in fences(answer) {
         if let Ok(Some(value)) = whole(block, want, true) {
             return Ok(value);
         }
-        if let Some(value) = search(block, want, pick, &mut second, &mut refused) {
+        if let Some(value) = search(block, want, &mut second, &mut refused) {
             return Ok(value);
         }
     }
-    if let Some(value) = second.take(want, pick) {
+    if let Some(value) = second.take(want) {
         return Ok(value);
     }
-    if let Some(value) = search(answer, want, pick, &mut second, &mut refused) {
+    if let Some(value) = search(answer, want, &mut second, &mut refused) {
         return Ok(value);
     }
-    if let Some(value) = second.take(want, pick) {
+    if let Some(value) = second.take(want) {
         return Ok(value);
     }
-    if let Some(fault) = refused {
-        return Err(fail(fault));
+    if let Some(refused) = refused {
+        return Err(refused);
     }
     match read_json(answer, want) {
         Ok(read) => Ok(Literal::from(&read.value)),
-        Err(error) => Err(fail(ReadLiteralFault::Reader(error.fault))),
+        Err(error) => Err(error.fault.into()),
     }
 }
 
-fn order(mut blocks: Vec<&str>, pick: Pick) -> Vec<&str> {
-    if pick == Pick::Last {
-        blocks.reverse();
-    }
-    blocks
-}
-
-/// The text without a leading `Output:`.
 fn after_label(text: &str) -> &str {
     const LABEL: &str = "output:";
     let text = text.trim();
@@ -175,12 +135,11 @@ fn starts_value(answer: &str, want: Want) -> bool {
     text.starts_with('(') || (text.starts_with(['[', '{']) && (plausible(text, 0, want) || text.starts_with('[')))
 }
 
-fn refusal(text: &str, error: &LiteralError) -> ReadLiteralFault {
+fn refusal(text: &str, error: &LiteralError) -> ReadLiteralError {
     let near = text.get(error.at..).unwrap_or_default().chars().take(30).collect();
-    ReadLiteralFault::Literal { fault: error.fault.clone(), near: Near(near) }
+    ReadLiteralError::Literal { fault: error.fault.clone(), near: Near(near) }
 }
 
-/// Values that are taken when there is no better one.
 #[derive(Default)]
 struct Second {
     /// Lists that may be references, or that hold several objects where one is wanted.
@@ -193,8 +152,8 @@ impl Second {
     /// More are not kept.
     const MOST: usize = 4096;
 
-    fn take(&mut self, want: Want, pick: Pick) -> Option<Literal> {
-        let list = if pick == Pick::Last { self.lists.pop() } else { self.lists.drain(..).next() };
+    fn take(&mut self, want: Want) -> Option<Literal> {
+        let list = self.lists.drain(..).next();
         match want {
             Want::Object => list.and_then(|list| match list {
                 Literal::List(items) => items.into_iter().find(|item| item.as_map().is_some()),
@@ -246,18 +205,11 @@ fn sort(value: Literal, want: Want, second: &mut Second) -> Option<Literal> {
 }
 
 /// Looks through a text for balanced values. The first that looked like the wanted one and is refused goes to `refused`.
-fn search(
-    text: &str,
-    want: Want,
-    pick: Pick,
-    second: &mut Second,
-    refused: &mut Option<ReadLiteralFault>,
-) -> Option<Literal> {
+fn search(text: &str, want: Want, second: &mut Second, refused: &mut Option<ReadLiteralError>) -> Option<Literal> {
     // Attempts that fail are paid for by their length, so that a text full of brackets costs a few readings of it.
     let mut left = text.len() * 4 + 64 * 1024;
     let mut parser = Parser::new(text, 0);
     let mut at = 0;
-    let mut last = None;
     while let Some(start) = text.get(at..).and_then(|rest| rest.find(['[', '{'])).map(|offset| at + offset) {
         if left == 0 {
             break;
@@ -267,10 +219,7 @@ fn search(
             Ok(value) => {
                 at = parser.at;
                 if let Some(value) = sort(value, want, second) {
-                    if pick == Pick::First {
-                        return Some(value);
-                    }
-                    last = Some(value);
+                    return Some(value);
                 }
                 continue;
             }
@@ -294,7 +243,7 @@ fn search(
             None => break,
         }
     }
-    last
+    None
 }
 
 /// Where the brackets that open here are closed again; those within quotes do not count.

@@ -39,7 +39,6 @@ impl<'t> Parser<'t> {
         self.depth = 0;
     }
 
-    /// The value that is the whole text.
     pub(super) fn whole(mut self) -> Result<Literal, LiteralError> {
         let value = self.value()?;
         self.blanks()?;
@@ -67,7 +66,6 @@ impl<'t> Parser<'t> {
         LiteralError { at, fault }
     }
 
-    /// The error that something else is wanted here.
     pub(super) fn wanted(&self, wanted: &'static str) -> LiteralError {
         match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
             Some(found) => self.fail(LiteralFault::Unexpected { found, wanted }),
@@ -166,7 +164,7 @@ impl<'t> Parser<'t> {
         let word = self.word();
         let start = self.at;
         self.at += word.len();
-        let value = match word {
+        Ok(match word {
             "null" | "None" => Literal::Null,
             "true" | "True" => Literal::Bool(true),
             "false" | "False" => Literal::Bool(false),
@@ -182,8 +180,7 @@ impl<'t> Parser<'t> {
                     word == "lambda" || after.starts_with(['(', '.', '[', '"', '\'']) || after.starts_with(" for ");
                 return Err(self.fail_at(start, LiteralFault::Name { name, used }));
             }
-        };
-        Ok(value)
+        })
     }
 
     fn enter(&mut self) -> Result<(), LiteralError> {
@@ -192,59 +189,46 @@ impl<'t> Parser<'t> {
     }
 
     fn list(&mut self) -> Result<Literal, LiteralError> {
-        self.enter()?;
-        self.at += 1;
-        let mut items = Vec::new();
-        loop {
-            self.blanks()?;
-            if self.peek() == Some(b']') {
-                break;
-            }
-            items.push(self.expression(0)?);
-            self.blanks()?;
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b']') => break,
-                Some(_) | None => return Err(self.wanted("`,` or `]`")),
-            }
-        }
-        self.at += 1;
-        self.depth -= 1;
-        Ok(Literal::List(items))
+        Ok(Literal::List(self.items(b']', "`,` or `]`")?.0))
     }
 
-    /// A value in parentheses, or a tuple: a list.
     fn parenthesis(&mut self) -> Result<Literal, LiteralError> {
+        let (mut items, comma) = self.items(b')', "`,` or `)`")?;
+        let only = if comma { None } else { items.pop() };
+        Ok(only.unwrap_or(Literal::List(items)))
+    }
+
+    /// The values up to the closing bracket, and whether a comma follows any of them.
+    fn items(&mut self, close: u8, wanted: &'static str) -> Result<(Vec<Literal>, bool), LiteralError> {
         self.enter()?;
         self.at += 1;
         let mut items = Vec::new();
         let mut comma = false;
         loop {
             self.blanks()?;
-            if self.peek() == Some(b')') {
+            if self.peek() == Some(close) {
                 break;
             }
             items.push(self.expression(0)?);
-            self.blanks()?;
-            match self.peek() {
-                Some(b',') => {
-                    comma = true;
-                    self.at += 1;
-                }
-                Some(b')') => break,
-                Some(_) | None => return Err(self.wanted("`,` or `)`")),
+            if !self.comma_before(close, wanted)? {
+                break;
             }
+            comma = true;
         }
         self.at += 1;
         self.depth -= 1;
-        match (items.pop(), comma) {
-            (Some(only), false) => Ok(only),
-            (Some(last), true) => {
-                items.push(last);
-                Ok(Literal::List(items))
-            }
-            (None, _) => Ok(Literal::List(items)),
+        Ok((items, comma))
+    }
+
+    /// Passes the comma after an item; false where the bracket closes instead.
+    fn comma_before(&mut self, close: u8, wanted: &'static str) -> Result<bool, LiteralError> {
+        self.blanks()?;
+        match self.peek() {
+            Some(b',') => self.at += 1,
+            Some(byte) if byte == close => return Ok(false),
+            Some(_) | None => return Err(self.wanted(wanted)),
         }
+        Ok(true)
     }
 
     fn map(&mut self) -> Result<Literal, LiteralError> {
@@ -264,11 +248,8 @@ impl<'t> Parser<'t> {
             self.at += 1;
             let value = self.value()?;
             fields.insert(name.into_owned(), value);
-            self.blanks()?;
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b'}') => break,
-                Some(_) | None => return Err(self.wanted("`,` or `}`")),
+            if !self.comma_before(b'}', "`,` or `}`")? {
+                break;
             }
         }
         self.at += 1;
@@ -276,7 +257,6 @@ impl<'t> Parser<'t> {
         Ok(Literal::Map(fields))
     }
 
-    /// The name of a field: a text, a bare word, or a number.
     fn key(&mut self) -> Result<Cow<'t, str>, LiteralError> {
         match self.peek() {
             Some(quote @ (b'"' | b'\'')) => self.quoted(quote).map(Cow::Owned),

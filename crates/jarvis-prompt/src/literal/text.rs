@@ -4,7 +4,6 @@ use super::error::{LiteralError, LiteralFault};
 use super::parse::Parser;
 
 impl Parser<'_> {
-    /// The text whose opening quote stands here.
     pub(super) fn quoted(&mut self, quote: u8) -> Result<String, LiteralError> {
         let triple = [quote; 3];
         let long = self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(&triple));
@@ -36,7 +35,6 @@ impl Parser<'_> {
         }
     }
 
-    /// The escape whose backslash stands here.
     fn escape(&mut self, text: &mut String) -> Result<(), LiteralError> {
         let Some(kind) = self.bytes.get(self.at + 1).copied() else {
             self.at = self.bytes.len();
@@ -60,7 +58,7 @@ impl Parser<'_> {
                     .take_while(|byte| matches!(byte, b'0'..=b'7'))
                     .fold((0, 0), |(code, length), digit| (code * 8 + u32::from(digit - b'0'), length + 1));
                 self.at += 1 + length;
-                text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+                push(text, code);
                 return Ok(());
             }
             // A backslash at the end of a line joins it to the next.
@@ -89,20 +87,17 @@ impl Parser<'_> {
             let second = self.hex(self.at + 2, 4)?;
             if (0xDC00..0xE000).contains(&second) {
                 self.at += 6;
-                let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-                text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+                push(text, 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00));
                 return Ok(());
             }
         }
-        text.push(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER));
+        push(text, first);
         Ok(())
     }
 
-    /// `\x` or `\U` with so many digits.
     fn code(&mut self, text: &mut String, digits: usize) -> Result<(), LiteralError> {
-        let code = self.hex(self.at + 2, digits)?;
+        push(text, self.hex(self.at + 2, digits)?);
         self.at += 2 + digits;
-        text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
         Ok(())
     }
 
@@ -113,4 +108,8 @@ impl Parser<'_> {
             .and_then(|digits| u32::from_str_radix(digits, 16).ok())
             .ok_or_else(|| self.fail(LiteralFault::Escape))
     }
+}
+
+fn push(text: &mut String, code: u32) {
+    text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
 }

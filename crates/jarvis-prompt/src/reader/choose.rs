@@ -105,7 +105,6 @@ fn wrapped(value: &Value) -> Option<&Vec<Value>> {
     inner.as_array().filter(|items| items.iter().all(Value::is_object))
 }
 
-/// A whole reply that is strict JSON, in the wanted shape.
 pub(super) fn whole(value: Value, want: Want) -> Result<Read, ReadFault> {
     shape(value, want)
 }

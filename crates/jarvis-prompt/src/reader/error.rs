@@ -9,42 +9,30 @@ use super::Want;
 #[error("{fault}")]
 pub struct ReadError {
     pub fault: ReadFault,
-    /// The reply, verbatim.
     pub reply: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadFault {
-    /// There is nothing but blanks.
     #[error("the reply is empty")]
     Empty,
     /// There is nothing that looks like the wanted value.
     #[error("the reply holds no JSON; {want} is wanted")]
     NoJson { want: Want },
-    /// There is JSON of another shape.
     #[error("the reply holds {found}, but {want} is wanted")]
     Shape { want: Want, found: Found },
     /// There is something like JSON that could not be mended. Line and column count from 1, the column in bytes.
     #[error("the JSON is broken at line {line} column {column}: {message} (near `{near}`)")]
-    Syntax {
-        line: usize,
-        column: usize,
-        /// What the strict parser says.
-        message: String,
-        /// The text around the place.
-        near: String,
-    },
+    Syntax { line: usize, column: usize, message: String, near: String },
     /// The reply ends before anything in it is complete.
     #[error("the reply ends before its first element is complete")]
     Cut,
     #[error("the JSON is nested more than {limit} levels deep")]
     TooDeep { limit: usize },
-    /// The value is not of the type that is wanted.
     #[error("the JSON is not what is wanted: {message}")]
     Type { message: String },
 }
 
-/// The kind of a JSON value, for messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     Null,
@@ -69,7 +57,6 @@ impl fmt::Display for Found {
 }
 
 impl ReadFault {
-    /// The strict parser's complaint about `text`.
     pub(super) fn syntax(text: &str, error: &serde_json::Error) -> ReadFault {
         let whole = error.to_string();
         // The parser appends the position to its message; it is split off here.

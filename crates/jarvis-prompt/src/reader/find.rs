@@ -284,7 +284,6 @@ fn is_sane(value: &Value) -> bool {
     }
 }
 
-/// An array and what follows it, as one array.
 fn flatten(candidates: Vec<Candidate>, start: usize, end: usize) -> Candidate {
     let mut items = Vec::new();
     let mut mended = vec![Mend::Brackets];

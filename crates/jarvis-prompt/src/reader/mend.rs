@@ -108,7 +108,6 @@ pub(super) fn comment_end(text: &str, at: usize) -> Option<usize> {
     }
 }
 
-/// What is due next inside a bracket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Due {
     /// A key, or an element, or the closing bracket.
@@ -304,7 +303,6 @@ impl Mender<'_> {
         Ok(Step::On)
     }
 
-    /// Writes the closing bracket of the innermost frame.
     fn pop(&mut self) -> Step {
         let Some(frame) = self.stack.pop() else { return Step::Done };
         match frame.due {

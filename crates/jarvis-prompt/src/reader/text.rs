@@ -26,7 +26,6 @@ pub(super) fn byte(text: &str, at: usize) -> Option<u8> {
     text.as_bytes().get(at).copied()
 }
 
-/// The quotation mark at a position and its length in bytes.
 pub(super) fn quote(text: &str, at: usize) -> Option<(Quote, usize)> {
     match byte(text, at)? {
         b'"' => Some((Quote::Double, 1)),
@@ -54,7 +53,6 @@ pub(super) fn structural(text: &str, at: usize) -> Option<(u8, usize)> {
     }
 }
 
-/// The length of the blank at a position: 0 when there is none.
 pub(super) fn blank(text: &str, at: usize) -> usize {
     match byte(text, at) {
         Some(b' ' | b'\t' | b'\n' | b'\r') => 1,
@@ -65,7 +63,6 @@ pub(super) fn blank(text: &str, at: usize) -> usize {
     }
 }
 
-/// The first position from `at` on that is not blank.
 pub(super) fn skip_blanks(text: &str, mut at: usize) -> usize {
     loop {
         match blank(text, at) {

@@ -1,6 +1,5 @@
 //! The reasoning that a model writes before its answer, between tags: found and left out.
 
-/// How reasoning is opened and closed.
 const TAGS: [(&str, &str); 4] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),

@@ -2,10 +2,8 @@
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
-    /// The text has no user message to end with.
     #[error("template `{template}` does not end with a `## user` section")]
     NoUser { template: String },
-    /// A heading names no kind of message.
     #[error("template `{template}` line {line}: unknown section `{heading}`")]
     UnknownSection {
         template: String,
@@ -30,14 +28,8 @@ pub enum TemplateError {
     },
     #[error("template `{template}` ({part}): no value is called `{slot}`; there are {known}")]
     UnknownSlot { template: String, part: String, slot: String, known: String },
-    /// The demos are not a JSON array of messages.
     #[error("demos of template `{template}` line {line}: {message}")]
-    Demos {
-        template: String,
-        /// The line of the JSON text, from 1.
-        line: usize,
-        message: String,
-    },
+    Demos { template: String, line: usize, message: String },
     #[error("template `{template}` ({part}) cannot be rendered: {message}")]
     Render { template: String, part: String, message: String },
 }

@@ -9,7 +9,6 @@ pub(super) struct Section {
     pub(super) role: Role,
     pub(super) demo: bool,
     pub(super) text: String,
-    /// What to call it in errors.
     pub(super) title: String,
     /// The line of the file at which the text starts, from 1.
     pub(super) line: usize,

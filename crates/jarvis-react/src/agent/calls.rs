@@ -28,7 +28,6 @@ impl Selector for Named {
     }
 }
 
-/// Calls the tool of the registry.
 pub(super) struct Caller {
     pub(super) registry: Arc<Registry>,
     pub(super) media: Arc<Media>,
@@ -50,7 +49,6 @@ impl Worker for Caller {
     }
 }
 
-/// What an outcome tells the agent.
 pub(super) fn observed(outcome: &Outcome) -> String {
     match (&outcome.error, TaskOutput::of(outcome)) {
         // What is wrong with the input is said by the tool in its own words.
@@ -61,7 +59,6 @@ pub(super) fn observed(outcome: &Outcome) -> String {
     }
 }
 
-/// The pictures that a task made.
 pub(super) fn images(outcome: &Outcome) -> Vec<String> {
     let Some(output) = TaskOutput::of(outcome) else { return Vec::new() };
     match output.0.get("images").and_then(Value::as_array) {

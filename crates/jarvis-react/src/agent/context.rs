@@ -8,13 +8,12 @@ use jarvis_plan::{Language, Role};
 use serde_json::Value;
 
 use super::{Agent, AskError, Asked};
+use crate::budget::{self, Budget, without_middle};
 use crate::native::WireNames;
 use crate::prompt::{self, Filling, Prompts, Which};
-use crate::room::{self, Room, without_middle};
 use crate::rounds::{Round, json_scratchpad, said, scratchpad, tame};
 use crate::settings::{Format, PromptLanguage};
 
-/// What the prompts of one question show besides the rounds.
 pub(super) struct Context {
     prompts: Arc<Prompts>,
     document: Arc<str>,
@@ -61,26 +60,26 @@ impl Context {
         ask: &Ask,
         which: Which,
         rounds: &[Round],
-        mut room: Room,
-    ) -> Result<(Room, Vec<Message>), AskError> {
+        mut budget: Budget,
+    ) -> Result<(Budget, Vec<Message>), AskError> {
         // What is surely short enough need not be counted.
         let counted =
-            self.max_document_tokens.is_some_and(|most| room.document.is_none() && self.document.len() > most);
+            self.max_document_tokens.is_some_and(|most| budget.document.is_none() && self.document.len() > most);
         let context = ask.model().context_tokens(super::STAGE).saturating_sub(self.reserve);
-        let shown = room.document.unwrap_or(self.document.len());
+        let shown = budget.document.unwrap_or(self.document.len());
         if !counted && shown <= context {
-            let messages = self.messages(which, room, rounds)?;
+            let messages = self.messages(which, budget, rounds)?;
             if messages.iter().map(|message| message.joined_text().len()).sum::<usize>() <= context {
-                return Ok((room, messages));
+                return Ok((budget, messages));
             }
         }
         let (this, ask, rounds) = (Arc::clone(self), ask.clone(), rounds.to_vec());
         let fitted = tokio::task::spawn_blocking(move || {
             if let Some(most) = this.max_document_tokens.filter(|_| counted) {
-                room.document = room::of_tokens(ask.model(), &this.document, most);
+                budget.document = budget::of_tokens(ask.model(), &this.document, most);
             }
-            let build = |room: Room| this.messages(which, room, &rounds);
-            room::fit(&ask, this.reserve, this.document.len(), rounds.len(), room, build)
+            let build = |budget: Budget| this.messages(which, budget, &rounds);
+            budget::fit(&ask, this.reserve, this.document.len(), rounds.len(), budget, build)
         });
         match fitted.await {
             Ok(fitted) => fitted.map_err(AskError::from),
@@ -88,15 +87,15 @@ impl Context {
         }
     }
 
-    fn messages(&self, which: Which, room: Room, rounds: &[Round]) -> Result<Vec<Message>, TemplateError> {
-        let document = match room.document {
+    fn messages(&self, which: Which, budget: Budget, rounds: &[Round]) -> Result<Vec<Message>, TemplateError> {
+        let document = match budget.document {
             Some(keep) => without_middle(&self.document, keep),
             None => (&*self.document).into(),
         };
         let scratchpad = match which {
-            Which::Round(Format::Json) => json_scratchpad(rounds, room.skip),
+            Which::Round(Format::Json) => json_scratchpad(rounds, budget.skip),
             Which::Round(Format::NativeTools) => String::new(),
-            Which::Round(Format::Tags) | Which::Last => scratchpad(rounds, room.skip),
+            Which::Round(Format::Tags) | Which::Last => scratchpad(rounds, budget.skip),
         };
         let filling = Filling {
             fence: &self.fence,
@@ -110,7 +109,7 @@ impl Context {
         let mut messages = self.prompts.messages(which, self.language, &filling)?;
         if which == Which::Round(Format::NativeTools) {
             // Calls made in one breath stay or go together: an endpoint takes no result without its call.
-            let begins = (room.skip..rounds.len()).find(|at| rounds.get(*at).is_some_and(|round| !round.follows));
+            let begins = (budget.skip..rounds.len()).find(|at| rounds.get(*at).is_some_and(|round| !round.follows));
             messages.extend(self.exchange(begins.and_then(|at| rounds.get(at..)).unwrap_or_default()));
         }
         Ok(messages)
@@ -150,23 +149,19 @@ impl Context {
         messages
     }
 
-    /// The tools as the endpoint is told of them.
     pub(super) fn offers(&self) -> Vec<ToolOffer> {
         self.offers.clone()
     }
 
-    /// The name in the registry of a tool that the endpoint names.
     pub(super) fn registered(&self, wire: &str) -> String {
         self.wire_names.registered(wire)
     }
 
-    /// What is said of a document that was cut to so many bytes.
     pub(super) fn cut(&self, keep: usize) -> String {
         let share = keep as f64 / self.document.len().max(1) as f64 * 100.0;
         format!("the document is longer than the model can take; its middle was left out, {share:.0} % of it was read")
     }
 
-    /// Told when there was neither a call nor an answer.
     pub(super) fn aimless(&self) -> String {
         match (self.format, self.language) {
             (Format::Tags | Format::NativeTools, PromptLanguage::Zh) => {
@@ -185,7 +180,6 @@ impl Context {
         .to_owned()
     }
 
-    /// Told when a tool is called that there is not.
     pub(super) fn unknown(&self, tool: &str) -> String {
         let tool: String = tool.chars().filter(|c| !c.is_control()).take(80).collect();
         let names = &self.names;
@@ -197,7 +191,6 @@ impl Context {
         }
     }
 
-    /// Told when the input of a call is missing.
     pub(super) fn missing(&self, example: &Value) -> String {
         match self.language {
             PromptLanguage::Zh => format!("缺少 Action Input。请写出一个 JSON 对象，例如 {example}。"),
@@ -205,7 +198,6 @@ impl Context {
         }
     }
 
-    /// Told when the input of a call is no JSON object.
     pub(super) fn bad_input(&self, reason: &str, example: &Value) -> String {
         match self.language {
             PromptLanguage::Zh => {

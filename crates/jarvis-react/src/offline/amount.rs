@@ -6,7 +6,6 @@ use jarvis_tools::local::narrow;
 pub(super) struct Amount {
     /// The number in plain digits, the form that `calculator` takes.
     pub(super) plain: String,
-    /// The number rounded to a float, for comparisons only.
     pub(super) size: f64,
     /// The unit before it, such as `$`.
     pub(super) before: String,
@@ -14,7 +13,6 @@ pub(super) struct Amount {
     pub(super) after: String,
 }
 
-/// The longest unit, in characters.
 const UNIT: usize = 12;
 
 impl Amount {
@@ -54,7 +52,6 @@ impl Amount {
         Some(Amount { plain, size, before: bare.to_owned(), after: after.to_owned() })
     }
 
-    /// A result in the same unit.
     pub(super) fn with(&self, number: &str) -> String {
         if self.after.is_empty() {
             return match number.strip_prefix('-') {

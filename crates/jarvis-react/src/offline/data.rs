@@ -11,16 +11,13 @@ use super::words;
 
 pub(super) type Row = Vec<String>;
 
-/// A table with at least one column of amounts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Table {
     /// Names of the columns; all empty where the document gives none.
     pub(super) header: Row,
     /// Rows of as many cells as the header; those that sum up others are left out.
     pub(super) rows: Vec<Row>,
-    /// The column that names the rows.
     pub(super) label: Option<usize>,
-    /// The columns of amounts.
     pub(super) numeric: Vec<usize>,
     /// The lines among the rows that were skipped because they have another number of cells.
     pub(super) skipped: usize,
@@ -29,12 +26,10 @@ pub(super) struct Table {
 #[derive(Debug, PartialEq)]
 pub(super) enum Data<'d> {
     Table(Table),
-    /// The part of the document that holds the items.
     List(&'d str),
     Text,
 }
 
-/// The rows that are inspected to find out what a column holds.
 const SAMPLE: usize = 200;
 /// The marks that part the items of a list, but for line breaks.
 const MARKS: [char; 5] = [',', '，', '、', ';', '；'];
@@ -90,7 +85,6 @@ impl Table {
         holds_data.then_some(Table { header, rows, label, numeric, skipped: 0 })
     }
 
-    /// The name of a column; empty where it has none.
     pub(super) fn name(&self, column: usize) -> &str {
         self.header.get(column).map_or("", String::as_str)
     }
@@ -109,13 +103,11 @@ impl Table {
         self.label.into_iter().chain((0..self.header.len()).filter(is_other))
     }
 
-    /// Whether a column has the same cell in several rows.
     pub(super) fn repeats(&self, column: usize) -> bool {
         let mut seen = HashSet::new();
         self.rows.iter().filter_map(|row| row.get(column)).any(|cell| !seen.insert(cell.trim()))
     }
 
-    /// How much a question mentions of the table.
     fn relevance(&self, question: &Question) -> f64 {
         let names: f64 = self.header.iter().map(|name| question.mentions(name)).sum();
         let labels = self.rows.iter().take(SAMPLE).map(|row| question.mentions(self.label(row)));
@@ -184,7 +176,6 @@ fn counts_up(rows: &[Row]) -> bool {
     rows.len() > 2 && numbers.is_some_and(|numbers| numbers.windows(2).all(goes_up))
 }
 
-/// Whether a cell stands for no value.
 pub(super) fn is_missing(cell: &str) -> bool {
     let cell = cell.trim();
     cell.is_empty() || (cell.len() < 32 && words::is_in("missing", &folded(cell)))

@@ -6,7 +6,6 @@ use super::amount::leading_number;
 use super::question::Question;
 use super::words;
 
-/// How a number is calculated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Figure {
     Sum,
@@ -18,7 +17,6 @@ pub(super) enum Figure {
 }
 
 impl Figure {
-    /// The name of its message.
     pub(super) fn name(self) -> &'static str {
         match self {
             Figure::Sum => "sum",
@@ -30,7 +28,6 @@ impl Figure {
         }
     }
 
-    /// The function of `calculator`.
     pub(super) fn function(self) -> &'static str {
         match self {
             Figure::Most => "max",
@@ -41,18 +38,13 @@ impl Figure {
     }
 }
 
-/// What is to be found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
-    /// How many kinds of items there are, and which.
     Kinds,
-    /// How often a word occurs.
     Times,
-    /// The item that occurs most often, or least often.
     Frequent {
         most: bool,
     },
-    /// How many there are.
     Count,
     Figure(Figure),
     /// None of these: words of the document.
@@ -66,7 +58,6 @@ pub(super) struct Bound {
     pub(super) is_above: bool,
     /// Whether the number itself is within the limit.
     pub(super) is_inclusive: bool,
-    /// The words that set it.
     pub(super) words: String,
 }
 
@@ -79,7 +70,6 @@ impl Bound {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Intent {
-    /// The kind of chart, as `plot` names it.
     pub(super) chart: Option<&'static str>,
     pub(super) op: Op,
     pub(super) bound: Option<Bound>,
@@ -192,7 +182,7 @@ fn bound(question: &Question) -> Option<(Bound, Range<usize>)> {
     let mut found: Vec<(Bound, Range<usize>)> = Vec::new();
     for (row, is_above, is_inclusive) in rows {
         for words in question.find(row) {
-            let behind = question.folded.get(words.end..).unwrap_or_default();
+            let behind = question.folded.get(words.end..).expect("words lie within the question");
             let start = behind.find(|c: char| c.is_ascii_digit());
             let gap = start.and_then(|start| behind.get(..start)).unwrap_or("?");
             let gap = gap.trim_matches(|c: char| c.is_whitespace() || "$€£¥₽-".contains(c));
@@ -203,7 +193,7 @@ fn bound(question: &Question) -> Option<(Bound, Range<usize>)> {
             } else {
                 before(question, words.start).map(|(number, start)| (number, start..words.end))
             };
-            let text = question.folded.get(words).unwrap_or_default().to_owned();
+            let text = question.folded.get(words).expect("words lie within the question").to_owned();
             found.extend(number.map(|(number, range)| (Bound { number, is_above, is_inclusive, words: text }, range)));
         }
     }

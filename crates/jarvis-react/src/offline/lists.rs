@@ -22,7 +22,6 @@ impl Step<'_> {
         Ok(Some(self.text("occurs", &[of, &times])))
     }
 
-    /// A question about a list; `None` where it asks for no count.
     pub(super) fn list(&self, list: &str) -> Result<Option<String>, Move> {
         let intent = self.intent;
         let is_total = intent.op == Op::Figure(Figure::Sum) || self.question.has("sum");

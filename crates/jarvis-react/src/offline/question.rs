@@ -14,7 +14,6 @@ const MAX_CHARS: usize = 2_000;
 /// The longest name that a question may speak of, in bytes.
 const MAX_NAME: usize = 200;
 
-/// A question as it is compared.
 #[derive(Debug, Clone)]
 pub(super) struct Question {
     /// As it was asked, cut to [`MAX_CHARS`].
@@ -40,10 +39,9 @@ impl Question {
     }
 
     fn token(&self, at: &Range<usize>) -> &str {
-        self.folded.get(at.clone()).unwrap_or_default()
+        self.folded.get(at.clone()).expect("a token lies within the question")
     }
 
-    /// Where words of a row stand.
     pub(super) fn find(&self, row: &str) -> Vec<Range<usize>> {
         self.find_all(words::row(row))
     }
@@ -95,7 +93,6 @@ impl Question {
         }
     }
 
-    /// Where the question first has a word of a name.
     pub(super) fn place(&self, name: &str) -> usize {
         let name = folded(name);
         let words: Vec<String> = tokens(&name).into_iter().filter_map(|range| name.get(range)).map(stem).collect();
@@ -142,7 +139,7 @@ impl Question {
 
     /// A part of the question, as it was asked where that can be told.
     pub(super) fn part(&self, range: Range<usize>) -> &str {
-        let part = self.folded.get(range.clone()).unwrap_or_default();
+        let part = self.folded.get(range.clone()).expect("a part lies within the question");
         self.raw.get(range).filter(|raw| folded(raw) == part).unwrap_or(part)
     }
 }

@@ -25,16 +25,13 @@ const MAX_ROWS: usize = 12;
 /// The share of a name's words from which a question is taken to mention it.
 const MENTIONED: f64 = 0.5;
 
-/// A value with the row or group of rows that it belongs to.
 #[derive(Debug, Clone)]
 struct Entry {
     label: String,
-    /// The value as it is shown.
     shown: String,
     amount: Amount,
 }
 
-/// The parts of a table that a question selects.
 struct Selection<'t> {
     rows: Vec<&'t Row>,
     /// The text columns whose cells the question names; empty where all rows are meant.

@@ -25,7 +25,6 @@ fn lines(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str
     file.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).filter_map(|line| line.split_once('\t'))
 }
 
-/// The words of a row.
 pub(super) fn row(name: &str) -> &'static [&'static str] {
     WORDS.get(name).expect("a test holds the names in the code against words.tsv")
 }
@@ -37,7 +36,6 @@ pub(super) fn general_rows() -> impl Iterator<Item = &'static Row> {
     WORDS.iter().filter(move |(name, _)| !conditional(name)).map(|(_, row)| row)
 }
 
-/// The rows of the kinds of quantities.
 pub(super) fn kinds() -> impl Iterator<Item = (&'static str, &'static Row)> {
     WORDS.iter().filter(|(name, _)| name.starts_with("kind_")).map(|(name, row)| (*name, row))
 }
@@ -48,12 +46,10 @@ pub(super) fn is_in(name: &str, word: &str) -> bool {
     row(name).iter().any(|known| *known == word)
 }
 
-/// Messages in one language.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Messages(pub(super) Language);
 
 impl Messages {
-    /// A message with its parts filled in.
     pub(super) fn text(self, name: &str, parts: &[&str]) -> String {
         let column = match self.0 {
             Language::English => 0,

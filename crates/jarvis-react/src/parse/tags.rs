@@ -4,7 +4,6 @@ use jarvis_prompt::reader::without_reasoning;
 
 use super::{Action, Parsed};
 
-/// What a line can open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tag {
     Question,
@@ -16,50 +15,28 @@ enum Tag {
 }
 
 /// The names of tags, folded: lower case, without blanks, `_` and `-`.
-const NAMES: [(&str, Tag); 24] = [
-    ("question", Tag::Question),
-    ("问题", Tag::Question),
-    ("вопрос", Tag::Question),
-    ("thought", Tag::Thought),
-    ("思考", Tag::Thought),
-    ("想法", Tag::Thought),
-    ("мысль", Tag::Thought),
-    ("action", Tag::Action),
-    ("行动", Tag::Action),
-    ("动作", Tag::Action),
-    ("действие", Tag::Action),
-    ("actioninput", Tag::Input),
-    ("行动输入", Tag::Input),
-    ("动作输入", Tag::Input),
-    ("вводдействия", Tag::Input),
-    ("observation", Tag::Observation),
-    ("观察", Tag::Observation),
-    ("观察结果", Tag::Observation),
-    ("наблюдение", Tag::Observation),
-    ("finalanswer", Tag::Answer),
-    ("最终答案", Tag::Answer),
-    ("最终回答", Tag::Answer),
-    ("окончательныйответ", Tag::Answer),
-    ("итоговыйответ", Tag::Answer),
+const NAMES: [(Tag, &str); 6] = [
+    (Tag::Question, "question 问题 вопрос"),
+    (Tag::Thought, "thought 思考 想法 мысль"),
+    (Tag::Action, "action 行动 动作 действие"),
+    (Tag::Input, "actioninput 行动输入 动作输入 вводдействия"),
+    (Tag::Observation, "observation 观察 观察结果 наблюдение"),
+    (Tag::Answer, "finalanswer 最终答案 最终回答 окончательныйответ итоговыйответ"),
 ];
 
 /// The longest name of a tag with everything around it, in characters.
 const LONGEST: usize = 40;
 
-/// A line that begins with a tag.
 struct Opened<'a> {
     tag: Tag,
-    /// Whether it closes what it names.
     closes: bool,
     rest: &'a str,
 }
 
-/// Whether a line begins with a tag in brackets.
 pub(crate) fn is_tag_line(line: &str) -> bool {
     bracketed(line).is_some()
 }
 
-/// Takes a reply in tagged lines apart.
 pub(crate) fn parse_tags(output: &str) -> Parsed {
     // `<thought>` is a tag of this format, whatever it is elsewhere.
     let own = output.contains("<thought>") || output.contains("</thought>");
@@ -82,7 +59,6 @@ pub(crate) fn parse_tags(output: &str) -> Parsed {
     reader.parsed()
 }
 
-/// The lines; after a closing tag in the middle of a line a new one begins.
 fn split(output: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     for line in output.lines() {
@@ -128,7 +104,6 @@ fn bracketed(line: &str) -> Option<Opened<'_>> {
     Some(Opened { tag, closes, rest: value(rest) })
 }
 
-/// The tag without brackets that a line begins with; a colon must follow.
 fn bare(line: &str) -> Option<Opened<'_>> {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || "*_`#-".contains(c));
     let (at, colon) = line.char_indices().take(LONGEST).find(|(_, c)| [':', '：'].contains(c))?;
@@ -149,7 +124,7 @@ fn value(rest: &str) -> &str {
 fn named(name: &str) -> Option<Tag> {
     let folded: String =
         name.chars().filter(|c| !c.is_whitespace() && !"_-*`".contains(*c)).flat_map(char::to_lowercase).collect();
-    NAMES.iter().find(|(known, _)| *known == folded).map(|(_, tag)| *tag)
+    NAMES.iter().find(|(_, names)| names.split(' ').any(|name| name == folded)).map(|(tag, _)| *tag)
 }
 
 #[derive(Default)]

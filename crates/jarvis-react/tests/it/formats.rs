@@ -4,7 +4,7 @@ use jarvis_react::Format;
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
 
-use crate::house::{FRUITS, House, script};
+use crate::harness::{FRUITS, Harness, script};
 
 #[tokio::test]
 async fn json_rounds() {
@@ -12,16 +12,16 @@ async fn json_rounds() {
         r#"{"thought": "Count, then plot.", "action": "plot", "action_input": {"x": ["apple"], "y": [6]}}"#,
         r#"{"thought": "I know", "final_answer": "Six apples."}"#,
     ];
-    let house = House::with(script(replies), |settings| settings.format = Format::Json).await;
-    let reached = house.reached("How many apples?").await;
+    let harness = Harness::with(script(replies), |settings| settings.format = Format::Json).await;
+    let reached = harness.reached("How many apples?").await;
     assert_eq!((reached.text.as_str(), reached.images.len()), ("Six apples.", 1));
-    let prompt = &house.prompts()[1];
+    let prompt = &harness.prompts()[1];
     insta::assert_snapshot!(prompt[prompt.rfind("Question: ").unwrap()..].trim_end(), @r#"
     Question: How many apples?
     {"thought":"Count, then plot.","action":"plot","action_input":{"x":["apple"],"y":[6]}}
     {"observation":"Plot generated successfully."}
     "#);
-    assert!(house.chat.requests()[0].body.get("stop").is_none());
+    assert!(harness.chat.requests()[0].body.get("stop").is_none());
 }
 
 fn calls(calls: &[(&str, &str, Value)]) -> Reply {
@@ -38,10 +38,10 @@ async fn the_endpoints_own_tool_calling() {
         calls(&[("c3", "nothing", json!({}))]),
         Reply::text("Fifteen."),
     ];
-    let house = House::with(Script::always(replies), |settings| settings.format = Format::NativeTools).await;
-    let reached = house.ask("5 + 10, and a chart?", FRUITS).await.0.unwrap();
+    let harness = Harness::with(Script::always(replies), |settings| settings.format = Format::NativeTools).await;
+    let reached = harness.ask("5 + 10, and a chart?", FRUITS).await.0.unwrap();
     assert_eq!((reached.text.as_str(), reached.images.len(), reached.plan.tasks().len()), ("Fifteen.", 1, 2));
-    let requests = house.chat.requests();
+    let requests = harness.chat.requests();
     let plot = &requests[0].body["tools"][0]["function"];
     assert_eq!((&plot["name"], &plot["parameters"]["type"]), (&json!("plot"), &json!("object")));
     let told = |message: &Value| {
@@ -65,7 +65,7 @@ async fn the_endpoints_own_tool_calling() {
 #[tokio::test]
 async fn models_that_write_their_calls_are_understood_too() {
     let replies = ["<Action>: add\n<Action Input>: {\"a\": 5, \"b\": 10}", "<Thought>: done\n<Final Answer>: Fifteen."];
-    let house = House::with(script(replies), |settings| settings.format = Format::NativeTools).await;
-    let reached = house.reached("5 + 10?").await;
+    let harness = Harness::with(script(replies), |settings| settings.format = Format::NativeTools).await;
+    let reached = harness.reached("5 + 10?").await;
     assert_eq!((reached.text.as_str(), reached.rounds[0].observation.as_str()), ("Fifteen.", "Addition Result: 15"));
 }

@@ -5,5 +5,5 @@
 mod contract;
 mod faults;
 mod formats;
-mod house;
+mod harness;
 mod pipeline;

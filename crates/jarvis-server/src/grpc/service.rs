@@ -10,7 +10,7 @@ use jarvis_plan::{EventKind, Language};
 use jarvis_proto::file_based_qa::file_based_qa_server::FileBasedQa;
 use jarvis_proto::file_based_qa::query_event::Event as StreamEvent;
 use jarvis_proto::file_based_qa::{Action, Problem, QueryEvent, QueryRequest, QueryResponse, Step};
-use jarvis_react::{AskError, Asked, Reached};
+use jarvis_react::{AgentAnswer, AskError, Asked};
 use jarvis_store::Media;
 use jarvis_store::blocking;
 use tokio::sync::{mpsc, oneshot};
@@ -39,7 +39,7 @@ pub(super) struct Questions {
     pub(super) max_file: usize,
 }
 
-type End = Result<Reached, AskError>;
+type End = Result<AgentAnswer, AskError>;
 
 #[tonic::async_trait]
 impl FileBasedQa for Questions {
@@ -242,7 +242,7 @@ async fn pictures(media: &Arc<Media>, urls: &[String]) -> Result<Vec<Vec<u8>>, S
 }
 
 /// The reply: the last picture is the one that belongs to the answer.
-fn response(reached: Reached, pictures: Vec<Vec<u8>>) -> QueryResponse {
+fn response(reached: AgentAnswer, pictures: Vec<Vec<u8>>) -> QueryResponse {
     let mut warnings = reached.warnings;
     let image_data = pictures.last().cloned().unwrap_or_default();
     let all: usize = pictures.iter().map(Vec::len).sum();

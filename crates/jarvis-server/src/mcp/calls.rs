@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::request::Parts;
 use jarvis_plan::{Kind, Turn};
-use jarvis_react::{Asked, Reached};
+use jarvis_react::{AgentAnswer, Asked};
 use rmcp::model::{CallToolResult, ContentBlock};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -99,7 +99,7 @@ impl Jarvis {
             Ok(Err(error)) => return Ok(error_result(with_hint(&error.whole(), error.hint()))),
             Err(lost) => return Ok(error_result(in_full(&lost.into()))),
         };
-        let Reached { text, images, rounds, finish, warnings, .. } = reached;
+        let AgentAnswer { text, images, rounds, finish, warnings, .. } = reached;
         let document = json!({
             "text_answer": text,
             "finish_reason": finish.as_str(),

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use clap::Args;
-use jarvis_react::{Agent, Asked, Finish, Reached, Round};
+use jarvis_react::{Agent, AgentAnswer, Asked, Finish, Round};
 use jarvis_store::files;
 use serde_json::{Value, json};
 
@@ -183,7 +183,7 @@ async fn here(
         let (hint, code) = (error.hint(), error.code());
         Failure::work(error).of_run(run_id.clone(), code).maybe_hint(hint)
     })?;
-    let Reached { text, images, rounds, finish, warnings, .. } = reached;
+    let AgentAnswer { text, images, rounds, finish, warnings, .. } = reached;
     let media = &app.media;
     let pictures = images.iter().map(|url| media.read(url, MAX_DOCUMENT)).collect::<Result<Vec<_>, _>>();
     Ok(Answered {

@@ -6,7 +6,6 @@ use super::{Due, Mend, Mender, Step, Stop};
 use crate::reader::text::{Quote, byte, comment, key_ahead, quote, skip_blanks, structural};
 
 impl Mender<'_> {
-    /// A string whose opening quote was passed.
     pub(super) fn string(&mut self, open: Quote) -> Result<Step, Stop> {
         let is_key = self.top().is_some_and(|frame| frame.object && matches!(frame.due, Due::Item | Due::Comma));
         let in_object = self.top().is_some_and(|frame| frame.object);
@@ -198,7 +197,6 @@ pub(in crate::reader) fn is_sane_key(key: &str) -> bool {
     !key.is_empty() && !key.contains(['{', '}', '[', ']', ':', ',', '"'])
 }
 
-/// Four hexadecimal digits at a position.
 fn unit(text: &str, at: usize) -> Option<u32> {
     let digits = text.get(at..at + 4)?;
     digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok()).flatten()

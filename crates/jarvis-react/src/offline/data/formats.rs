@@ -5,14 +5,11 @@ use serde_json::{Map, Value};
 
 use super::{Row, Table, pairs};
 
-/// More columns than this are no table.
 const MAX_COLUMNS: usize = 64;
 /// The most cells that are taken out of JSON and CSV.
 const MAX_CELLS: usize = 2_000_000;
-/// How deep JSON is read.
 const MAX_DEPTH: usize = 16;
 
-/// All tables of a document, in order.
 pub(super) fn tables(document: &str) -> Vec<Table> {
     let text = document.trim_start_matches('\u{feff}').trim();
     if let Some(value) = json(text) {
@@ -32,7 +29,6 @@ pub(super) fn tables(document: &str) -> Vec<Table> {
     separators.map(|mark| runs(&lines, mark)).find(|found| !found.is_empty()).unwrap_or_else(Vec::new)
 }
 
-/// A JSON document, or one JSON object a line.
 fn json(text: &str) -> Option<Value> {
     if !text.starts_with(['{', '[']) {
         return None;
@@ -77,7 +73,6 @@ fn json_tables(path: &str, value: &Value, depth: usize, found: &mut Vec<Table>) 
     }
 }
 
-/// A key as words.
 fn spaced(key: &str) -> String {
     key.replace(['_', '-'], " ").trim().to_owned()
 }
@@ -132,7 +127,6 @@ fn markdown(lines: &[&str]) -> Vec<Table> {
     found
 }
 
-/// The cells between bars.
 fn bars(line: &str) -> Row {
     let line = line.trim();
     let line = line.strip_prefix('|').unwrap_or(line);

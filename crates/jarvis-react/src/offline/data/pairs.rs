@@ -3,12 +3,10 @@
 use super::super::amount::{Amount, may_hold_digit};
 use super::{Row, Table};
 
-/// The longest label, in characters.
 const MAX_LABEL: usize = 60;
 /// A document with more values is not read.
 const MAX_VALUES: usize = 500_000;
 
-/// Pairs of labels and amounts, where most lines of the document have one.
 pub(super) fn labelled(document: &str) -> Option<Table> {
     let mut rows: Vec<Row> = Vec::new();
     let (mut lines, mut with_pairs) = (0, 0);

@@ -1,4 +1,4 @@
-//! What of the document and of the rounds so far a prompt has room for: the document loses its middle first, then the
+//! What of the document and of the rounds so far fits into the context of the model: the document loses its middle first, then the
 //! oldest observations go.
 
 use std::borrow::Cow;
@@ -8,15 +8,13 @@ use jarvis_chat::{ChatModel, Message};
 
 use crate::agent::STAGE;
 
-/// In how many steps the document is cut down to nothing.
 const CUTS: usize = 40;
 
 /// Of one token, the most bytes that are worth counting: what is longer than this for all its tokens is cut before.
 const BYTES_PER_TOKEN: usize = 8;
 
-/// How much of everything goes into a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Room {
+pub(crate) struct Budget {
     /// The bytes of the document that are kept, of its beginning and its end together; none means all.
     pub(crate) document: Option<usize>,
     /// The oldest rounds that are left out.
@@ -53,7 +51,7 @@ pub(crate) fn of_tokens(model: &dyn ChatModel, document: &str, most: usize) -> O
     (keep < document.len()).then_some(keep)
 }
 
-/// Finds the room for a prompt that `build` makes. `start` is what is cut in any case. Counts tokens; slow for long texts.
+/// Finds the largest budget for a prompt that `build` makes. `start` is what is cut in any case. Counts tokens; slow for long texts.
 ///
 /// # Errors
 /// When the prompt cannot be made, or not even the shortest one fits.
@@ -62,28 +60,28 @@ pub(crate) fn fit(
     reserve: usize,
     document: usize,
     rounds: usize,
-    start: Room,
-    build: impl Fn(Room) -> Result<Vec<Message>, TemplateError>,
-) -> Result<(Room, Vec<Message>), AskError> {
+    start: Budget,
+    build: impl Fn(Budget) -> Result<Vec<Message>, TemplateError>,
+) -> Result<(Budget, Vec<Message>), AskError> {
     let context = ask.model().context_tokens(STAGE).saturating_sub(reserve);
     // Far more than the context holds need not be counted.
     let whole = start.document.unwrap_or(document).min(context.saturating_mul(BYTES_PER_TOKEN));
-    let room = |level: usize| {
+    let budget = |level: usize| {
         let cut = level.min(CUTS);
         let keep = whole / CUTS * (CUTS - cut) + if cut == 0 { whole % CUTS } else { 0 };
-        Room {
+        Budget {
             document: (keep < document).then_some(keep),
             skip: start.skip.max(level.saturating_sub(CUTS)).min(rounds),
         }
     };
-    let first = build(room(0)).map_err(|source| AskError::Prompt { stage: STAGE, source })?;
+    let first = build(budget(0)).map_err(|source| AskError::Prompt { stage: STAGE, source })?;
     // A token has at least one byte.
     if first.iter().map(|message| message.joined_text().len()).sum::<usize>() <= context {
-        return Ok((room(0), first));
+        return Ok((budget(0), first));
     }
-    let levels: Vec<Room> = (0..=CUTS + rounds).map(room).collect();
-    let (level, messages) = ask.fit(STAGE, &levels, |room| build(*room))?;
-    Ok((room(level), messages))
+    let levels: Vec<Budget> = (0..=CUTS + rounds).map(budget).collect();
+    let (level, messages) = ask.fit(STAGE, &levels, |budget| build(*budget))?;
+    Ok((budget(level), messages))
 }
 
 #[cfg(test)]

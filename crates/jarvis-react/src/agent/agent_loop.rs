@@ -6,65 +6,51 @@ use std::time::Instant;
 use jarvis_ask::{Ask, Events};
 use jarvis_chat::Message;
 use jarvis_engine::GrowingPlan;
-use jarvis_plan::{Arg, Draft, DraftTask, EventKind, Limits, Outcome, Plan, TaskId, Vocabulary};
+use jarvis_plan::{Arg, Draft, DraftTask, EventKind, Limits, Outcome, TaskId, Vocabulary};
 use jarvis_prompt::reader::without_reasoning;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::calls::{VALUE, images, observed};
 use super::context::Context;
-use super::{Agent, AskError, Asked, Finish, STAGE};
+use super::{Agent, AgentAnswer, AskError, Asked, Finish, STAGE};
+use crate::budget::Budget;
 use crate::parse::{Action, Parsed, parse_json, parse_tags};
 use crate::prompt::Which;
-use crate::room::Room;
 use crate::rounds::Round;
 use crate::settings::Format;
 use crate::trace::Trace;
 
-/// What the rounds came to.
-pub(super) struct Walked {
-    pub(super) text: String,
-    pub(super) images: Vec<String>,
-    pub(super) rounds: Vec<Round>,
-    pub(super) finish: Finish,
-    pub(super) warnings: Vec<String>,
-    pub(super) plan: Plan,
-}
-
-/// The way of one question.
-pub(super) struct Walk<'a> {
+/// The rounds of one question, up to now.
+pub(super) struct AgentLoop<'a> {
     agent: &'a Agent,
     asked: &'a Asked,
     events: &'a Events,
     plan: GrowingPlan,
-    /// The tools by name, for the check of what joins the plan.
     vocabulary: Vocabulary,
     outcomes: UnboundedReceiver<Outcome>,
     context: Arc<Context>,
-    room: Room,
+    budget: Budget,
     rounds: Vec<Round>,
     warnings: Vec<String>,
 }
 
-/// What was thought in a round.
 struct Thought {
     parsed: Parsed,
-    /// What the model wrote.
     output: String,
-    /// What it was asked.
     prompt: Vec<Message>,
     ms: u64,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> AgentLoop<'a> {
     pub(super) fn new(
         agent: &'a Agent,
         asked: &'a Asked,
         events: &'a Events,
         plan: GrowingPlan,
         outcomes: UnboundedReceiver<Outcome>,
-    ) -> Walk<'a> {
-        Walk {
+    ) -> AgentLoop<'a> {
+        AgentLoop {
             agent,
             asked,
             events,
@@ -72,14 +58,14 @@ impl<'a> Walk<'a> {
             vocabulary: Vocabulary::named(agent.registry.specs().map(|spec| spec.name.as_str())),
             outcomes,
             context: Arc::new(Context::new(agent, asked)),
-            room: Room::default(),
+            budget: Budget::default(),
             rounds: Vec::new(),
             warnings: asked.warnings.clone(),
         }
     }
 
-    /// Goes the whole way.
-    pub(super) async fn on(mut self) -> Result<Walked, AskError> {
+    /// Goes on until there is an answer; its outcomes are the engine's to give.
+    pub(super) async fn run(mut self) -> Result<AgentAnswer, AskError> {
         let granted = self.agent.settings.max_steps.max(1);
         let steps = self.asked.max_steps.filter(|own| *own > 0).map_or(granted, |own| own.min(granted));
         let mut aimless = 0;
@@ -121,12 +107,12 @@ impl<'a> Walk<'a> {
         Ok(self.end(text, Finish::MaxSteps))
     }
 
-    fn end(self, text: String, finish: Finish) -> Walked {
+    fn end(self, text: String, finish: Finish) -> AgentAnswer {
         let images = self.rounds.iter().flat_map(|round| round.images.iter().cloned()).collect();
-        Walked { text, images, rounds: self.rounds, finish, warnings: self.warnings, plan: self.plan.plan().clone() }
+        let AgentLoop { rounds, warnings, plan, .. } = self;
+        AgentAnswer { text, images, rounds, finish, warnings, plan: plan.plan().clone(), outcomes: Vec::new() }
     }
 
-    /// One round's thinking, by the model or without one.
     async fn think(&mut self) -> Result<Thought, AskError> {
         let Some(ask) = self.model() else {
             let began = Instant::now();
@@ -173,20 +159,19 @@ impl<'a> Walk<'a> {
         Ok(parsed.answer.or(plain).unwrap_or_default())
     }
 
-    /// The chat model, if there is one.
     fn model(&self) -> Option<Ask> {
         let chat = self.agent.chat.clone()?;
         Some(Ask::new(chat, self.events).reserving(self.agent.settings.reserve_tokens))
     }
 
     async fn ask(&mut self, ask: &Ask, which: Which) -> Result<Thought, AskError> {
-        let (room, messages) = self.context.fitting(ask, which, &self.rounds, self.room).await?;
-        if let Some(keep) = room.document
-            && self.room.document.is_none()
+        let (budget, messages) = self.context.fitting(ask, which, &self.rounds, self.budget).await?;
+        if let Some(keep) = budget.document
+            && self.budget.document.is_none()
         {
             self.warnings.push(self.context.cut(keep));
         }
-        self.room = room;
+        self.budget = budget;
         let question = ask.stage(STAGE).messages(messages.clone()).request(|request| {
             request.max_tokens = self.agent.settings.max_reply_tokens;
             match which {
@@ -243,9 +228,9 @@ impl<'a> Walk<'a> {
             };
             rows.push((round, id));
         }
-        if !draft.tasks.is_empty() {
-            let mut open = draft.tasks.len();
-            let mut well = rows.iter().all(|(_, id)| id.is_some());
+        let mut open = draft.tasks.len();
+        let mut well = open > 0 && rows.iter().all(|(_, id)| id.is_some());
+        if open > 0 {
             // The engine ends only when this end of the plan does, or when it is cancelled.
             let limits = Limits { max_tasks: usize::MAX };
             self.plan.grow(&draft, &self.vocabulary, limits).map_err(|_| AskError::Cancelled)?;
@@ -262,20 +247,13 @@ impl<'a> Walk<'a> {
                     round.ms = outcome.ms;
                 }
             }
-            self.observe(step, rows);
-            return Ok(well);
         }
-        self.observe(step, rows);
-        Ok(false)
-    }
-
-    /// Tells what came back, and keeps it.
-    fn observe(&mut self, step: u32, rows: Vec<(Round, Option<TaskId>)>) {
         for (round, _) in rows {
             let (text, images) = (round.observation.clone(), round.images.clone());
             self.events.emit(EventKind::Observation { step, text, images });
             self.rounds.push(round);
         }
+        Ok(well)
     }
 
     /// The tool's name and its input, or what the model is told instead of a call.
@@ -308,7 +286,6 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether a schema asks for no field.
 fn needs_nothing(schema: &Value) -> bool {
     let required = schema.get("required").and_then(Value::as_array);
     required.is_none_or(Vec::is_empty)

@@ -8,7 +8,7 @@ use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
 use jarvis_engine::Events;
 use jarvis_plan::{Event, EventKind, RunId};
 use jarvis_react::document::NoPdf;
-use jarvis_react::{Agent, AskError, Asked, Prompts, Reached, Settings};
+use jarvis_react::{Agent, AgentAnswer, AskError, Asked, Prompts, Settings};
 use jarvis_store::Media;
 use jarvis_testing::chat::{FakeChat, Request, Script};
 use jarvis_tools::{Observation, Registry, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec, local};
@@ -19,12 +19,10 @@ use tokio_util::sync::CancellationToken;
 /// The document of the specification's reference run.
 pub(crate) const FRUITS: &str = "apple,apple,apple,banana,apple,banana,orange,apple,apple,banana";
 
-/// A call of `plot` as a model writes it.
 pub(crate) fn plot(x: &Value, y: &Value) -> String {
     format!("<Thought>: Count, then plot.\n<Action>: plot\n<Action Input>: {}", json!({"x": x, "y": y}))
 }
 
-/// An answer as a model writes it.
 pub(crate) fn answer(text: &str) -> String {
     format!("<Thought>: I know the answer now\n<Final Answer>: {text}")
 }
@@ -34,19 +32,19 @@ pub(crate) fn script<const N: usize>(replies: [&str; N]) -> Script {
     Script::always(replies)
 }
 
-pub(crate) struct House {
+pub(crate) struct Harness {
     pub(crate) agent: Agent,
     pub(crate) chat: FakeChat,
     pub(crate) media: Arc<Media>,
     _folder: TempDir,
 }
 
-impl House {
-    pub(crate) async fn new(script: Script) -> House {
-        House::with(script, |_| {}).await
+impl Harness {
+    pub(crate) async fn new(script: Script) -> Harness {
+        Harness::with(script, |_| {}).await
     }
 
-    pub(crate) async fn with(script: Script, change: impl FnOnce(&mut Settings)) -> House {
+    pub(crate) async fn with(script: Script, change: impl FnOnce(&mut Settings)) -> Harness {
         let chat = FakeChat::start(script).await;
         let retries = Retries { max: 0, ..Retries::default() };
         let model = OpenAi::new(OpenAiConfig { retries, ..OpenAiConfig::new(chat.url(), "gpt-4o") }).unwrap();
@@ -68,10 +66,10 @@ impl House {
             pdf: Arc::new(NoPdf),
             tracer: None,
         };
-        House { agent, chat, media, _folder: folder }
+        Harness { agent, chat, media, _folder: folder }
     }
 
-    pub(crate) async fn ask(&self, question: &str, document: &str) -> (Result<Reached, AskError>, Vec<Event>) {
+    pub(crate) async fn ask(&self, question: &str, document: &str) -> (Result<AgentAnswer, AskError>, Vec<Event>) {
         self.ask_with(Asked::new(question, document), CancellationToken::new()).await
     }
 
@@ -79,7 +77,7 @@ impl House {
         &self,
         asked: Asked,
         cancel: CancellationToken,
-    ) -> (Result<Reached, AskError>, Vec<Event>) {
+    ) -> (Result<AgentAnswer, AskError>, Vec<Event>) {
         let (events, mut receiver) = Events::channel(RunId("run".into()));
         let reached = self.agent.ask(&asked, &events, cancel).await;
         drop(events);
@@ -91,11 +89,10 @@ impl House {
     }
 
     /// The answer to a question about the fruits.
-    pub(crate) async fn reached(&self, question: &str) -> Reached {
+    pub(crate) async fn reached(&self, question: &str) -> AgentAnswer {
         self.ask(question, FRUITS).await.0.unwrap()
     }
 
-    /// What the model was asked, call by call.
     pub(crate) fn prompts(&self) -> Vec<String> {
         self.chat.requests().iter().map(Request::prompt).collect()
     }
@@ -106,7 +103,6 @@ impl House {
         prompt[prompt.rfind("<Question>:").unwrap()..].trim_end().to_owned()
     }
 
-    /// A picture that was made.
     pub(crate) fn picture(&self, url: &str) -> image::RgbImage {
         let png = self.media.read(url, 1 << 20).unwrap();
         assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
@@ -120,7 +116,6 @@ pub(crate) fn names(events: &[Event]) -> Vec<&'static str> {
     kinds.filter(|name| !matches!(*name, "model_call" | "model_chosen")).collect()
 }
 
-/// Whether a run was told to have ended well.
 pub(crate) fn ended_well(events: &[Event]) -> bool {
     events.iter().any(|event| matches!(event.kind, EventKind::Done { ok: true, .. }))
 }
