@@ -1,11 +1,8 @@
 //! Hosts: where the models of the catalogue run.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-use crate::UnknownWord;
+use crate::mode::words;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -23,24 +20,16 @@ pub enum Host {
     Api,
 }
 
-impl Host {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Host::Native => "native",
-            Host::Local => "local",
-            Host::Huggingface => "huggingface",
-            Host::Llm => "llm",
-            Host::Tool => "tool",
-            Host::Api => "api",
-        }
-    }
-}
-
-impl fmt::Display for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+words!(
+    Host,
+    str::to_owned,
+    Native = "native",
+    Local = "local",
+    Huggingface = "huggingface",
+    Llm = "llm",
+    Tool = "tool",
+    Api = "api"
+);
 
 impl From<Host> for String {
     fn from(host: Host) -> String {
@@ -51,17 +40,5 @@ impl From<Host> for String {
 impl PartialEq<Host> for String {
     fn eq(&self, host: &Host) -> bool {
         self == host.as_str()
-    }
-}
-
-impl FromStr for Host {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Host, UnknownWord> {
-        let hosts = [Host::Native, Host::Local, Host::Huggingface, Host::Llm, Host::Tool, Host::Api];
-        hosts
-            .into_iter()
-            .find(|host| host.as_str() == word)
-            .ok_or_else(|| UnknownWord { word: word.to_owned(), allowed: "native, local, huggingface, llm, tool, api" })
     }
 }

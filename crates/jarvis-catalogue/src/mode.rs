@@ -1,8 +1,5 @@
 //! Where models may run: the inference mode, what the model server has loaded, and what follows from the two.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 /// A word that is not one of the few allowed.
@@ -12,6 +9,43 @@ pub struct UnknownWord {
     pub word: String,
     /// What is allowed, in words.
     pub allowed: &'static str,
+}
+
+/// `as_str`, `Display` and `FromStr` of an enum whose values are words; the function says how a text is read as one.
+macro_rules! words {
+    ($name:ident, $read:path, $first:ident = $one:literal $(, $other:ident = $word:literal)+) => {
+        impl $name {
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $name::$first => $one,
+                    $($name::$other => $word,)+
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::UnknownWord;
+
+            fn from_str(text: &str) -> Result<$name, $crate::UnknownWord> {
+                match $read(text).as_str() {
+                    $one => Ok($name::$first),
+                    $($word => Ok($name::$other),)+
+                    _ => Err($crate::UnknownWord { word: text.to_owned(), allowed: concat!($one $(, ", ", $word)+) }),
+                }
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+fn in_any_case(text: &str) -> String {
+    text.trim().to_ascii_lowercase()
 }
 
 /// Where the models of the catalogue may run.
@@ -26,32 +60,7 @@ pub enum InferenceMode {
     Hybrid,
 }
 
-impl InferenceMode {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            InferenceMode::Local => "local",
-            InferenceMode::Huggingface => "huggingface",
-            InferenceMode::Hybrid => "hybrid",
-        }
-    }
-}
-
-impl fmt::Display for InferenceMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for InferenceMode {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<InferenceMode, UnknownWord> {
-        [InferenceMode::Local, InferenceMode::Huggingface, InferenceMode::Hybrid]
-            .into_iter()
-            .find(|mode| mode.as_str().eq_ignore_ascii_case(word.trim()))
-            .ok_or_else(|| UnknownWord { word: word.to_owned(), allowed: "local, huggingface, hybrid" })
-    }
-}
+words!(InferenceMode, in_any_case, Local = "local", Huggingface = "huggingface", Hybrid = "hybrid");
 
 /// What the model server has loaded; each includes the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -66,32 +75,7 @@ pub enum Deployment {
     Full,
 }
 
-impl Deployment {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Deployment::Minimal => "minimal",
-            Deployment::Standard => "standard",
-            Deployment::Full => "full",
-        }
-    }
-}
-
-impl fmt::Display for Deployment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Deployment {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Deployment, UnknownWord> {
-        [Deployment::Minimal, Deployment::Standard, Deployment::Full]
-            .into_iter()
-            .find(|deployment| deployment.as_str().eq_ignore_ascii_case(word.trim()))
-            .ok_or_else(|| UnknownWord { word: word.to_owned(), allowed: "minimal, standard, full" })
-    }
-}
+words!(Deployment, in_any_case, Minimal = "minimal", Standard = "standard", Full = "full");
 
 /// Where a model's availability is asked, and where control tasks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -114,47 +98,17 @@ pub fn where_probed(mode: InferenceMode, deployment: Deployment) -> Probed {
 
 /// The models that the model server of the original loads, as `(id, task)`, in the order it lists them.
 pub fn local_models(deployment: Deployment) -> impl Iterator<Item = (&'static str, &'static str)> {
-    LOCAL.iter().filter(move |(since, _, _)| *since <= deployment).map(|(_, id, task)| (*id, *task))
+    let rows = include_str!("../data/local_models.tsv").lines().filter(|line| !line.starts_with('#'));
+    rows.filter_map(move |row| {
+        let (since, (id, task)) =
+            row.split_once('\t').and_then(|(since, rest)| Some((since, rest.split_once('\t')?)))?;
+        (since.parse::<Deployment>().ok()? <= deployment).then_some((id, task))
+    })
 }
-
-use Deployment::{Full, Minimal, Standard};
-
-static LOCAL: &[(Deployment, &str, &str)] = &[
-    (Minimal, "canny-control", "canny-control"),
-    (Minimal, "hed-control", "hed-control"),
-    (Minimal, "scribble-control", "scribble-control"),
-    (Minimal, "mlsd-control", "mlsd-control"),
-    (Minimal, "openpose-control", "openpose-control"),
-    (Minimal, "midas-control", "midas-control"),
-    (Minimal, "lllyasviel/sd-controlnet-canny", "canny-text-to-image"),
-    (Minimal, "lllyasviel/sd-controlnet-depth", "depth-text-to-image"),
-    (Minimal, "lllyasviel/sd-controlnet-hed", "hed-text-to-image"),
-    (Minimal, "lllyasviel/sd-controlnet-mlsd", "mlsd-text-to-image"),
-    (Minimal, "lllyasviel/sd-controlnet-openpose", "openpose-text-to-image"),
-    (Minimal, "lllyasviel/sd-controlnet-scribble", "scribble-text-to-image"),
-    (Minimal, "lllyasviel/sd-controlnet-seg", "seg-text-to-image"),
-    (Standard, "openai/whisper-base", "automatic-speech-recognition"),
-    (Standard, "microsoft/speecht5_asr", "automatic-speech-recognition"),
-    (Standard, "Intel/dpt-large", "depth-estimation"),
-    (Standard, "facebook/detr-resnet-50-panoptic", "image-segmentation"),
-    (Standard, "facebook/detr-resnet-101", "object-detection"),
-    (Standard, "google/owlvit-base-patch32", "object-detection"),
-    (Standard, "impira/layoutlm-document-qa", "document-question-answering"),
-    (Standard, "ydshieh/vit-gpt2-coco-en", "image-to-text"),
-    (Standard, "dandelin/vilt-b32-finetuned-vqa", "visual-question-answering"),
-    (Full, "nlpconnect/vit-gpt2-image-captioning", "image-to-text"),
-    (Full, "damo-vilab/text-to-video-ms-1.7b", "text-to-video"),
-    (Full, "JorisCos/DCCRNet_Libri1Mix_enhsingle_16k", "audio-to-audio"),
-    (Full, "espnet/kan-bayashi_ljspeech_vits", "text-to-speech"),
-    (Full, "lambdalabs/sd-image-variations-diffusers", "image-to-image"),
-    (Full, "runwayml/stable-diffusion-v1-5", "text-to-image"),
-    (Full, "microsoft/speecht5_vc", "audio-to-audio"),
-    (Full, "facebook/maskformer-swin-base-coco", "image-segmentation"),
-    (Full, "Intel/dpt-hybrid-midas", "depth-estimation"),
-];
 
 #[cfg(test)]
 mod tests {
+    use super::Deployment::{Full, Minimal, Standard};
     use super::*;
 
     #[test]

@@ -7,25 +7,15 @@ use serde_json::{Map, Value};
 
 use jarvis_plan::{Kind, Outcome, TaskError};
 
+/// A result as a resource; a URL is the display path of the file, such as `/images/ab12.png`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Output {
-    Text {
-        text: String,
-    },
-    /// A picture, by its display path such as `/images/ab12.png`.
-    Image {
-        url: String,
-    },
-    Audio {
-        url: String,
-    },
-    Video {
-        url: String,
-    },
-    Json {
-        value: Value,
-    },
+    Text { text: String },
+    Image { url: String },
+    Audio { url: String },
+    Video { url: String },
+    Json { value: Value },
 }
 
 impl Output {

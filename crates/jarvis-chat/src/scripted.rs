@@ -13,6 +13,7 @@ pub struct Scripted {
     replies: Mutex<VecDeque<Result<ChatReply, ChatError>>>,
     requests: Mutex<Vec<ChatRequest>>,
     context_tokens: usize,
+    sees: bool,
 }
 
 impl Scripted {
@@ -31,13 +32,19 @@ impl Scripted {
     /// A model that gives these results, in order.
     pub fn answering(replies: impl IntoIterator<Item = Result<ChatReply, ChatError>>) -> Scripted {
         let replies = Mutex::new(replies.into_iter().collect());
-        Scripted { replies, requests: Mutex::default(), context_tokens: 4096 }
+        Scripted { replies, requests: Mutex::default(), context_tokens: 4096, sees: false }
     }
 
     /// Sets the context size, 4,096 tokens by default. Four bytes count as one token.
     #[must_use]
     pub fn with_context(self, tokens: usize) -> Scripted {
         Scripted { context_tokens: tokens, ..self }
+    }
+
+    /// Sets whether it takes pictures; it does not by default.
+    #[must_use]
+    pub fn seeing(self, sees: bool) -> Scripted {
+        Scripted { sees, ..self }
     }
 
     pub fn requests(&self) -> Vec<ChatRequest> {
@@ -61,6 +68,10 @@ impl ChatModel for Scripted {
 
     fn token_ids(&self, _: &str, _: &str) -> Vec<u32> {
         Vec::new()
+    }
+
+    fn can_see(&self) -> bool {
+        self.sees
     }
 
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {

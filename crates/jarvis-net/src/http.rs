@@ -282,24 +282,15 @@ pub fn join<'a>(base: &Url, segments: impl IntoIterator<Item = &'a str>) -> Opti
 
 #[cfg(test)]
 mod tests {
+    use jarvis_testing::cases::table;
+
     use super::*;
 
     #[test]
     fn this_machine_is_reached_directly() {
         let proxy = Secret::new("http://proxy.test:3128");
-        for (base, local) in [
-            ("http://localhost:8005", true),
-            ("http://localhost.", true),
-            ("http://models.localhost", true),
-            ("http://127.0.0.9/x", true),
-            ("http://[::1]:1", true),
-            ("http://[::ffff:127.0.0.1]", true),
-            ("https://models.test", false),
-            ("http://localhost.example.org", false),
-            ("http://notlocalhost", false),
-            ("http://10.0.0.1", false),
-        ] {
-            let base = Url::parse(base).unwrap();
+        for (base, local) in table::<(String, bool)>(include_str!("http.json"), "routes") {
+            let base = Url::parse(&base).unwrap();
             let route = |proxy| format!("{:?}", Route::to(&base, proxy));
             let (with, without) = if local { ("Direct", "Direct") } else { ("Proxy", "Environment") };
             assert!(route(proxy.as_ref()).starts_with(with) && route(None).starts_with(without), "{base}");

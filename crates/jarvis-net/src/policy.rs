@@ -184,6 +184,30 @@ pub fn shown(url: &Url) -> String {
     crate::text::shorten(bare(url.clone()).as_str(), 200)
 }
 
+/// The address of a service, which `Debug` shows as messages do.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ServiceUrl(Url);
+
+impl From<Url> for ServiceUrl {
+    fn from(url: Url) -> ServiceUrl {
+        ServiceUrl(url)
+    }
+}
+
+impl std::ops::Deref for ServiceUrl {
+    type Target = Url;
+
+    fn deref(&self) -> &Url {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for ServiceUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Debug::fmt(&shown(self), f)
+    }
+}
+
 /// The address in a text without credentials, query and fragment. A text that is no address, and so may be anything, a key
 /// included, is not shown at all.
 pub fn without_secrets(address: &str) -> String {

@@ -137,32 +137,18 @@ pub enum Verdict {
 }
 
 /// Approvals that cannot be used.
+#[allow(missing_docs, reason = "each message says what its variant is")]
 #[derive(Debug, thiserror::Error)]
 pub enum ApprovalsError {
-    /// The file cannot be read.
     #[error("the approvals of tools in {} cannot be read", .path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: std::io::Error,
-    },
-    /// The file is not what was written.
+    Read { path: PathBuf, source: std::io::Error },
     #[error(
         "the approvals of tools in {} are damaged ({reason}); move the file away, and all tools are approved anew at first use",
         .path.display()
     )]
-    Broken {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The file cannot be written.
+    Broken { path: PathBuf, reason: String },
     #[error(transparent)]
     Write(#[from] FileError),
-    /// No tool of that name was ever seen.
     #[error("no tool `{0}` is described from outside; see `jarvis tools list`")]
     Unknown(String),
 }

@@ -34,59 +34,27 @@ pub const MAX_MESSAGE: usize = 4 << 20;
 const RAISE: &str = "; `timeout_s` raises the limit";
 
 /// Why a method cannot become a tool.
+#[allow(missing_docs, reason = "each message says what its variant is")]
 #[derive(Debug, thiserror::Error)]
 pub enum GrpcError {
-    /// The address is invalid.
     #[error("`{address}` is not the address of a gRPC service: it {reason}; write HOST:PORT or http(s)://HOST:PORT")]
     Address {
         /// The address, without what may be secret.
         address: String,
-        /// What is wrong with it, or missing.
         reason: String,
     },
-    /// The client cannot be made.
     #[error("no connection to `{address}` can be prepared: {reason}")]
-    Client {
-        /// The address.
-        address: String,
-        /// Why.
-        reason: String,
-    },
-    /// A file cannot be read.
+    Client { address: String, reason: String },
     #[error("{} cannot be read", .path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: std::io::Error,
-    },
-    /// A file is too large.
+    Read { path: PathBuf, source: std::io::Error },
     #[error("{} is larger than {} MiB", .path.display(), MAX_MESSAGE >> 20)]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A file holds no descriptors.
+    TooLarge { path: PathBuf },
     #[error("{} holds no usable descriptors: {reason}", .path.display())]
-    Descriptors {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
-    /// The method is not named as methods are.
+    Descriptors { path: PathBuf, reason: String },
     #[error("`{method}` does not name a method: Service/Method, such as `Math/Add`")]
-    MethodName {
-        /// What was written.
-        method: String,
-    },
-    /// The method does not exist, or cannot be a tool.
+    MethodName { method: String },
     #[error("{reason}")]
-    Method {
-        /// Why, in words.
-        reason: String,
-    },
+    Method { reason: String },
 }
 
 /// The name of a method: the service's full name and its own.

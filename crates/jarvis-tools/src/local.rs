@@ -14,25 +14,25 @@ mod tests;
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::{Registry, RegistryError, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec};
+use crate::hub::Function;
+use crate::{Observation, Registry, RegistryError, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec};
 
-pub use calculator::{CalcError, Calculator, evaluate};
-pub use count::{Count, Counts};
+pub use calculator::{CalcError, evaluate};
+pub use count::Counts;
 pub use functions::HubFunction;
 pub use numbers::{narrow, number};
-pub use search::SearchDocument;
 
 /// Adds all native tools, the thirteen functions of the hub after the others.
 ///
 /// # Errors
 /// When a name is taken.
 pub fn add_to(registry: &mut Registry) -> Result<(), RegistryError> {
-    registry.add(Arc::new(plot::Plot::default()))?;
-    registry.add(Arc::new(Calculator::default()))?;
-    registry.add(Arc::new(Count::default()))?;
-    registry.add(Arc::new(SearchDocument::default()))?;
+    for tool in [plot::tool(), calculator::tool(), count::tool(), search::tool()] {
+        registry.add(Arc::new(tool))?;
+    }
     for function in HubFunction::all() {
         registry.add(Arc::new(function))?;
     }
@@ -46,7 +46,31 @@ pub fn draws(name: &str) -> bool {
 
 /// Whether a tool is a function of the hub. There are thirteen of them, and the calculator does what they do.
 pub fn is_of_hub(spec: &ToolSpec) -> bool {
-    spec.source == ToolSource::Native && HubFunction::all().any(|function| function.spec().name == spec.name)
+    spec.source == ToolSource::Native && Function::ALL.into_iter().any(|function| function.name() == spec.name)
+}
+
+type Work = Box<dyn FnOnce() -> Result<Observation, ToolError> + Send>;
+type Prepare = Box<dyn Fn(&Value, &Scope) -> Result<Work, ToolError> + Send + Sync>;
+
+/// A tool that reads its input at once and works off the runtime's threads.
+struct NativeTool {
+    spec: ToolSpec,
+    prepare: Prepare,
+}
+
+#[async_trait]
+impl Tool for NativeTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, input: &Value, scope: &Scope) -> Result<Observation, ToolError> {
+        on_a_thread(&self.spec.name, (self.prepare)(input, scope)?).await?
+    }
+}
+
+fn wrong(what: impl Into<String>) -> ToolError {
+    ToolError::new(ToolErrorKind::InvalidInput, what)
 }
 
 /// The description of a native tool.

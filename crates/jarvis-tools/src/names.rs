@@ -53,21 +53,15 @@ pub fn tool_name(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use jarvis_testing::cases::table;
+
     use super::*;
 
     #[test]
     fn names_are_as_toolbench_writes_them() {
-        for (name, standard, function) in [
-            ("/Smart_Phones", "smart_phones", "smart_phones"),
-            ("/dns/{domain}", "dns_domain", "dns_domain"),
-            ("24hr Ticker", "get_24hr_ticker", "get_24hr_ticker"),
-            ("ID", "id", "is_id"),
-            ("天气 Now!", "天气_now", "天气_now"),
-            ("__", "", "is_"),
-            ("a--b__c", "a_b_c", "a_b_c"),
-        ] {
-            assert_eq!(standardize(name), standard, "{name}");
-            assert_eq!(api_function_name(name), function, "{name}");
+        for (name, standard, function) in table::<(String, String, String)>(include_str!("names.json"), "names") {
+            assert_eq!(standardize(&name), standard, "{name}");
+            assert_eq!(api_function_name(&name), function, "{name}");
         }
         assert_eq!(change_name("Id"), "Id");
     }

@@ -137,78 +137,26 @@ impl Opened {
 }
 
 /// A configuration that no registry can be made of.
+#[allow(missing_docs, reason = "each message says what its variant is")]
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// An entry lacks something.
     #[error("{entry} lacks {missing}")]
-    Missing {
-        /// The entry, in words.
-        entry: String,
-        /// What is missing, in words.
-        missing: String,
-    },
-    /// An entry says where its tool is not at all, or more than once.
+    Missing { entry: String, missing: String },
     #[error("{entry} must have exactly one of {of}")]
-    OneOf {
-        /// The entry.
-        entry: String,
-        /// What it must have one of.
-        of: &'static str,
-    },
-    /// An entry names a built-in tool that there is not.
+    OneOf { entry: String, of: &'static str },
     #[error("{entry} names no built-in tool; there are: {known}")]
-    NotNative {
-        /// The entry.
-        entry: String,
-        /// The built-in tools.
-        known: String,
-    },
-    /// Something that an entry says cannot be used.
+    NotNative { entry: String, known: String },
     #[error("{entry}: {reason}")]
-    Invalid {
-        /// The entry.
-        entry: String,
-        /// Why, in words.
-        reason: String,
-    },
-    /// This build cannot reach such tools.
+    Invalid { entry: String, reason: String },
     #[error("{entry} needs a build of jarvis with the feature `{feature}`")]
-    NotBuilt {
-        /// The entry.
-        entry: String,
-        /// The cargo feature that is off.
-        feature: &'static str,
-    },
-    /// A gRPC entry cannot be used.
+    NotBuilt { entry: String, feature: &'static str },
     #[cfg(feature = "grpc")]
     #[error("{entry} cannot be used")]
-    Grpc {
-        /// The entry.
-        entry: String,
-        /// Why.
-        #[source]
-        source: GrpcError,
-    },
-    /// An OpenAPI document cannot be used.
+    Grpc { entry: String, source: GrpcError },
     #[error("{entry}: the document {} cannot be used", .path.display())]
-    Document {
-        /// The entry.
-        entry: String,
-        /// The document.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: ApiError,
-    },
-    /// A tool is not taken.
+    Document { entry: String, path: PathBuf, source: ApiError },
     #[error("{entry}: {reason}")]
-    Registry {
-        /// The entry.
-        entry: String,
-        /// Why.
-        reason: RegistryError,
-    },
-    /// The approvals cannot be used.
+    Registry { entry: String, reason: RegistryError },
     #[error(transparent)]
     Approvals(#[from] ApprovalsError),
 }

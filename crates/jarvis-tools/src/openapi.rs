@@ -4,7 +4,6 @@
 //! path alone. The address is the operator's; a model fills in placeholders, queries and bodies, and an argument never
 //! leaves its place. Redirects are not followed, so that the key goes nowhere else.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +22,7 @@ use crate::{
     template, untrusted,
 };
 use jarvis_net::http::Route;
-use jarvis_net::policy;
+use jarvis_net::policy::ServiceUrl;
 use jarvis_net::retry::Retries;
 use jarvis_net::text::{Secret, cut, shorten};
 use jarvis_store::sniff;
@@ -37,10 +36,10 @@ const MAX_WAIT: Duration = Duration::from_secs(20);
 const MAX_DEPTH: usize = 8;
 
 /// How an API is called. `Debug` leaves out what may be secret.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct OpenApiConfig {
     /// Its address, in place of the document's: `https://api.example.org/v1`.
-    pub base: Url,
+    pub base: ServiceUrl,
     /// Its key, if it asks for one.
     pub key: Option<Secret>,
     /// Where the key goes, in place of the document's.
@@ -59,7 +58,7 @@ impl OpenApiConfig {
     /// The usual settings for an address: 30 s a try, 8 MiB an answer, 20,000 characters of it passed on.
     pub fn new(base: Url) -> OpenApiConfig {
         OpenApiConfig {
-            base,
+            base: base.into(),
             key: None,
             key_place: None,
             timeout: Duration::from_secs(30),
@@ -67,15 +66,6 @@ impl OpenApiConfig {
             max_chars: 20_000,
             first_wait: Duration::from_millis(500),
         }
-    }
-}
-
-impl fmt::Debug for OpenApiConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenApiConfig")
-            .field("base", &policy::shown(&self.base))
-            .field("key", &self.key)
-            .finish_non_exhaustive()
     }
 }
 

@@ -40,20 +40,13 @@ struct Entry {
 }
 
 /// Why a tool is not taken into a registry.
+#[allow(missing_docs, reason = "each message says what its variant is")]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    /// Something that a model must know is missing.
     #[error("the tool `{name}` lacks {missing}")]
-    Incomplete {
-        /// The tool.
-        name: String,
-        /// What is missing, in words.
-        missing: String,
-    },
-    /// Its name is no name.
+    Incomplete { name: String, missing: String },
     #[error("`{0}` cannot be the name of a tool: letters, digits, `_`, `-`, `.` and `/`, at most 128")]
     Name(String),
-    /// Its name is taken.
     #[error("there are two tools named `{0}`")]
     Twice(String),
 }

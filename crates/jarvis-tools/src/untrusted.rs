@@ -133,26 +133,18 @@ pub(crate) fn first_sentence(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use jarvis_testing::cases::table;
     use serde_json::json;
 
     use super::*;
 
+    const CASES: &str = include_str!("untrusted.json");
+
     #[test]
     fn what_is_not_seen_is_taken_out() {
-        for (text, kept, hidden) in [
-            ("Adds two numbers.\n\tReally.", "Adds two numbers.\n\tReally.", false),
-            ("天气 🌧️ naïve Привет", "天气 🌧️ naïve Привет", false),
-            ("Adds\r\nnumbers", "Adds\nnumbers", false),
-            ("Adds\u{e0049}\u{e0067}\u{e006e} numbers", "Adds numbers", true),
-            ("\u{202e}sddA\u{202c}", "sddA", true),
-            ("a\u{200b}b\u{feff}c\u{2063}d", "abcd", true),
-            ("\u{1b}[8mhidden\u{1b}[0m", "[8mhidden[0m", true),
-            ("a\u{e0101}b", "ab", true),
-            ("\u{202e}\t a \u{202c}", "a", true),
-            ("", "", false),
-        ] {
+        for (text, kept, hidden) in table::<(String, String, bool)>(CASES, "cleaned") {
             let mut found = Found::default();
-            assert_eq!(clean(text, 100, &mut found), kept);
+            assert_eq!(clean(&text, 100, &mut found), kept);
             assert_eq!(found, Found { hidden, cut: false }, "{text:?}");
         }
         let mut found = Found::default();
@@ -178,14 +170,8 @@ mod tests {
 
     #[test]
     fn the_first_sentence_says_what_a_tool_does() {
-        for (text, first) in [
-            ("Echoes back the input. More.", "Echoes back the input"),
-            ("Reads v1.2 files", "Reads v1.2 files"),
-            ("天气预报。更多", "天气预报"),
-            ("One line\nanother", "One line"),
-            ("", ""),
-        ] {
-            assert_eq!(first_sentence(text), first);
+        for (text, first) in table::<(String, String)>(CASES, "first") {
+            assert_eq!(first_sentence(&text), first);
         }
     }
 

@@ -120,16 +120,7 @@ impl ChatWorker {
         }
         Ok(answer.to_owned())
     }
-}
 
-#[async_trait]
-impl Worker for ChatWorker {
-    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
-        self.output(job).await.map(Value::from)
-    }
-}
-
-impl ChatWorker {
     async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let task = job.candidate.effective_task.as_str();
         if is_on_text(task) {
@@ -146,6 +137,13 @@ impl ChatWorker {
             .hint("Configure a chat model that takes pictures"));
         }
         self.on_picture(job).await
+    }
+}
+
+#[async_trait]
+impl Worker for ChatWorker {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self.output(job).await.map(Value::from)
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod call;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ use crate::{Inputs, results};
 use call::{Body, Call, Wanted};
 use jarvis_net::Secret;
 use jarvis_net::http::Route;
-use jarvis_net::policy::shown;
+use jarvis_net::policy::ServiceUrl;
 use jarvis_net::retry::Retries;
 use jarvis_tools::service::{Reply, Service, model_url};
 
@@ -30,10 +29,10 @@ pub const HF_INFERENCE: &str = "https://router.huggingface.co/hf-inference/model
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// How Hugging Face is called. `Debug` leaves out what may be secret.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct HuggingFaceConfig {
     /// The address before the model's id; [`HF_INFERENCE`] unless the models are elsewhere.
-    pub base: Url,
+    pub base: ServiceUrl,
     pub token: Option<Secret>,
     /// The organisation to bill, sent as `X-HF-Bill-To`.
     pub bill_to: Option<String>,
@@ -52,7 +51,7 @@ pub struct HuggingFaceConfig {
 impl HuggingFaceConfig {
     pub fn new(base: Url, token: Option<Secret>) -> HuggingFaceConfig {
         HuggingFaceConfig {
-            base,
+            base: base.into(),
             token,
             bill_to: None,
             proxy: None,
@@ -60,20 +59,6 @@ impl HuggingFaceConfig {
             timeout: Duration::from_secs(60),
             max_wait: Duration::from_secs(45),
         }
-    }
-}
-
-impl fmt::Debug for HuggingFaceConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HuggingFaceConfig")
-            .field("base", &shown(&self.base))
-            .field("token", &self.token)
-            .field("bill_to", &self.bill_to)
-            .field("proxy", &self.proxy)
-            .field("wait_for_model", &self.wait_for_model)
-            .field("timeout", &self.timeout)
-            .field("max_wait", &self.max_wait)
-            .finish()
     }
 }
 
@@ -206,16 +191,7 @@ impl HuggingFace {
             (Wanted::Boxes | Wanted::Masks, _, _) => Err(self.service.bad_reply(&reply, "a list")),
         }
     }
-}
 
-#[async_trait]
-impl Worker for HuggingFace {
-    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
-        self.output(job).await.map(Value::from)
-    }
-}
-
-impl HuggingFace {
     async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let call = call::prepare(&self.inputs, job).await?;
         let hosted = self.config.base.host_str().is_some_and(|host| host.ends_with("huggingface.co"));
@@ -225,6 +201,13 @@ impl HuggingFace {
         }
         let reply = self.call(job, &call).await?;
         self.result(call, reply).await
+    }
+}
+
+#[async_trait]
+impl Worker for HuggingFace {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self.output(job).await.map(Value::from)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Pictures and sound from an OpenAI-compatible endpoint: image generation, speech, transcription.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,15 +15,15 @@ use crate::chat::need;
 use crate::{Inputs, results};
 use jarvis_net::Secret;
 use jarvis_net::http::Route;
-use jarvis_net::policy::shown;
+use jarvis_net::policy::ServiceUrl;
 use jarvis_store::sniff;
 use jarvis_tools::service::{Service, join};
 
 /// How a media endpoint is called. A task without a model is not served. `Debug` leaves out what may be secret.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct MediaEndpointConfig {
     /// The base URL, usually ending in `/v1`.
-    pub base: Url,
+    pub base: ServiceUrl,
     pub key: Option<Secret>,
     /// The proxy to call through; without it the one that the environment names, if any. An address on this machine is
     /// called directly.
@@ -47,7 +46,7 @@ impl MediaEndpointConfig {
     /// The usual settings for an address and a key; no task is served until its model is named.
     pub fn new(base: Url, key: Option<Secret>) -> MediaEndpointConfig {
         MediaEndpointConfig {
-            base,
+            base: base.into(),
             key,
             proxy: None,
             image_model: None,
@@ -58,23 +57,6 @@ impl MediaEndpointConfig {
             speech_format: "wav".to_owned(),
             timeout: Duration::from_secs(90),
         }
-    }
-}
-
-impl fmt::Debug for MediaEndpointConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MediaEndpointConfig")
-            .field("base", &shown(&self.base))
-            .field("key", &self.key)
-            .field("proxy", &self.proxy)
-            .field("image_model", &self.image_model)
-            .field("speech_model", &self.speech_model)
-            .field("transcription_model", &self.transcription_model)
-            .field("image_size", &self.image_size)
-            .field("voice", &self.voice)
-            .field("speech_format", &self.speech_format)
-            .field("timeout", &self.timeout)
-            .finish()
     }
 }
 
@@ -153,16 +135,7 @@ impl MediaEndpoint {
             None => Err(self.service.bad_reply(&reply, "a text")),
         }
     }
-}
 
-#[async_trait]
-impl Worker for MediaEndpoint {
-    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
-        self.output(job).await.map(Value::from)
-    }
-}
-
-impl MediaEndpoint {
     async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let task = job.candidate.effective_task.as_str();
         let Some(model) = self.model(task) else {
@@ -177,6 +150,13 @@ impl MediaEndpoint {
             "text-to-speech" => self.speak(job, model).await,
             _ => self.transcribe(job, model).await,
         }
+    }
+}
+
+#[async_trait]
+impl Worker for MediaEndpoint {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self.output(job).await.map(Value::from)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Models on a server that speaks the protocol of the original's model server: `POST /models/{id}`.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use jarvis_catalogue::{Family, TaskType, find};
 use jarvis_engine::{Job, Worker};
 use jarvis_net::Secret;
 use jarvis_net::http::Route;
-use jarvis_net::policy::shown;
+use jarvis_net::policy::{ServiceUrl, shown};
 use jarvis_net::text::shorten;
 use jarvis_plan::{ErrorCode, Kind, TaskError};
 use jarvis_store::{Media, blocking, sniff};
@@ -36,9 +35,9 @@ pub enum Sharing {
 }
 
 /// How a model server is called. `Debug` leaves out what may be secret.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct ModelServerConfig {
-    pub base: Url,
+    pub base: ServiceUrl,
     pub token: Option<Secret>,
     pub sharing: Sharing,
     pub timeout: Duration,
@@ -48,18 +47,7 @@ impl ModelServerConfig {
     /// The usual settings for an address: the folder is shared, a call may take 90 s, which leaves time for
     /// the next candidate.
     pub fn new(base: Url) -> ModelServerConfig {
-        ModelServerConfig { base, token: None, sharing: Sharing::Folder, timeout: Duration::from_secs(90) }
-    }
-}
-
-impl fmt::Debug for ModelServerConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ModelServerConfig")
-            .field("base", &shown(&self.base))
-            .field("token", &self.token)
-            .field("sharing", &self.sharing)
-            .field("timeout", &self.timeout)
-            .finish()
+        ModelServerConfig { base: base.into(), token: None, sharing: Sharing::Folder, timeout: Duration::from_secs(90) }
     }
 }
 
@@ -252,16 +240,7 @@ impl ModelServer {
             Err(error) => Err(error),
         }
     }
-}
 
-#[async_trait]
-impl Worker for ModelServer {
-    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
-        self.output(job).await.map(Value::from)
-    }
-}
-
-impl ModelServer {
     async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let task = job.candidate.effective_task.as_str();
         let (body, picture) = self.body(job).await?;
@@ -274,6 +253,13 @@ impl ModelServer {
         let request = self.service.post(url).await?.json(&body);
         let reply = self.service.accept(self.service.send(request).await?)?;
         self.result(task, reply, picture).await
+    }
+}
+
+#[async_trait]
+impl Worker for ModelServer {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self.output(job).await.map(Value::from)
     }
 }
 

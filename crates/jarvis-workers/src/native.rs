@@ -11,7 +11,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Job, Worker};
-use jarvis_plan::{ErrorCode, TaskError};
+use jarvis_plan::{ErrorCode, Kind, TaskError};
 
 pub use programs::{Program, Programs};
 
@@ -46,19 +46,32 @@ impl Native {
         }
     }
 
+    /// Fetches the medium of a job, decodes it within the limit of pixels and does the work, off the async threads.
+    async fn on_medium<M, T: Send + 'static>(
+        &self,
+        job: &Job,
+        (arg, kind): (&str, Kind),
+        decode: fn(&[u8], u64) -> Result<M, TaskError>,
+        work: impl FnOnce(M, &Cancel) -> Result<T, TaskError> + Send + 'static,
+    ) -> Result<T, TaskError>
+    where
+        M: 'static,
+    {
+        let bytes = self.inputs.bytes(required(job, arg)?, kind).await?;
+        let max_pixels = self.inputs.limits().max_pixels;
+        let all = move |cancel: &Cancel| {
+            let medium = decode(&bytes, max_pixels)?;
+            drop(bytes);
+            cancel.check()?;
+            work(medium, cancel)
+        };
+        self.inputs.heavy().run(&job.cancel, all).await
+    }
+
     pub fn programs(&self) -> &Programs {
         &self.programs
     }
-}
 
-#[async_trait]
-impl Worker for Native {
-    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
-        self.output(job).await.map(Value::from)
-    }
-}
-
-impl Native {
     async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         if let Some(done) = text::perform(job).await {
             return done;
@@ -82,6 +95,13 @@ impl Native {
                 Err(TaskError::new(ErrorCode::UnsupportedTask, format!("there is no native model `{other}`")))
             }
         }
+    }
+}
+
+#[async_trait]
+impl Worker for Native {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self.output(job).await.map(Value::from)
     }
 }
 

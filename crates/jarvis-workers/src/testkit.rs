@@ -1,12 +1,10 @@
 //! What the unit tests of the workers share: jobs, folders, pictures, a scripted chat model.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use async_trait::async_trait;
-use futures::stream::{self, BoxStream, StreamExt as _};
 use image::{DynamicImage, Rgb, RgbImage};
 use jarvis_catalogue::Host;
-use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, TokenUsage};
+use jarvis_chat::{ChatError, ChatReply, Scripted, TokenUsage};
 use jarvis_engine::{Events, Job};
 use jarvis_plan::{Candidate, Event, Request, RunId, Task, TaskId};
 use jarvis_store::Media;
@@ -85,65 +83,13 @@ pub(crate) const FLAC: &[u8] = b"fLaC\0\0\0\x22\x10\0\x10\0";
 /// The start of an MP4 file.
 pub(crate) const MP4: &[u8] = b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom\0\0\0\x08mdat";
 
-pub(crate) struct Scripted {
-    pub(crate) sees: bool,
-    pub(crate) answer: Result<ChatReply, ChatError>,
-    pub(crate) asked: Mutex<Vec<ChatRequest>>,
-}
-
-impl Scripted {
-    pub(crate) fn new(sees: bool, answer: Result<&str, ChatError>) -> Scripted {
-        let answer = answer.map(|text| ChatReply {
-            text: text.to_owned(),
-            finish_reason: "stop".to_owned(),
-            usage: TokenUsage { prompt: 7, completion: 2 },
-            ..ChatReply::default()
-        });
-        Scripted { sees, answer, asked: Mutex::default() }
-    }
-}
-
-#[async_trait]
-impl ChatModel for Scripted {
-    fn model_name(&self, _stage: &str) -> String {
-        "scripted".to_owned()
-    }
-
-    fn context_tokens(&self, _stage: &str) -> usize {
-        4096
-    }
-
-    fn count_tokens(&self, _stage: &str, text: &str) -> usize {
-        text.len() / 4
-    }
-
-    fn token_ids(&self, _stage: &str, _text: &str) -> Vec<u32> {
-        Vec::new()
-    }
-
-    fn can_see(&self) -> bool {
-        self.sees
-    }
-
-    async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        self.asked.lock().unwrap().push(request.clone());
-        self.answer.clone()
-    }
-
-    async fn stream(
-        &self,
-        request: &ChatRequest,
-    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
-        #[allow(clippy::disallowed_methods)]
-        let reply = self.complete(request).await?;
-        let words: Vec<String> = reply.text.split_inclusive(' ').map(str::to_owned).collect();
-        let mut chunks: Vec<Result<ChatChunk, ChatError>> =
-            words.into_iter().map(|text| Ok(ChatChunk { text, ..ChatChunk::default() })).collect();
-        chunks.push(Ok(ChatChunk {
-            text: String::new(),
-            finish_reason: Some(reply.finish_reason),
-            usage: Some(reply.usage),
-        }));
-        Ok(stream::iter(chunks).boxed())
-    }
+/// A chat model that gives the same answer to each of its first calls.
+pub(crate) fn scripted(sees: bool, answer: Result<&str, ChatError>) -> Arc<Scripted> {
+    let answer = answer.map(|text| ChatReply {
+        text: text.to_owned(),
+        finish_reason: "stop".to_owned(),
+        usage: TokenUsage { prompt: 7, completion: 2 },
+        ..ChatReply::default()
+    });
+    Arc::new(Scripted::answering(vec![answer; 4]).seeing(sees))
 }

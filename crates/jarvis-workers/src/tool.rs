@@ -71,16 +71,7 @@ impl ToolWorker {
         let mime = sniff(&bytes).map_or("application/octet-stream", |found| found.mime);
         blocking(move || Ok(format!("data:{mime};base64,{}", STANDARD.encode(&bytes)).into())).await
     }
-}
 
-#[async_trait]
-impl Worker for ToolWorker {
-    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
-        self.output(job).await.map(Value::from)
-    }
-}
-
-impl ToolWorker {
     async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let name = &job.candidate.id;
         let spec = self.registry.spec(name).ok_or_else(|| {
@@ -95,6 +86,13 @@ impl ToolWorker {
         let scope = Scope { cancel: job.cancel.clone(), document };
         let observation = self.registry.call(name, &input, &scope).await.map_err(|error| call_failed(&error))?;
         inference_of(observation, self.inputs.media()).await
+    }
+}
+
+#[async_trait]
+impl Worker for ToolWorker {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self.output(job).await.map(Value::from)
     }
 }
 
@@ -201,7 +199,7 @@ pub fn call_failed(error: &ToolError) -> TaskError {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use jarvis_testing::cases::table;
 
     use super::*;
     use crate::testkit::{inputs, job};
@@ -209,18 +207,8 @@ mod tests {
 
     #[test]
     fn values_become_what_the_schema_says() {
-        for (value, schema, want) in [
-            ("5", json!({"type": "string"}), json!("5")),
-            ("5", json!({"type": "integer"}), json!(5)),
-            (" 2.5 ", json!({"type": "number"}), json!(2.5)),
-            ("True", json!({"type": "boolean"}), json!(true)),
-            ("many", json!({"type": "number"}), json!("many")),
-            ("[1, 2]", json!({"type": "array"}), json!([1, 2])),
-            ("1, 2", json!({"type": "array", "items": {"type": "number"}}), json!("1, 2")),
-            ("{\"a\": 1}", json!({"type": ["object", "null"]}), json!({"a": 1})),
-            ("x", json!({}), json!("x")),
-        ] {
-            assert_eq!(typed(value.into(), &schema), want, "{value} {schema}");
+        for (value, schema, want) in table::<(String, Value, Value)>(include_str!("tool.json"), "typed") {
+            assert_eq!(typed(value.as_str().into(), &schema), want, "{value} {schema}");
         }
     }
 

@@ -5,11 +5,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
     #[error("cannot read {}", .path.display())]
-    Read {
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
+    Read { path: PathBuf, source: std::io::Error },
     #[error("the document has {bytes} bytes, more than the limit of {}", super::MAX_DOCUMENT)]
     TooLarge { bytes: u64 },
     #[error("the document is neither JSON nor YAML: {reason}")]

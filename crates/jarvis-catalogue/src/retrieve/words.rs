@@ -68,22 +68,14 @@ fn add(run: &str, of: Kind, terms: &mut Vec<String>) {
 
 #[cfg(test)]
 mod tests {
+    use jarvis_testing::cases::table;
+
     use super::terms;
 
     #[test]
     fn texts_are_split_into_terms() {
-        for (text, expected) in [
-            ("", ""),
-            ("GET /search/movie?page=2", "get search movi page 2"),
-            ("Getting the movies' keywords, don't", "get the movi keyword don't"),
-            ("the user’s id", "the user id"),
-            ("getMovieKeywords of IMDb", "getmoviekeyword get movi keyword of imdb"),
-            ("Найди фильмы с актёром", "найд фильм с актер"),
-            ("天气预报 today", "天气 气预 预报 today"),
-            ("查", "查"),
-            ("ünïcode Ünïcode", "ünïcode ünïcode"),
-        ] {
-            assert_eq!(terms(text).join(" "), expected, "{text}");
+        for (text, expected) in table::<(String, String)>(include_str!("words.json"), "terms") {
+            assert_eq!(terms(&text).join(" "), expected, "{text}");
         }
     }
 }

@@ -2,7 +2,11 @@
 
 use std::collections::HashSet;
 
+use jarvis_testing::cases::table;
+
 use super::*;
+
+const CASES: &str = include_str!("tests.json");
 
 /// The planner's list of the original, in its order.
 const PLANNER: &str = "token-classification text2text-generation summarization translation question-answering \
@@ -42,20 +46,9 @@ fn names_and_aliases_are_found() {
     for name in PLANNER.split(' ') {
         check(name, Some(name));
     }
-    check("tts", Some("text-to-speech"));
-    check("ASR", Some("automatic-speech-recognition"));
-    check("speech recognition", Some("automatic-speech-recognition"));
-    check("Speech_To_Text", Some("automatic-speech-recognition"));
-    check("vqa", Some("visual-question-answering"));
-    check("ocr", Some("image-to-text"));
-    check("image captioning", Some("image-to-text"));
-    check("NER", Some("token-classification"));
-    check("sentiment", Some("text-classification"));
-    check("img2img", Some("image-to-image"));
-    check(" Summary ", Some("summarization"));
-    check("pose detection", Some("openpose-control"));
-    check("time-travel", None);
-    check("", None);
+    for (said, meant) in table::<(String, Option<String>)>(CASES, "names") {
+        check(&said, meant.as_deref());
+    }
 }
 
 #[test]
@@ -82,17 +75,10 @@ fn arguments_have_the_default_shapes() {
 
 #[test]
 fn missing_arguments_are_named() {
-    let check = |task: &str, given: &[&str], missing: Option<&str>| {
-        let found = find(task).unwrap().missing(|name| given.contains(&name));
-        assert_eq!(found.as_deref(), missing, "{task} {given:?}");
-    };
-    check("image-to-text", &["image"], None);
-    check("image-to-text", &["text"], Some("image"));
-    check("vqa", &[], Some("image, text"));
-    check("sentence-similarity", &["text1", "text2"], None);
-    check("sentence-similarity", &["text", "sentences"], None);
-    check("sentence-similarity", &["text1", "sentences"], Some("text1, text2 or text, sentences"));
-    check("canny-text-to-image", &["image"], None);
+    for (task, given, missing) in table::<(String, Vec<String>, Option<String>)>(CASES, "missing") {
+        let found = find(&task).unwrap().missing(|name| given.iter().any(|given| given == name));
+        assert_eq!(found, missing, "{task} {given:?}");
+    }
 }
 
 #[test]

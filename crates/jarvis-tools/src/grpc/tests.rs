@@ -1,9 +1,12 @@
 //! Names, addresses, descriptors, and JSON as messages.
 
+use jarvis_testing::cases::table;
 use prost_reflect::prost::Message;
 use serde_json::json;
 
 use super::*;
+
+const CASES: &str = include_str!("tests.json");
 
 const RICH: &str = r#"
 syntax = "proto3";
@@ -43,19 +46,8 @@ fn method() -> MethodDescriptor {
 
 #[test]
 fn methods_are_named_as_people_write_them() {
-    for (text, path) in [
-        ("Math/Add", Some("/Math/Add")),
-        (" /Math/Add ", Some("/Math/Add")),
-        ("a.b.Math/Add", Some("/a.b.Math/Add")),
-        ("a.b.Math.Add", Some("/a.b.Math/Add")),
-        ("Math.Add", Some("/Math/Add")),
-        ("Add", None),
-        ("", None),
-        ("Math/Add/More", None),
-        ("Math/../Add", None),
-        ("http://evil/Math", None),
-    ] {
-        assert_eq!(MethodName::parse(text).ok().map(|name| name.path()).as_deref(), path, "{text}");
+    for (text, path) in table::<(String, Option<String>)>(CASES, "methods") {
+        assert_eq!(MethodName::parse(&text).ok().map(|name| name.path()), path, "{text}");
     }
 }
 
@@ -76,21 +68,8 @@ fn addresses_are_checked() {
         let endpoint = GrpcEndpoint::new(address, None, None);
         assert_eq!(endpoint.ok().as_ref().map(GrpcEndpoint::address), shown, "{address}");
     }
-    for (address, told, reason) in [
-        ("127.0.0.1", "127.0.0.1", "names no port"),
-        ("[::1]", "[::1]", "names no port"),
-        ("localhost:", "localhost:", "names no port"),
-        ("127.0.0.1:99999", "127.0.0.1:99999", "has a port that is no number up to 65535"),
-        ("127.0.0.1:port", "127.0.0.1:port", "has a port that is no number up to 65535"),
-        ("ftp://x:1", "ftp://x:1", "begins with neither http:// nor https://"),
-        ("http://user:pass@host:1", "…@…", "holds a name or a password"),
-        ("http://host:1?key=pass", "http://host:1", "goes on behind the port"),
-        ("http://host/path", "http://host/path", "goes on behind the port"),
-        ("http://", "http://", "names no host"),
-        (":50051", ":50051", "names no host"),
-        ("", "", "names no host"),
-    ] {
-        let error = GrpcEndpoint::new(address, None, None).unwrap_err().to_string();
+    for (address, told, reason) in table::<(String, String, String)>(CASES, "addresses") {
+        let error = GrpcEndpoint::new(&address, None, None).unwrap_err().to_string();
         let words = format!(
             "`{told}` is not the address of a gRPC service: it {reason}; write HOST:PORT or http(s)://HOST:PORT"
         );

@@ -7,11 +7,10 @@ mod lexer;
 mod parser;
 mod value;
 
-use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{exact, native, on_a_thread};
-use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec};
+use super::{NativeTool, Work, exact, native, wrong};
+use crate::{Observation, Scope};
 
 /// The longest expression, in characters.
 const LONGEST: usize = 20_000;
@@ -45,48 +44,34 @@ pub fn evaluate(expression: &str) -> Result<String, CalcError> {
 }
 
 /// The tool `calculator`.
-#[derive(Debug)]
-pub struct Calculator {
-    spec: ToolSpec,
-}
-
-impl Default for Calculator {
-    fn default() -> Calculator {
-        let spec = native(
-            "calculator",
-            "Works out an arithmetic expression exactly: + - * / // % ^, brackets, factorials, lists, the constants pi and \
-             e, and the functions sum, product, min, max, mean, median, count, round, floor, ceil, abs, sqrt, ln, log, \
-             exp, sin, cos, tan (of radians), gcd, lcm. Numbers are written without commas inside.",
-            "a number must be worked out from others; never calculate yourself",
-            json!({
-                "type": "object",
-                "properties": {"expression": {"type": "string", "description": "such as (2 + 3) * 4, mean(1, 2, 6), max([3, 9])"}},
-                "required": ["expression"],
-            }),
-            json!({"expression": "sum(12.5, 30, 7) / 3"}),
-        );
-        Calculator { spec }
-    }
-}
-
-#[async_trait]
-impl Tool for Calculator {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
-        let wrong = |what: String| ToolError::new(ToolErrorKind::InvalidInput, what);
+pub(super) fn tool() -> NativeTool {
+    let spec = native(
+        "calculator",
+        "Works out an arithmetic expression exactly: + - * / // % ^, brackets, factorials, lists, the constants pi and \
+         e, and the functions sum, product, min, max, mean, median, count, round, floor, ceil, abs, sqrt, ln, log, \
+         exp, sin, cos, tan (of radians), gcd, lcm. Numbers are written without commas inside.",
+        "a number must be worked out from others; never calculate yourself",
+        json!({
+            "type": "object",
+            "properties": {"expression": {"type": "string", "description": "such as (2 + 3) * 4, mean(1, 2, 6), max([3, 9])"}},
+            "required": ["expression"],
+        }),
+        json!({"expression": "sum(12.5, 30, 7) / 3"}),
+    );
+    let prepare = |input: &Value, _: &Scope| {
         let expression = match input.get("expression") {
             Some(Value::String(text)) => text.clone(),
             Some(Value::Number(number)) => number.to_string(),
             Some(Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) | None => {
-                return Err(wrong("`expression` must be a text such as (2 + 3) * 4".to_owned()));
+                return Err(wrong("`expression` must be a text such as (2 + 3) * 4"));
             }
         };
-        let result = on_a_thread("calculator", move || evaluate(&expression)).await?;
-        let text = result.map_err(|error| wrong(format!("the expression has no value: {error}")))?;
-        let value = exact(&text);
-        Ok(Observation { value, ..Observation::text(text) })
-    }
+        let work = move || {
+            let text = evaluate(&expression).map_err(|error| wrong(format!("the expression has no value: {error}")))?;
+            let value = exact(&text);
+            Ok(Observation { value, ..Observation::text(text) })
+        };
+        Ok(Box::new(work) as Work)
+    };
+    NativeTool { spec, prepare: Box::new(prepare) }
 }

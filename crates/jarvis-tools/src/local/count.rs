@@ -4,13 +4,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::fmt::Write;
 
-use async_trait::async_trait;
 use jarvis_net::text::shorten;
 use serde_json::{Value, json};
 
 use super::numbers::narrow;
-use super::{native, on_a_thread};
-use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec};
+use super::{NativeTool, Work, native, wrong};
+use crate::{Observation, Scope};
 
 /// The most kinds that are listed by name.
 const TOLD: usize = 150;
@@ -146,49 +145,32 @@ fn occurrences(text: &str, wanted: &str) -> usize {
     text.match_indices(&wanted).filter(|(at, _)| whole(*at)).count()
 }
 
-/// The tool `count`.
-#[derive(Debug)]
-pub struct Count {
-    spec: ToolSpec,
-}
-
-impl Default for Count {
-    fn default() -> Count {
-        let spec = native(
-            "count",
-            "Counts exactly how often each kind of item occurs, most frequent first, and how many kinds and items there \
-             are. Without `items` and `text` it counts the items of the document. The second line of what it gives is an \
-             input for `plot`.",
-            "you need to know how many of something there are, how many kinds, or which is most frequent; never count \
-             yourself",
-            json!({
-                "type": "object",
-                "properties": {
-                    "items": {"type": "array", "items": {"type": ["string", "number"]}, "description": "the items to count"},
-                    "text": {"type": "string", "description": "a text with the items in it"},
-                    "separator": {"type": "string", "description": "what stands between items; guessed if it is left out"},
-                    "of": {"type": "string", "description": "the one thing to count; all if it is left out"},
-                },
-            }),
-            json!({"text": "pear,pear,fig", "separator": ","}),
-        );
-        Count { spec }
-    }
-}
-
 enum Counted {
     Items(Vec<String>),
     Text(std::sync::Arc<str>),
 }
 
-#[async_trait]
-impl Tool for Count {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, input: &Value, scope: &Scope) -> Result<Observation, ToolError> {
-        let wrong = |what: String| ToolError::new(ToolErrorKind::InvalidInput, what);
+/// The tool `count`.
+pub(super) fn tool() -> NativeTool {
+    let spec = native(
+        "count",
+        "Counts exactly how often each kind of item occurs, most frequent first, and how many kinds and items there \
+         are. Without `items` and `text` it counts the items of the document. The second line of what it gives is an \
+         input for `plot`.",
+        "you need to know how many of something there are, how many kinds, or which is most frequent; never count \
+         yourself",
+        json!({
+            "type": "object",
+            "properties": {
+                "items": {"type": "array", "items": {"type": ["string", "number"]}, "description": "the items to count"},
+                "text": {"type": "string", "description": "a text with the items in it"},
+                "separator": {"type": "string", "description": "what stands between items; guessed if it is left out"},
+                "of": {"type": "string", "description": "the one thing to count; all if it is left out"},
+            },
+        }),
+        json!({"text": "pear,pear,fig", "separator": ","}),
+    );
+    let prepare = |input: &Value, scope: &Scope| {
         let text = |key: &str| match input.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -216,9 +198,9 @@ impl Tool for Count {
             ),
             (Some(_), _) => return Err(wrong("`items` must be a list of texts or numbers".to_owned())),
         };
-        let work = move || tell(&counted, separator.as_deref(), of.as_deref());
-        on_a_thread("count", work).await
-    }
+        Ok(Box::new(move || Ok(tell(&counted, separator.as_deref(), of.as_deref()))) as Work)
+    };
+    NativeTool { spec, prepare: Box::new(prepare) }
 }
 
 /// The counts in words, and as data: `{"counts": [{"item": "apple", "count": 6}], "total": 10}`, most frequent first and

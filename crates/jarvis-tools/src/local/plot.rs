@@ -11,7 +11,6 @@ mod tests;
 use std::fmt;
 use std::str::FromStr;
 
-use async_trait::async_trait;
 use bytes::Bytes;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
@@ -19,8 +18,8 @@ use jarvis_net::text::{shorten, visible};
 use serde_json::{Value, json};
 
 use super::numbers::number;
-use super::{native, on_a_thread};
-use crate::{Artifact, Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec, font};
+use super::{NativeTool, Work, native};
+use crate::{Artifact, Observation, Scope, ToolError, ToolErrorKind, font};
 
 pub(super) const NAME: &str = "plot";
 
@@ -93,61 +92,39 @@ pub struct Chart {
 }
 
 /// Why there is no chart.
+#[allow(missing_docs, reason = "each message says what its variant is")]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlotError {
-    /// A list is missing.
     #[error("the input lacks {0}; it must be like {{\"x\": [\"a\", \"b\"], \"y\": [5, 3]}}")]
     Missing(&'static str),
-    /// A field that must be a list is not one.
     #[error("`{0}` must be a list")]
     NotList(&'static str),
-    /// The lists do not belong together.
     #[error("`x` has {x} entries and `y` has {y}; both must have as many")]
-    Lengths {
-        /// Entries of `x`.
-        x: usize,
-        /// Entries of `y`.
-        y: usize,
-    },
-    /// There is nothing to draw.
+    Lengths { x: usize, y: usize },
     #[error("`x` and `y` are empty; at least one value is needed")]
     Empty,
-    /// A value is no number.
     #[error("`y` must hold numbers, and entry {at} is {value}")]
     NotNumber {
         /// Its place, counted from 1.
         at: usize,
-        /// What it is.
         value: String,
     },
-    /// A value has no place on an axis.
     #[error("entry {at} of `y` is not a finite number: {value}")]
     NotFinite {
         /// Its place, counted from 1.
         at: usize,
-        /// What it is.
         value: String,
     },
-    /// A label is neither a text nor a number.
     #[error("`x` must hold texts or numbers, and entry {at} is {value}")]
     Label {
         /// Its place, counted from 1.
         at: usize,
-        /// What it is.
         value: String,
     },
-    /// A title or name of an axis is no text.
     #[error("`{0}` must be a text")]
     NotText(&'static str),
-    /// More values than can be told apart in a picture.
     #[error("there are {given} values, and at most {most} can be drawn; draw the most important ones or sum some up")]
-    TooMany {
-        /// How many there are.
-        given: usize,
-        /// How many there may be.
-        most: usize,
-    },
-    /// There is no such kind of chart.
+    TooMany { given: usize, most: usize },
     #[error("`{0}` is no kind of chart; there are bar, line and scatter")]
     Kind(String),
     /// The picture could not be made; not the input's fault.
@@ -159,7 +136,7 @@ impl Chart {
     /// The chart described by a call's input.
     ///
     /// # Errors
-    /// When it is not what [`Plot`] takes.
+    /// When it is not what the tool takes.
     pub fn from_input(input: &Value) -> Result<Chart, PlotError> {
         let kind = match input.get("kind") {
             None | Some(Value::Null) => Kind::Bar,
@@ -277,53 +254,40 @@ pub fn render(chart: &Chart) -> Result<Bytes, PlotError> {
 }
 
 /// The tool `plot`.
-#[derive(Debug)]
-pub struct Plot {
-    spec: ToolSpec,
-}
-
-impl Default for Plot {
-    fn default() -> Plot {
-        let spec = native(
-            NAME,
-            "Draws a chart of labels and values as a picture: bars, a line, or points. The picture is given to the user \
-             with the answer.",
-            "the user asks for a chart, graph, plot or diagram, and the values are known",
-            json!({
-                "type": "object",
-                "properties": {
-                    "x": {"type": "array", "items": {"type": ["string", "number"]}, "description": "labels, in order"},
-                    "y": {"type": "array", "items": {"type": ["number", "string"]}, "description": "a value for each label"},
-                    "title": {"type": "string", "default": DEFAULT_TITLE},
-                    "x_label": {"type": "string", "description": "what the labels are"},
-                    "y_label": {"type": "string", "description": "what the values are"},
-                    "kind": {"type": "string", "enum": ["bar", "line", "scatter"], "default": "bar"},
-                },
-                "required": ["x", "y"],
-            }),
-            json!({"x": ["pear", "fig"], "y": [2, 1], "title": "Fruit"}),
-        );
-        Plot { spec }
-    }
-}
-
-#[async_trait]
-impl Tool for Plot {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
-        let failed = |error: PlotError| {
-            let kind = match error {
-                PlotError::Broken(_) => ToolErrorKind::Unavailable,
-                _ => ToolErrorKind::InvalidInput,
-            };
-            ToolError::new(kind, format!("Failed to generate plot: {error}"))
+pub(super) fn tool() -> NativeTool {
+    let spec = native(
+        NAME,
+        "Draws a chart of labels and values as a picture: bars, a line, or points. The picture is given to the user \
+         with the answer.",
+        "the user asks for a chart, graph, plot or diagram, and the values are known",
+        json!({
+            "type": "object",
+            "properties": {
+                "x": {"type": "array", "items": {"type": ["string", "number"]}, "description": "labels, in order"},
+                "y": {"type": "array", "items": {"type": ["number", "string"]}, "description": "a value for each label"},
+                "title": {"type": "string", "default": DEFAULT_TITLE},
+                "x_label": {"type": "string", "description": "what the labels are"},
+                "y_label": {"type": "string", "description": "what the values are"},
+                "kind": {"type": "string", "enum": ["bar", "line", "scatter"], "default": "bar"},
+            },
+            "required": ["x", "y"],
+        }),
+        json!({"x": ["pear", "fig"], "y": [2, 1], "title": "Fruit"}),
+    );
+    let failed = |error: PlotError| {
+        let kind = match error {
+            PlotError::Broken(_) => ToolErrorKind::Unavailable,
+            _ => ToolErrorKind::InvalidInput,
         };
+        ToolError::new(kind, format!("Failed to generate plot: {error}"))
+    };
+    let prepare = move |input: &Value, _: &Scope| {
         let chart = Chart::from_input(input).map_err(failed)?;
-        let bytes = on_a_thread(NAME, move || render(&chart)).await?.map_err(failed)?;
-        let media = vec![Artifact { mime: "image/png".to_owned(), bytes }];
-        Ok(Observation { media, ..Observation::text(DONE) })
-    }
+        let work = move || {
+            let media = vec![Artifact { mime: "image/png".to_owned(), bytes: render(&chart).map_err(failed)? }];
+            Ok(Observation { media, ..Observation::text(DONE) })
+        };
+        Ok(Box::new(work) as Work)
+    };
+    NativeTool { spec, prepare: Box::new(prepare) }
 }

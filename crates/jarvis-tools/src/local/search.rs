@@ -3,12 +3,11 @@
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::passages::PassageIndex;
-use super::{native, on_a_thread};
-use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec};
+use super::{NativeTool, Work, native, wrong};
+use crate::{Observation, Scope};
 
 /// The most passages that one call gives.
 const MOST: usize = 10;
@@ -18,50 +17,24 @@ const KEPT: usize = 4;
 const LONGEST: usize = 2_000;
 
 /// The tool `search_document`. It keeps the index of a document for as long as the document is in use.
-#[derive(Clone)]
-pub struct SearchDocument {
-    spec: ToolSpec,
-    kept: Arc<Mutex<Vec<Kept>>>,
-}
-
-/// A document with its index.
-type Kept = (Weak<str>, Arc<PassageIndex>);
-
-impl std::fmt::Debug for SearchDocument {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SearchDocument").finish_non_exhaustive()
-    }
-}
-
-impl Default for SearchDocument {
-    fn default() -> SearchDocument {
-        let spec = native(
-            "search_document",
-            "Finds the passages of the document that share the rarest words with a query, and gives them with their \
-             numbers and lines.",
-            "the document is long or was cut, and you need the place that tells of something",
-            json!({
-                "type": "object",
-                "properties": {
-                    "query": {"type": "string", "description": "words that the passage should hold, in the document's language"},
-                    "top": {"type": "integer", "minimum": 1, "maximum": MOST, "default": 3},
-                },
-                "required": ["query"],
-            }),
-            json!({"query": "founding year of the company", "top": 3}),
-        );
-        SearchDocument { spec, kept: Arc::default() }
-    }
-}
-
-#[async_trait]
-impl Tool for SearchDocument {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, input: &Value, scope: &Scope) -> Result<Observation, ToolError> {
-        let wrong = |what: &str| ToolError::new(ToolErrorKind::InvalidInput, what);
+pub(super) fn tool() -> NativeTool {
+    let spec = native(
+        "search_document",
+        "Finds the passages of the document that share the rarest words with a query, and gives them with their \
+         numbers and lines.",
+        "the document is long or was cut, and you need the place that tells of something",
+        json!({
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "words that the passage should hold, in the document's language"},
+                "top": {"type": "integer", "minimum": 1, "maximum": MOST, "default": 3},
+            },
+            "required": ["query"],
+        }),
+        json!({"query": "founding year of the company", "top": 3}),
+    );
+    let indexes = Arc::new(Indexes::default());
+    let prepare = move |input: &Value, scope: &Scope| {
         let query = input.get("query").and_then(Value::as_str).map(str::trim).unwrap_or_default();
         if query.is_empty() {
             return Err(wrong("`query` must be a text of one word or more"));
@@ -75,13 +48,16 @@ impl Tool for SearchDocument {
             }
         };
         let document = scope.document.clone().ok_or_else(|| wrong("there is no document to search"))?;
-        let tool = self.clone();
-        let work = move || tell(&document, &tool.index_of(&document), &query, top);
-        on_a_thread("search_document", work).await
-    }
+        let indexes = Arc::clone(&indexes);
+        Ok(Box::new(move || Ok(tell(&document, &indexes.index_of(&document), &query, top))) as Work)
+    };
+    NativeTool { spec, prepare: Box::new(prepare) }
 }
 
-impl SearchDocument {
+#[derive(Default)]
+pub(super) struct Indexes(Mutex<Vec<(Weak<str>, Arc<PassageIndex>)>>);
+
+impl Indexes {
     pub(super) fn index_of(&self, document: &Arc<str>) -> Arc<PassageIndex> {
         let same = |weak: &Weak<str>| weak.upgrade().is_some_and(|known| Arc::ptr_eq(&known, document));
         let known = self.kept().iter().find(|(weak, _)| same(weak)).map(|(_, index)| Arc::clone(index));
@@ -98,8 +74,8 @@ impl SearchDocument {
         index
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn kept(&self) -> MutexGuard<'_, Vec<(Weak<str>, Arc<PassageIndex>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -77,7 +77,7 @@ async fn passages_are_found_with_their_places() {
 
 #[test]
 fn documents_are_read_once() {
-    let tool = SearchDocument::default();
+    let tool = search::Indexes::default();
     let document: Arc<str> = Arc::from("one two");
     let (first, second) = (tool.index_of(&document), tool.index_of(&document));
     assert!(Arc::ptr_eq(&first, &second));

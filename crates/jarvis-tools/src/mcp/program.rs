@@ -248,6 +248,8 @@ fn without_colours(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use jarvis_testing::cases::table;
+
     use super::*;
 
     async fn told(stderr: &str, secrets: &[&str]) -> String {
@@ -260,36 +262,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_last_lines_that_tell_something_are_told() {
-        let node = "node:internal/modules/cjs/loader:1143\n  throw err;\n  ^\n\nError: Cannot find module '/srv/x.js'\n    \
-                    at Module._resolveFilename (node:internal/modules/cjs/loader:1140:15)\n    at Module._load (node:1)\n    \
-                    at node:internal/main/run_main_module:28:49 {\n  code: 'MODULE_NOT_FOUND',\n  requireStack: []\n}\n\n\
-                    Node.js v20.20.2\n";
-        let python = "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\n    import nothing\n\
-                      ModuleNotFoundError: No module named 'nothing'\n";
-        let long = format!("Error: the disk is full\n{}", "a line of the tail\n".repeat(9));
-        let lost = format!("Error: the disk is full\n{}", "a line of the tail\n".repeat(20));
-        for (stderr, words) in [
-            ("", ""),
-            ("\n \n", ""),
-            ("one\n\ntwo", "; it wrote: one | two"),
-            (
-                node,
-                "; it wrote: node:internal/modules/cjs/loader:1143 | throw err; | Error: Cannot find module '/srv/x.js' | \
-                 code: 'MODULE_NOT_FOUND', | requireStack: []",
-            ),
-            (
-                python,
-                "; it wrote: Traceback (most recent call last): | File \"x.py\", line 1, in <module> | import nothing | \
-                 ModuleNotFoundError: No module named 'nothing'",
-            ),
-            ("Node.js v20.20.2\n", "; it wrote: Node.js v20.20.2"),
-            ("at least one key is needed\n", "; it wrote: at least one key is needed"),
-            ("\u{1b}[1;31merror:\u{1b}[0m \u{7}no\u{202e} licence\u{200b}\r\n", "; it wrote: error: no licence"),
-            ("10 %\r20 %\rdone\n", "; it wrote: done"),
-            (&long, &format!("; it wrote: Error: the disk is full | … | {}", ["a line of the tail"; 8].join(" | "))),
-            (&lost, &format!("; it wrote: {}", ["a line of the tail"; 8].join(" | "))),
-        ] {
-            assert_eq!(told(stderr, &[]).await, words, "{stderr:?}");
+        for (stderr, words) in table::<(String, String)>(include_str!("program.json"), "told") {
+            assert_eq!(told(&stderr, &[]).await, words, "{stderr:?}");
         }
         let flood = told(&format!("{}\n", "я".repeat(100_000)).repeat(30), &[]).await;
         assert_eq!(flood.matches('…').count(), TOLD);

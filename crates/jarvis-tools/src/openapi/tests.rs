@@ -6,10 +6,13 @@ use std::time::Duration;
 
 use jarvis_catalogue::openapi::ApiDocument;
 use jarvis_prompt::literal::Literal;
+use jarvis_testing::cases::table;
 use jarvis_testing::stub::{Canned, Captured, Stub};
 use serde_json::json;
 
 use super::*;
+
+const CASES: &str = include_str!("tests.json");
 
 fn document() -> Option<Arc<ApiDocument>> {
     let text = include_str!("../../../../examples/easytool/library.yaml");
@@ -42,29 +45,9 @@ async fn echo() -> Stub {
 #[tokio::test]
 async fn arguments_go_where_they_belong() {
     let stub = echo().await;
-    for (document, api, arguments, wanted) in [
-        (document(), "GET /book/{book_id}", r#"{"book_id": 7}"#, "GET /v1/book/7"),
-        (document(), "getReviews", r#"{"book_id": "7", "stars": [4, 5]}"#, "GET /v1/book/7/reviews?stars=4,5"),
-        (document(), "searchBook", r#"{"query": "snow & ice"}"#, "GET /v1/search/book?query=snow%20%26%20ice"),
-        (document(), "DELETE /loans/{x}", r#"{"loan_id": "../../admin?x"}"#, "DELETE /v1/loans/..%2F..%2Fadmin%3Fx"),
-        (
-            document(),
-            "addReview",
-            r#"{"book_id": 7, "text": "fine", "stars": 5}"#,
-            r#"POST /v1/book/7/reviews application/json {"text":"fine","stars":5}"#,
-        ),
-        (None, "GET /a/{id}", r#"{"id": "x/y", "q": [1, 2]}"#, "GET /v1/a/x%2Fy?q=1&q=2"),
-        (
-            None,
-            "delete /a/{id}",
-            r#"{"id": 10000000000000000000, "q": true}"#,
-            "DELETE /v1/a/10000000000000000000?q=true",
-        ),
-        (None, "POST /a/{id}", r#"{"id": 1, "n": 2.0}"#, r#"POST /v1/a/1 application/json {"n":2.0}"#),
-        (None, "PUT /a", "{}", "PUT /v1/a"),
-    ] {
-        let caller = OpenApiCaller::new(document, config(&stub));
-        assert_eq!(call(&caller, api, arguments).await.as_deref(), Ok(wanted), "{api}");
+    for (described, api, arguments, wanted) in table::<(bool, String, String, String)>(CASES, "sent") {
+        let caller = OpenApiCaller::new(described.then(document).flatten(), config(&stub));
+        assert_eq!(call(&caller, &api, &arguments).await, Ok(wanted), "{api}");
     }
     // The key goes where the document says, else into `Authorization`.
     let requests = stub.requests();
@@ -97,25 +80,10 @@ async fn operations_become_tools_of_a_registry() {
 #[tokio::test]
 async fn what_an_api_does_not_take_is_not_sent() {
     let stub = echo().await;
-    for (document, api, arguments, kind, part) in [
-        (document(), "GET /nothing", "{}", ToolErrorKind::UnknownTool, "`GET /nothing`"),
-        (document(), "getBook", "{}", ToolErrorKind::InvalidInput, "`book_id` is missing"),
-        (document(), "getBook", r#"{"book_id": 1, "x": 2}"#, ToolErrorKind::InvalidInput, "no parameter `x`"),
-        (document(), "getBook", r#"{"book_id": "one"}"#, ToolErrorKind::InvalidInput, "`book_id` should be an integer"),
-        (
-            document(),
-            "returnBook",
-            r#"{"loan_id": ".."}"#,
-            ToolErrorKind::InvalidInput,
-            "`loan_id` is part of the path",
-        ),
-        (None, "getBook", "{}", ToolErrorKind::UnknownTool, "`getBook`"),
-        (None, "GET http://evil.test/", "{}", ToolErrorKind::UnknownTool, "evil"),
-        (None, "GET /a/{id}", "{}", ToolErrorKind::InvalidInput, "`id` is missing"),
-    ] {
-        let caller = OpenApiCaller::new(document, config(&stub));
-        let error = call(&caller, api, arguments).await.unwrap_err();
-        assert!(error.kind == kind && error.message.contains(part), "{api}: {error:?}");
+    for (described, api, arguments, kind, part) in table::<(bool, String, String, String, String)>(CASES, "refused") {
+        let caller = OpenApiCaller::new(described.then(document).flatten(), config(&stub));
+        let error = call(&caller, &api, &arguments).await.unwrap_err();
+        assert!(format!("{:?}", error.kind) == kind && error.message.contains(&part), "{api}: {error:?}");
     }
     assert_eq!(stub.requests().len(), 0);
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use jarvis_testing::cases::table;
 use jarvis_testing::stub::{Canned, Stub};
 use jarvis_tools::config::{GrpcEntry, McpEntry, OpenApiEntry, ToolEntry, ToolsConfig};
 use jarvis_tools::{OpenOptions, Opened, Registry, Scope, ToolErrorKind, open};
@@ -162,59 +163,14 @@ async fn incomplete_entries_are_refused_by_name() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("api.json"), API).unwrap();
     let server = math().await;
-    let good = || add(&server.address);
-    let grpc = |change: fn(&mut GrpcEntry)| {
-        let mut entry = good();
-        change(entry.grpc.as_mut().unwrap());
-        entry
-    };
-    let api = |api: OpenApiEntry| ToolEntry { grpc: None, openapi: Some(api), ..good() };
-    for (entry, words) in [
-        (ToolEntry::default(), "entry 1 of `tools` must have exactly one of `native`, `grpc` and `openapi`"),
-        (ToolEntry { native: Some("plot".into()), ..good() }, "(`plot`) must have exactly one of"),
-        (ToolEntry { native: Some("plot".into()), ..ToolEntry::default() }, "names no built-in tool; there are: none"),
-        (ToolEntry { name: String::new(), ..good() }, "entry 1 of `tools` lacks `name`"),
-        (ToolEntry { description: " ".into(), ..good() }, "entry 1 of `tools` (`add`) lacks `description`"),
-        (ToolEntry { when: String::new(), ..good() }, "(`add`) lacks `when`"),
-        (ToolEntry { example: Some(json!(5)), ..good() }, "(`add`) lacks `example`"),
-        (
-            ToolEntry { input_schema: Some(json!([])), example: Some(json!({})), ..good() },
-            "(`add`) lacks `input_schema`",
-        ),
-        (ToolEntry { input_schema: Some(json!({})), ..good() }, "(`add`) lacks `example`"),
-        (ToolEntry { name: "a b".into(), ..good() }, "cannot be the name of a tool"),
-        (ToolEntry { timeout_s: Some(0), ..good() }, "`timeout_s` must be from 1 to 3600"),
-        (grpc(|grpc| grpc.endpoint.clear()), "lacks `grpc.endpoint`"),
-        (grpc(|grpc| grpc.method = "Add".into()), "`Add` does not name a method"),
-        (grpc(|grpc| grpc.method = "Math/Sub".into()), "has no method `Sub`"),
-        (grpc(|grpc| grpc.endpoint = "ftp://x".into()), "is not the address of a gRPC service"),
-        (grpc(|grpc| grpc.descriptor = Some("none.proto".into())), "none.proto cannot be read"),
-        (api(OpenApiEntry::default()), "lacks `openapi.base_url`"),
-        (
-            api(OpenApiEntry { base_url: Some("http://h".into()), ..OpenApiEntry::default() }),
-            "lacks `openapi.document` or `openapi.operation`",
-        ),
-        (
-            api(OpenApiEntry {
-                base_url: Some("http://h".into()),
-                operation: Some("GET /x".into()),
-                ..OpenApiEntry::default()
-            }),
-            "(`add`) lacks `input_schema`, `example`",
-        ),
-        (
-            api(OpenApiEntry {
-                document: Some("api.json".into()),
-                operation: Some("no".into()),
-                ..OpenApiEntry::default()
-            }),
-            "the document has no operation `no`",
-        ),
-    ] {
+    for (mut entry, words) in table::<(ToolEntry, String)>(include_str!("open.json"), "refused") {
+        if let Some(grpc) = entry.grpc.as_mut().filter(|grpc| grpc.endpoint == "SERVER") {
+            grpc.endpoint = server.address.clone();
+        }
         let error = opened(folder.path(), vec![entry]).await.unwrap_err();
-        assert!(error.contains(words), "{words}: {error}");
+        assert!(error.contains(&words), "{words}: {error}");
     }
-    let twice = opened(folder.path(), vec![good(), good()]).await.unwrap_err();
+    let twice = opened(folder.path(), vec![add(&server.address), add(&server.address)]).await.unwrap_err();
     assert_eq!(twice, "entry 2 of `tools` (`add`): there are two tools named `add`");
     for (entry, words) in [
         (McpEntry::default(), "the entry `s` of `mcp_servers` must have exactly one of `command` and `url`"),

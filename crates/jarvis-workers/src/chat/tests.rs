@@ -4,7 +4,8 @@ use jarvis_catalogue::Host;
 use jarvis_plan::{EventKind, TaskId};
 
 use super::*;
-use crate::testkit::{Scripted, inputs, job, job_and_events, png};
+use crate::testkit::{inputs, job, job_and_events, png, scripted};
+use jarvis_chat::Scripted;
 
 fn worker(model: &Arc<Scripted>) -> (tempfile::TempDir, ChatWorker) {
     let (folder, inputs) = inputs();
@@ -16,12 +17,12 @@ fn worker(model: &Arc<Scripted>) -> (tempfile::TempDir, ChatWorker) {
 
 #[tokio::test]
 async fn text_tasks_give_a_response() {
-    let model = Arc::new(Scripted::new(false, Ok("Bonjour")));
+    let model = scripted(false, Ok("Bonjour"));
     let (_folder, worker) = worker(&model);
     let (job, mut events) = job_and_events(Host::Llm, "ChatGPT", "translation", &[("text", "Hello")]);
     let inference = worker.output(&job).await.unwrap();
     assert_eq!(inference.0, json!({"response": "Bonjour"}));
-    let asked = model.asked.lock().unwrap().clone();
+    let asked = model.requests();
     assert_eq!(asked.len(), 1);
     assert_eq!((asked[0].stage.as_str(), asked[0].temperature), ("task_llm", None));
     insta::assert_snapshot!(asked[0].messages[0].joined_text(), @r#"do it | {"task":"translation","id":3,"dep":[1],"args":{"text":"Hello"}}"#);
@@ -37,7 +38,7 @@ async fn text_tasks_give_a_response() {
 
 #[tokio::test]
 async fn pictures_are_sent_small_and_upright() {
-    let model = Arc::new(Scripted::new(true, Ok("a red square")));
+    let model = scripted(true, Ok("a red square"));
     let (_folder, worker) = worker(&model);
     let stored = worker.inputs.store(Kind::Image, "png", png(2000, 500)).await.unwrap();
     let cases = [
@@ -51,7 +52,7 @@ async fn pictures_are_sent_small_and_upright() {
         let (job, _events) = job_and_events(Host::Llm, "ChatGPT", task, &args);
         assert!(worker.serves(task));
         assert_eq!(worker.output(&job).await.unwrap().0, expected, "{task}");
-        let asked = model.asked.lock().unwrap().pop().unwrap();
+        let asked = model.requests().pop().unwrap();
         let [Part::Text(text), Part::Image(url)] = asked.messages[0].parts.as_slice() else { panic!("{asked:?}") };
         assert_eq!(text.contains("what?"), question.is_some());
         let file = STANDARD.decode(url.strip_prefix("data:image/jpeg;base64,").unwrap()).unwrap();
@@ -62,7 +63,7 @@ async fn pictures_are_sent_small_and_upright() {
 
 #[tokio::test]
 async fn reasoning_is_no_part_of_a_result() {
-    let model = Arc::new(Scripted::new(true, Ok("<think>\nIs it red?\n</think>\n\nred")));
+    let model = scripted(true, Ok("<think>\nIs it red?\n</think>\n\nred"));
     let (_folder, worker) = worker(&model);
     let stored = worker.inputs.store(Kind::Image, "png", png(8, 8)).await.unwrap();
     let cases = [
@@ -85,14 +86,14 @@ async fn long_arguments_are_shortened_to_the_context() {
         (false, "translation", vec![("text", book.as_str()), ("note", short.as_str())]),
         (true, "visual-question-answering", vec![("image", "IMAGE"), ("text", book.as_str())]),
     ] {
-        let model = Arc::new(Scripted::new(sees, Ok("x")));
+        let model = scripted(sees, Ok("x"));
         let (_folder, worker) = worker(&model);
         let stored = worker.inputs.store(Kind::Image, "png", png(8, 8)).await.unwrap();
         let args: Vec<_> =
             args.into_iter().map(|(name, value)| (name, if value == "IMAGE" { &stored } else { value })).collect();
         let (job, mut events) = job_and_events(Host::Llm, "ChatGPT", task, &args);
         worker.output(&job).await.unwrap();
-        let sent = model.asked.lock().unwrap().pop().unwrap().messages[0].joined_text();
+        let sent = model.requests().pop().unwrap().messages[0].joined_text();
         assert!((12_000..=13_184).contains(&sent.len()), "{task}: {}", sent.len());
         assert!(sent.contains("Into French: éé") && sent.contains("é. The end"), "{task}");
         let EventKind::Note { level, message } = events.recv().await.unwrap().kind else { panic!("no note") };
@@ -106,14 +107,14 @@ async fn long_arguments_are_shortened_to_the_context() {
 
 #[tokio::test]
 async fn what_cannot_be_made_to_fit_is_not_sent() {
-    let model = Arc::new(Scripted::new(false, Ok("x")));
+    let model = scripted(false, Ok("x"));
     let (_folder, worker) = worker(&model);
     let worker =
         ChatWorker { prompt: Arc::new(|_, _| Ok(vec![Message::text(Role::User, "x".repeat(14_000))])), ..worker };
     let job = job(Host::Llm, "ChatGPT", "summarization", &[("text", "x")]);
     let error = worker.output(&job).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::TooLarge);
-    assert!(error.message.contains("3500 tokens") && model.asked.lock().unwrap().is_empty(), "{error}");
+    assert!(error.message.contains("3500 tokens") && model.requests().is_empty(), "{error}");
 }
 
 #[tokio::test]
@@ -131,22 +132,22 @@ async fn failures_are_errors_and_nothing_is_asked_in_vain() {
         (Ok("x"), true, "text-to-speech", vec![("text", "x")], ErrorCode::CannotDo, 0),
     ];
     for (answer, sees, task, args, code, calls) in cases {
-        let model = Arc::new(Scripted::new(sees, answer));
+        let model = scripted(sees, answer);
         let (_folder, worker) = worker(&model);
         let (job, _events) = job_and_events(Host::Llm, "ChatGPT", task, &args);
         let error = worker.output(&job).await.unwrap_err();
-        assert_eq!((error.code, model.asked.lock().unwrap().len()), (code, calls), "{task}: {error}");
+        assert_eq!((error.code, model.requests().len()), (code, calls), "{task}: {error}");
         assert_eq!(job.events.usage().total_calls(), calls as u32, "failed calls are reported too");
     }
 }
 
 #[tokio::test]
 async fn a_prompt_that_cannot_be_made_fails_the_task() {
-    let model = Arc::new(Scripted::new(false, Ok("x")));
+    let model = scripted(false, Ok("x"));
     let (_folder, worker) = worker(&model);
     let broken = || TemplateError::Demos { template: "task_llm".into(), line: 1, message: "broken".into() };
     let worker = ChatWorker { prompt: Arc::new(move |_, _| Err(broken())), ..worker };
     let (job, _events) = job_and_events(Host::Llm, "ChatGPT", "summarization", &[("text", "x")]);
     assert_eq!(worker.output(&job).await.unwrap_err().code, ErrorCode::Internal);
-    assert!(model.asked.lock().unwrap().is_empty());
+    assert!(model.requests().is_empty());
 }

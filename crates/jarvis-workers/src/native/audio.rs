@@ -13,23 +13,13 @@ use jarvis_plan::{Kind, TaskError};
 
 use super::{Cancel, Native, required};
 
-/// Fetches the sound of a job, decodes it and does the work, off the async threads.
-async fn with_sound<T, F>(native: &Native, job: &Job, work: F) -> Result<T, TaskError>
-where
-    T: Send + 'static,
-    F: FnOnce(wav::Sound, &Cancel) -> Result<T, TaskError> + Send + 'static,
-{
-    let bytes = native.inputs.bytes(required(job, "audio")?, Kind::Audio).await?;
-    native
-        .inputs
-        .heavy()
-        .run(&job.cancel, move |cancel| {
-            let sound = wav::read(&bytes)?;
-            drop(bytes);
-            cancel.check()?;
-            work(sound, cancel)
-        })
-        .await
+/// Does the work on the sound of a job, off the async threads.
+async fn with_sound<T: Send + 'static>(
+    native: &Native,
+    job: &Job,
+    work: impl FnOnce(wav::Sound, &Cancel) -> Result<T, TaskError> + Send + 'static,
+) -> Result<T, TaskError> {
+    native.on_medium(job, ("audio", Kind::Audio), |bytes, _| wav::read(bytes), work).await
 }
 
 /// `native/espeak-ng`: text to speech.

@@ -24,24 +24,13 @@ const VISION_HINT: &str = "a vision model can: set `--llm` to one and `llm.visio
 /// Overlays of more pixels are stored as JPEG.
 const OVERLAY_WITHOUT_LOSS: u64 = 4_000_000;
 
-/// Fetches the picture of a job, decodes it and does the work, off the async threads.
-async fn with_picture<T, F>(native: &Native, job: &Job, work: F) -> Result<T, TaskError>
-where
-    T: Send + 'static,
-    F: FnOnce(open::Opened, &Cancel) -> Result<T, TaskError> + Send + 'static,
-{
-    let bytes = native.inputs.bytes(required(job, "image")?, Kind::Image).await?;
-    let max_pixels = native.inputs.limits().max_pixels;
-    native
-        .inputs
-        .heavy()
-        .run(&job.cancel, move |cancel| {
-            let opened = open::open(&bytes, max_pixels)?;
-            drop(bytes);
-            cancel.check()?;
-            work(opened, cancel)
-        })
-        .await
+/// Does the work on the picture of a job, off the async threads.
+async fn with_picture<T: Send + 'static>(
+    native: &Native,
+    job: &Job,
+    work: impl FnOnce(open::Opened, &Cancel) -> Result<T, TaskError> + Send + 'static,
+) -> Result<T, TaskError> {
+    native.on_medium(job, ("image", Kind::Image), open::open, work).await
 }
 
 async fn store(native: &Native, (extension, bytes): (&str, Vec<u8>)) -> Result<TaskOutput, TaskError> {
@@ -160,10 +149,7 @@ pub(super) async fn segment(native: &Native, job: &Job) -> Result<TaskOutput, Ta
     });
     let (encoded, list, note) = work.await?;
     let made = store(native, encoded).await?.with("predicted", list);
-    Ok(match note {
-        Some(note) => made.with("note", note),
-        None => made,
-    })
+    Ok(if let Some(note) = note { made.with("note", note) } else { made })
 }
 
 /// `native/image-measure`: a description of what can be measured.

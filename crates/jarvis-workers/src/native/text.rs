@@ -14,7 +14,6 @@ mod summary;
 mod tests;
 
 use indexmap::IndexMap;
-use std::ops::Range;
 
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
@@ -24,20 +23,7 @@ use serde_json::{Value, json};
 
 pub use keywords::keywords;
 pub use language::language;
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Quote {
-    /// Where it stands, in bytes. A question of the passage is followed by the sentence after it.
-    pub range: Range<usize>,
-    /// The weight of the question's words that it holds, as a share from 0 to 1.
-    pub score: f64,
-}
-
-/// Finds the sentence of a passage that fits a question best; `None` when none shares a word with it. It reads a passage of
-/// a page or so; search a longer text first.
-pub fn quote(question: &str, passage: &str) -> Option<Quote> {
-    passage::quote(question, passage)
-}
+pub use passage::{Quote, quote};
 
 /// The stem of a word, English or Russian; other words in lower case.
 pub fn stem(word: &str) -> String {

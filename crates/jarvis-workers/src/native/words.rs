@@ -83,46 +83,22 @@ pub(super) fn lab(Rgb(rgb): Rgb<u8>) -> [f32; 3] {
 
 #[cfg(test)]
 mod tests {
+    use jarvis_testing::cases::table;
+
     use super::*;
+
+    const CASES: &str = include_str!("words.json");
 
     #[test]
     fn requests_are_read_by_script() {
-        let cases = [
-            ("what is in /examples/a.jpg?", Language::English),
-            ("что на картинке /examples/a.jpg?", Language::Russian),
-            ("опиши photo.png", Language::Russian),
-            ("描述 https://example.org/picture.png", Language::Chinese),
-            ("请用PNG描述这张图片", Language::Chinese),
-            ("describe /images/собака.png", Language::English),
-            ("", Language::English),
-        ];
-        for (text, lang) in cases {
-            assert_eq!(Language::of(text), lang, "{text}");
+        for (text, lang) in table::<(String, String)>(CASES, "languages") {
+            assert_eq!(Language::of(&text).code(), lang, "{text}");
         }
     }
 
     #[test]
     fn known_colours_get_their_names() {
-        let cases = [
-            ([255, 0, 0], "red"),
-            ([0, 255, 0], "bright green"),
-            ([0, 0, 255], "blue"),
-            ([255, 255, 0], "yellow"),
-            ([0, 255, 255], "cyan"),
-            ([255, 0, 255], "magenta"),
-            ([255, 165, 0], "orange"),
-            ([135, 206, 235], "sky blue"),
-            ([139, 69, 19], "brown"),
-            ([0, 0, 128], "dark blue"),
-            ([0, 128, 0], "green"),
-            ([128, 0, 128], "purple"),
-            ([245, 245, 220], "beige"),
-            ([255, 192, 203], "pink"),
-            ([250, 250, 250], "white"),
-            ([8, 8, 10], "black"),
-            ([130, 126, 128], "grey"),
-        ];
-        for (rgb, name) in cases {
+        for (rgb, name) in table::<([u8; 3], String)>(CASES, "colours") {
             assert_eq!(Colour::nearest(Rgb(rgb)).name(Language::English), name, "{rgb:?}");
         }
         for colour in COLOURS {

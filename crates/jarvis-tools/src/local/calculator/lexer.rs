@@ -6,13 +6,16 @@ use super::CalcError;
 use super::value::Num;
 use crate::local::numbers::narrow;
 
+/// Operators and brackets, the longer ones first.
+const MARKS: [&str; 14] = ["**", "//", "+", "-", "*", "/", "%", "^", "!", "(", ")", "[", "]", ","];
+
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
     /// A number.
     Number(Num),
     /// A word: the name of a function or constant, in lower case.
     Name(String),
-    /// An operator or bracket: `+ - * / // % ^ ! ( ) [ ] ,`.
+    /// One of [`MARKS`], `^` for `**`.
     Mark(&'static str),
 }
 
@@ -38,23 +41,9 @@ pub(super) fn tokens(expression: &str) -> Result<Vec<(usize, Token)>, CalcError>
             at += name.chars().count();
             tokens.push((place, Token::Name(name.to_lowercase())));
         } else {
-            let mark = match (c, next) {
-                ('*', '*') => "**",
-                ('/', '/') => "//",
-                ('+', _) => "+",
-                ('-', _) => "-",
-                ('*', _) => "*",
-                ('/', _) => "/",
-                ('%', _) => "%",
-                ('^', _) => "^",
-                ('!', _) => "!",
-                ('(', _) => "(",
-                (')', _) => ")",
-                ('[', _) => "[",
-                (']', _) => "]",
-                (',', _) => ",",
-                _ => return Err(CalcError::new(place, format!("`{c}` means nothing here"))),
-            };
+            let pair = String::from_iter([c, next]);
+            let mark = MARKS.into_iter().find(|mark| pair.starts_with(mark));
+            let mark = mark.ok_or_else(|| CalcError::new(place, format!("`{c}` means nothing here")))?;
             at += mark.len();
             tokens.push((place, Token::Mark(if mark == "**" { "^" } else { mark })));
         }

@@ -1,11 +1,14 @@
 //! What is said of MCP servers that cannot be started or reached, or that answer something else.
 
+use jarvis_testing::cases::table;
 use jarvis_testing::stub::{Canned, Stub};
 use jarvis_tools::config::McpEntry;
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::{SECRET, map, opened};
+
+const CASES: &str = include_str!("faults.json");
 
 #[tokio::test]
 async fn servers_that_refuse_or_redirect_are_told() {
@@ -24,26 +27,13 @@ async fn servers_that_refuse_or_redirect_are_told() {
     })
     .await
     .unwrap();
-    for (path, words) in [
-        ("/challenge", "does not let us in"),
-        ("/refuse", "does not let us in"),
-        ("/busy", "takes no more calls now"),
-        ("/moved", "gives no usable answer at http://127.0.0.1:"),
-        (
-            "/page",
-            "/page: it is of the type `text/html`, not JSON or a stream of events; is its `url` that of its MCP endpoint?",
-        ),
-        ("/none", "/none: HTTP 404 Not Found: nothing here; is its `url` that of its MCP endpoint?"),
-        ("/down", "/down: HTTP 503"),
-        ("/json", "/json: its JSON is no message of the protocol"),
-        ("/mcp/sk12345678901234567890?key=sk-in-the-url", "/mcp/...: HTTP 404 Not Found: [redacted] is unknown"),
-    ] {
+    for (path, words) in table::<(String, String)>(CASES, "over_http") {
         let folder = TempDir::new().unwrap();
         let headers = map(&[("Authorization", "Bearer ${SECRET}".to_owned())]);
-        let entry = McpEntry { url: Some(stub.url(path)), headers, ..McpEntry::default() };
+        let entry = McpEntry { url: Some(stub.url(&path)), headers, ..McpEntry::default() };
         let opened = opened(folder.path(), entry, false).await;
         assert!(opened.registry.is_empty());
-        assert!(opened.warnings[0].contains(words) && !opened.warnings[0].contains(SECRET), "{:?}", opened.warnings);
+        assert!(opened.warnings[0].contains(&words) && !opened.warnings[0].contains(SECRET), "{:?}", opened.warnings);
     }
     assert!(elsewhere.requests().is_empty(), "a redirect to another origin is not followed");
 }
@@ -91,50 +81,13 @@ async fn a_server_that_is_not_there_is_told_with_its_address_and_the_cause() {
 async fn programs_that_do_not_work_say_why() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("plain.txt"), "no program").unwrap();
-    let node =
-        "echo 'Error: Cannot find module' >&2; echo '    at Module.load (x.js:1)' >&2; echo 'Node.js v20' >&2; exit 7";
-    for (command, args, words) in [
-        (
-            "jarvis-no-such-program",
-            vec![],
-            "cannot be started: its program `jarvis-no-such-program` is not on PATH; is it installed? `command` may also be \
-             its whole path",
-        ),
-        ("bin/no-such", vec![], "cannot be started: its program `bin/no-such` is not at "),
-        ("bin/no-such", vec![], "relative to the folder of the configuration file"),
-        (
-            "/no/such/program",
-            vec![],
-            "cannot be started: its program `/no/such/program` is not there; is it installed?",
-        ),
-        ("./plain.txt", vec![], "cannot be started: its program `./plain.txt` may not be run"),
-        (
-            "false",
-            vec![],
-            "does not work: its program `false` ended (exit status: 1) before it answered, and wrote nothing to stderr; is it \
-             an MCP server that speaks over stdin and stdout?",
-        ),
-        (
-            "sh",
-            vec!["-c", "echo no licence >&2; exit 1"],
-            "`sh` ended (exit status: 1) before it answered; it wrote: no licence",
-        ),
-        ("sh", vec!["-c", node], "`sh` ended (exit status: 7) before it answered; it wrote: Error: Cannot find module"),
-        ("sh", vec!["-c", "kill -9 $$"], "`sh` ended (signal: 9 (SIGKILL)) before it answered"),
-        ("sh", vec!["-c", "echo \"the key $KEY is bad\" >&2; exit 1"], "it wrote: the key [redacted] is bad"),
-        (
-            "sh",
-            vec!["-c", r#"read -r line; echo '{"jsonrpc":"2.0","id":0,"result":{"odd":1}}'; read -r line"#],
-            "does not work: it answers something else than it was asked",
-        ),
-    ] {
-        let args = args.into_iter().map(str::to_owned).collect();
+    for (command, args, words) in table::<(String, Vec<String>, String)>(CASES, "programs") {
         let env = map(&[("KEY", "${SECRET}".to_owned())]);
-        let entry = McpEntry { command: Some(command.into()), args, env, ..McpEntry::default() };
+        let entry = McpEntry { command: Some(command), args, env, ..McpEntry::default() };
         let opened = opened(folder.path(), entry, false).await;
         assert!(opened.registry.is_empty());
         let told = &opened.warnings[0];
-        assert!(told.contains(words) && told.starts_with("the MCP server `demo` "), "{words}: {told}");
+        assert!(told.contains(&words) && told.starts_with("the MCP server `demo` "), "{words}: {told}");
         assert!(!told.contains("::") && !told.contains(SECRET), "{told}");
     }
 }

@@ -7,6 +7,7 @@ use jarvis_plan::{ErrorCode, TaskError};
 use regex::Regex;
 
 use super::super::programs::{Call, Program, Programs};
+use super::super::text::language;
 use super::wav;
 
 /// The longest text, in characters: about a quarter of an hour.
@@ -70,38 +71,13 @@ pub(super) fn voice(text: &str, language: Option<&str>, request: &str) -> &'stat
 }
 
 fn by_script(text: &str) -> &'static str {
-    let mut counts: Vec<(&'static str, usize)> = Vec::new();
-    for ch in text.chars() {
-        let voice = match ch {
-            'ґ' | 'є' | 'і' | 'ї' | 'Ґ' | 'Є' | 'І' | 'Ї' => "uk",
-            '\u{0400}'..='\u{04ff}' => "ru",
-            '\u{0370}'..='\u{03ff}' => "el",
-            '\u{0590}'..='\u{05ff}' => "he",
-            '\u{0600}'..='\u{06ff}' => "ar",
-            '\u{0900}'..='\u{097f}' => "hi",
-            '\u{10a0}'..='\u{10ff}' => "ka",
-            '\u{3040}'..='\u{30ff}' => "ja",
-            '\u{3400}'..='\u{9fff}' => "cmn",
-            '\u{ac00}'..='\u{d7af}' => "ko",
-            _ if ch.is_alphabetic() => "en",
-            _ => continue,
-        };
-        // A Han sign is about a word, so a few of them outweigh some Latin letters.
-        let weight = if voice == "cmn" { 3 } else { 1 };
-        match counts.iter_mut().find(|(known, _)| *known == voice) {
-            Some((_, count)) => *count += weight,
-            None => counts.push((voice, weight)),
-        }
+    let georgian = text.chars().filter(|letter| matches!(letter, '\u{10a0}'..='\u{10ff}')).count();
+    match language(text) {
+        _ if georgian * 2 > text.chars().filter(|letter| letter.is_alphabetic()).count() => "ka",
+        "zh" => "cmn",
+        found @ ("uk" | "ru" | "el" | "he" | "ar" | "hi" | "ja" | "ko") => found,
+        _ => "en",
     }
-    let count = |voice: &str| counts.iter().find(|(known, _)| *known == voice).map_or(0, |(_, count)| *count);
-    if count("uk") > 0 && count("ru") > count("en") {
-        return "uk";
-    }
-    // Japanese mixes kana with Han.
-    if count("ja") > 0 && (count("ja") + count("cmn")) > count("en") {
-        return "ja";
-    }
-    counts.iter().max_by_key(|(_, count)| *count).map_or("en", |(voice, _)| voice)
 }
 
 /// The language with the most of its commonest words in the text; none below two, and none without a clear lead.

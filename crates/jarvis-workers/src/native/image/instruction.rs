@@ -85,95 +85,27 @@ pub(super) enum Unclear {
 }
 
 macro_rules! patterns {
-    ($($name:ident = $pattern:expr;)+) => {
-        // Constant patterns; a test compiles each.
-        $(static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($pattern).expect("a valid pattern"));)+
+    ($($name:ident)+) => {
+        // A test compiles each.
+        $(static $name: LazyLock<Regex> = LazyLock::new(|| pattern(stringify!($name)));)+
         #[cfg(test)]
         fn compile_all() { $(LazyLock::force(&$name);)+ }
     };
 }
 
 patterns! {
-    BLACK_WHITE = r"black[ -]*(?:and|&|n)[ -]*white|\bb ?& ?w\b|gr[ae]y[ -]scale|shades of gr[ae]y";
-    // "the black and white photo" describes the picture, unless something is turned into it.
-    DESCRIBED = r"\b(?:the|this|that|my|our)\s+(?:grayscale|gr[ae]y|blurr?(?:y|ed)|dark|bright|small|large|big)\s+(?:photo|picture|image|one)\b";
-    // What is said to be kind. The questions among them must not look like negations.
-    COURTESY = r"\bif (?:it|that)(?:['\s]|n't)[^,.;!?]*?(?:trouble|bother|problem|possible|okay|ok|mind)\b|\bif you (?:can|could|please|don'?t mind|would(?:n'?t mind)?)\b|\bif possible\b|\b(?:can|could|would|will) you\b|\b(?:please|pls|kindly)\b|\bthank(?:s| you)(?: (?:so|very) much| a lot| in advance)*|\bcheers\b|\b(?:hello|hi|hey)(?: there)?\b|\bgood (?:morning|afternoon|evening|day)\b|\b(?:i )?(?:would|'d) (?:appreciate|be grateful for) (?:it|that)\b|\bне (?:мог|могли|могла) бы (?:вы|ты)\b|\b(?:мог|могли|могла) бы (?:вы|ты)\b|\bпрошу(?: вас| тебя)?\b|\bбудь(?:те)?(?: так)? (?:добр\w*|любезн\w*)|\bпожалуйста\b|\b(?:большое |огромное |заранее )?спасибо(?: (?:большое|огромное|заранее|вам|тебе))*|\b(?:заранее )?благодар\w*(?: вас)?|\bесли (?:вас |тебя |вам |тебе )?(?:это )?не (?:трудно|затруднит|сложно)|\bесли (?:можно|возможно)\b|\bздравствуй(?:те)?\b|\bпривет\b|\bдобр(?:ый|ое) (?:день|вечер|утро)\b|您好|你好|请问|麻烦(?:您|你)?了?|劳驾|(?:非常|十分|多)?感谢(?:您|你)?|(?:多谢|谢谢|谢)(?:您|你)?|拜托(?:您|你)?了?|如果(?:可以|方便)的话|(?:可以|能)帮我|帮我|辛苦(?:您|你)?了|(?:可以|好)吗$|请";
-    // Words that look like a negation but negate nothing.
-    NO_NEGATION = r"\bnot (?:only|just)\b|\bwhy not\b|\bне только\b|不仅仅?|不但";
-    // What follows must not be done.
-    NEGATION = r"\b(?:don'?t|do not|does not|doesn'?t|should not|shouldn'?t|must not|mustn'?t|not|never|without|instead of|rather than)\b|\b(?:не|без|вместо)\b|不要|不用|不需要|无需|不必|请勿|切勿|别";
-    // Clauses that ask for nothing.
-    FILLER = r"^(?:(?:the|this|that|these|my|our|your|a|an|it|to|of|from|in|on|here|is|are|just|only|so|take|open|load|use|picture|pictures|image|images|photo|photos|file|me|for|i|want|need|you|sir|very|much|возьми|открой|вот|эт\w*|мо\w*|картин\w*|фото\w*|изображени\w*|файл\w*|вас|мне|нужно|надо|хочу|просто|чтобы|把|将|这张|这个|那张|图片|照片|图像|图|打开|我|想|要|的)\s*)+$";
-    FORMAT = r"(?:\bas|\bto|\binto|\bin|\bкак|\bв|成|为|到|\bformat|\bформат\w*|格式)\s*(?:an?\s+|the\s+|format\s+|формат\w*\s+|格式)?\.?(png|jpe?g|webp|gif|bmp|tiff?)(?:[^a-z0-9]|$)|(?:^|[^a-z0-9])(png|jpe?g|webp|gif|bmp|tiff?)\s*(?:format\b|格式)";
-    ZERO_SIZE = r"(?:^|\D)(?:0+x\d+|\d+x0+|0+\s*(?:px|pixels?|%|percent|пикс\S*|процент\S*|像素))(?:\D|$)";
-    NOISE_BETWEEN = r"(\d)\s*[x×х*]\s*(\d)";
-    SEPARATOR = r"[,;!?\n，；。、！？]|\.(?:\s|$)|\b(?:and|but|then|also|plus|after that|afterwards|и|а|но|затем|потом|также|после этого|после чего)\b|然后|接着|之后|最后|并且|但是|但|而是|只要|并|再|以及|同时|和";
-    PART = r"\b(?:background|foreground|backdrop|sky|faces?|eyes?|hair|person|people|man|woman|child|car|text|logo|watermark|object|number plates?)\b|\bфон\S*|\bлиц[оаеу]\S*|\bнеб[оау]\b|\bглаз\S*|\bчеловек\S*|\bлюд\S*|\bтекст\S*|\bлоготип\S*|водян\S* знак|背景|前景|天空|人脸|脸部|脸|眼睛|人物|文字|水印|车牌";
+    BLACK_WHITE DESCRIBED COURTESY NO_NEGATION NEGATION FILLER FORMAT ZERO_SIZE NOISE_BETWEEN SEPARATOR PART CROP
+    ROTATE FLIP GRAY UNBLUR BLUR SHARPEN INVERT DARKER BRIGHTER CONTRAST SATURATION EDGES SKETCH SEPIA WARM COOL
+    PIXELATE RESIZE SIZED BY RATIO PERCENT BY_NUMBER THIRD_SIZE QUARTER_SIZE TIMES DEGREES NUMBER PIXELS TO_NUMBER
+    WIDTH_FIRST WIDTH_LAST HEIGHT_FIRST HEIGHT_LAST SMALLER LARGER HALF TWO THREE FOUR TO BY_WORD THUMBNAIL LESS
+    SLIGHT STRONG VERTICAL HORIZONTAL COUNTER AROUND SQUARE CENTRE LEFT RIGHT TOP BOTTOM THIRD QUARTER EACH_SIDE OFF
+}
 
-    CROP = r"\bcrop|\bcut (?:out|to)\b|\btrim|\bкадриру|обре[зж]|выре[зж]|裁|截取";
-    ROTATE = r"\brotat|\bturn\b.*(?:left|right|\d|clockwise|around)|поверн|разверн|поворот|поворач|вращ|旋转|顺时针|逆时针|[左右]转";
-    FLIP = r"\bflip|\bmirror|\bupside[ -]down|отрази|отразит|отраж|зеркал|перевер|вверх ногами|翻转|镜像|颠倒|倒置|反转(?:图|一下)?$";
-    GRAY = r"\bgr[ae]y(?:scale)?\b|\bmonochrome|\bdesaturate|\bremove (?:the |all )?colou?rs?|\bcolou?rless|черно-? ?бел|\bсер(?:ым|ой|ую|ое|ый|ая)\b|оттенк\S* серого|обесцвет|монохром|黑白|灰度|灰色|去色|单色|灰阶";
-    UNBLUR = r"\b(?:unblur|deblur|remove (?:the )?blur|less blurr?y)|убери размыт|убрать размыт|去模糊|去除模糊";
-    BLUR = r"\bblur|\bsoften|\bsmooth|размо[йе]|размы|блюр|смягч|模糊|虚化|柔化";
-    SHARPEN = r"\bsharp|резк|резче|четче|четкост|锐化|清晰|清楚";
-    INVERT = r"\binvert|\binverse|\bnegative\b|инверт|инверс|негатив|反色|反相|负片|底片";
-    DARKER = r"\bdark|\bdim(?:mer)?\b|темн|暗|变黑";
-    BRIGHTER = r"\bbright|\blighte[nr]|ярк|ярч|светл|亮";
-    CONTRAST = r"contrast|контраст|对比";
-    SATURATION = r"\bsaturat|\bvivid|\bcolou?rful|насыщ|сочн|鲜艳";
-    EDGES = r"\bedges?\b|\boutlines?\b|\bcontours?\b|контур|границ[ыа]|边缘|轮廓|描边|线稿";
-    SKETCH = r"\bpencil|\bsketch|скетч|карандаш|наброс|素描|铅笔";
-    SEPIA = r"\bsepia|\bvintage|\bold photo|сепи|винтаж|под старину|复古|怀旧|老照片";
-    WARM = r"\bwarm|тепл|暖";
-    COOL = r"\bcool(?:er)?\b|\bcold(?:er)?\b|холодн|冷";
-    PIXELATE = r"\bpixelat|\bpixel art|\bmosaic|пикселиз|пиксельн|мозаик|马赛克|像素化|像素风";
-    RESIZE = r"\bresiz|\bre-?scal|\bscal(?:e|ed|ing)\b|\bshrink|\benlarg|\bupscal|\bdownscal|\bdownsiz|\breduc|\bincreas|\bsmaller\b|\blarger\b|\bbigger\b|\bhalf\b|\bhalve|\bthird\b|\bquarter\b|\b1/[234]\b|\bdoubl|\btwice\b|\btriple|\bthumbnail|\bsize\b|\b(?:px|pixels?|\d+) (?:wide|tall|high)\b|\bwidth|\bheight|размер|уменьш|увелич|масштаб|вдвое|втрое|треть|четверт|分之一|меньше|больше|сожм|ширин|высот|миниатюр|缩|放大|大小|尺寸|宽|高度|\d+x\d+";
-
-    SIZED = r"(\d{1,9})x(\d{1,9})";
-    BY = r"(\d{1,9})\s*(?:by|на|乘以?)\s*(\d{1,9})(?:\s*(?:px|pixel|пикс|像素)|\s*$|\s+[^\d%])";
-    RATIO = r"(\d{1,3})\s*[:：]\s*(\d{1,3})";
-    PERCENT = r"(\d+(?:\.\d+)?)\s*%|(\d+(?:\.\d+)?)\s*(?:per ?cent|pct\b|процент)|百分之\s*(\d+)";
-    BY_NUMBER = r"(?:\bby|\bна|\+)\s*(\d+(?:\.\d+)?)";
-    THIRD_SIZE = r"\b(?:a|one) third\b|\b1/3\b|втрое меньше|до трети|\bтреть\b|三分之一";
-    QUARTER_SIZE = r"\b(?:a|one) (?:quarter|fourth)\b|\b1/4\b|\bquarter (?:of )?(?:the |its )?size|четверть|до четверти|四分之一";
-    TIMES = r"(\d+(?:\.\d+)?)\s*(?:x\b|times\b|раз|倍)|\bx\s*(\d+(?:\.\d+)?)";
-    DEGREES = r"(-?\d+(?:\.\d+)?)\s*(?:°|deg|град|度)";
-    NUMBER = r"-?\d+(?:\.\d+)?";
-    PIXELS = r"(\d+(?:\.\d+)?)\s*(?:px|pixels?|пикс\S*|像素)";
-    TO_NUMBER = r"(?:\bto|\bдо|到|为|成)\s*(\d{2,6})\s*(?:px|pixels?|пикс\S*|像素)?\s*$";
-    WIDTH_FIRST = r"(?:width|wide|ширин\S*|宽度?)\D{0,14}?(\d{1,9})";
-    WIDTH_LAST = r"(\d{1,9})\s*(?:px|pixels?|пикс\S*|像素)?\s*(?:wide|in width|в ширину|по ширине|宽)";
-    HEIGHT_FIRST = r"(?:height|tall|high|высот\S*|高度?)\D{0,14}?(\d{1,9})";
-    HEIGHT_LAST = r"(\d{1,9})\s*(?:px|pixels?|пикс\S*|像素)?\s*(?:tall|high|in height|в высоту|по высоте|高)";
-
-    SMALLER = r"shrink|smaller|reduc|downscal|downsiz|decreas|уменьш|меньше|сожм|сниз|缩小|缩减|缩";
-    LARGER = r"enlarg|larger|bigger|increas|upscal|\bgrow|увелич|больше|放大";
-    HALF = r"\bhalf\b|\bhalve|наполовину|половин|一半|减半|二分之一|半";
-    TWO = r"\bdoubl|\btwice\b|\btwo times|вдвое|в два раза|в двое|两倍|二倍|一倍|2倍";
-    THREE = r"\btriple|\bthree times|втрое|в три раза|三倍";
-    FOUR = r"\bfour times|\bquadruple|вчетверо|в четыре раза|四倍";
-    TO = r"\bto\b|\bдо\b|到|为|成";
-    BY_WORD = r"\bby\b|\bна\b";
-    THUMBNAIL = r"\bthumbnail|миниатюр|缩略";
-    LESS = r"\breduc|\bdecreas|\blower|\bless\b|\bdown\b|уменьш|сниз|пониз|меньше|менее|убав|降低|减少|减小|减弱|调低|降";
-    SLIGHT = r"slight|\ba bit\b|\ba little\b|\blittle\b|немного|чуть|слегка|稍微|稍|一点|略微|轻微|轻度";
-    STRONG = r"\bmuch\b|\ba lot\b|\bvery\b|strong|heav|сильно|намного|гораздо|очень|значительно|很|非常|大幅|强烈|强力|更加";
-    VERTICAL = r"vertical|upside|top to bottom|вертикал|вверх ногами|сверху вниз|垂直|上下|颠倒|倒置|竖直";
-    HORIZONTAL = r"horizontal|left to right|горизонтал|слева направо|水平|左右";
-    COUNTER = r"counter|anti-? ?clock|\bccw\b|\bleft\b|против|влево|налево|逆时针|左";
-    AROUND = r"upside|around|вверх ногами|полностью развер|倒";
-    SQUARE = r"square|квадрат|正方|方形";
-    CENTRE = r"cent(?:er|re)|middle|центр|середин|中间|中心|中央|居中";
-    LEFT = r"\bleft|\bлев|слева|左";
-    RIGHT = r"\bright|\bправ|справа|右";
-    TOP = r"\btop|\bupper|\bверх|сверху|上";
-    BOTTOM = r"\bbottom|\blower|\bниз|\bнижн|снизу|下";
-    THIRD = r"\bthird|трет|三分之一";
-    QUARTER = r"\bquarter\b|четверт|四分之一";
-    EACH_SIDE = r"each side|every side|all sides|\bedges\b|margins?|border|с каждой|со всех|по краям|края|каждой стороны|每边|四周|四边|各边";
-    OFF = r"\bfrom\b|\boff\b|\bс\b|слева|справа|сверху|снизу|去掉|剪掉|裁掉";
+/// A pattern of `data/image_edits.tsv`.
+fn pattern(name: &str) -> Regex {
+    let mut rows = include_str!("../../../data/image_edits.tsv").lines().filter_map(|line| line.split_once('\t'));
+    let (_, pattern) = rows.find(|(known, _)| *known == name).expect("a pattern named in the code has a row");
+    Regex::new(pattern).expect("a valid pattern")
 }
 
 pub(super) fn read(text: &str) -> Instruction {

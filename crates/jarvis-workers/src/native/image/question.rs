@@ -4,13 +4,14 @@ use std::sync::LazyLock;
 
 use image::Rgb;
 use regex::Regex;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::words::Colour;
 use super::measure::Measures;
 use jarvis_plan::{Language, is_path};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 enum Topic {
     Size,
     Width,
@@ -29,51 +30,7 @@ enum Topic {
     Colour,
 }
 
-/// The first pattern that fits decides. A colour question counts only when it is about the whole picture: "what colour
-/// is the car" cannot be answered by measuring.
-#[rustfmt::skip]
-const PATTERNS: &[(Topic, &str)] = &[
-    (Topic::Share, r"\b(?:any|much|percent(?:age)? of|share of|(?:lot|bit) of|is there|how much|what part is) (?:of )?(?:the )?(?:colou?r )?(?:red|green|blue|yellow|white|black|gr[ae]y|orange|pink|magenta|purple|violet|brown|beige|olive|teal|cyan|turquoise|lilac)(?: colou?r)?(?: is it)?(?:\s+(?:is|are))?(?:\s+(?:there|here|present))?(?:\s+(?:in|on) (?:it|this|that|(?:the |this |that )?(?:picture|image|photo)))?$|(?:есть ли|много ли|сколько|доля|есть)\s+(?:(?:тут|здесь|там|в ней|на ней|(?:на|в) \S+)\s+)?(?:что-то )?(?:красн|зел[её]н|син|голуб|ж[её]лт|бел|ч[её]рн|сер|оранж|роз|пурпур|фиолет|коричнев|беж|бирюз|сирен)\S*(?:\s+цвет\S*)?(?:\s+(?:тут|здесь|там|на ней|в ней|(?:на|в) (?:эт\S+ )?(?:картин|фото|изображ|рисун)\S*))?$|(?:有没有|有多少|多少|是否有|含有|有)[红绿蓝黄白黑灰橙粉紫棕褐青]色?(?:吗|呢|的)?$|[红绿蓝黄白黑灰橙粉紫棕褐青]色(?:占|有)?(?:了)?(?:多少|比例|百分之几)"),
-    (Topic::Average, r"\b(average|mean) colou?r|средн\S* цвет|平均(颜色|色)"),
-    (Topic::Ratio, r"\baspect|\bratio\b|соотношени|пропорци|宽高比|长宽比|纵横比|比例"),
-    (Topic::Orientation, r"\borientation|\b(portrait|landscape|square)\b.*\b(or|picture|image|photo|format)|\bis (it|this|the (picture|image|photo)) (a )?(portrait|landscape|square)|ориентаци|(горизонтальн|вертикальн|квадратн)\S* (или|ли|формат|картин|изображ|фото)|横向|竖向|纵向|横版|竖版|方向|正方形"),
-    (Topic::Pixels, r"how many (mega)?pixels|\bmegapixel|\bresolution\b|сколько (мега)?пикс|разрешени|多少像素|分辨率|像素数"),
-    (Topic::Width, r"\bhow wide\b|\bwidth\b|ширин|(多宽|宽度)"),
-    (Topic::Height, r"^(the |its )?height$|\bits height\b|^высот\S*$|^高度?$|\bhow (tall|high) is( it)?$|\bhow (tall|high) is (the|this) (picture|image|photo)|\bheight of (the|this) (picture|image|photo)|\b(picture|image|photo)('s)? height|высот\S* (картин|изображ|фото|рисун)|(图片|图像|照片|图)的?(高度|有?多高)"),
-    (Topic::Size, r"\bdimensions?\b|\b(size|how (big|large)) (is|of|are)( (the|this|that|it)( (picture|image|photo|file))?)?$|^(the |its |it'?s )?size( is it)?$|\b(picture|image|photo)('s)? size|(какого|какой|каков) размер|размер\S* (картин|изображ|фото|рисун|эт)|尺寸|(图片|图像|照片|图)的?(大小|有?多大)|多大"),
-    (Topic::Grey, r"black[ -]and[ -]white|\b(gr[ea]y ?scale|monochrom|in colou?r\b|coloured or|a colou?r (photo|picture|image))|ч[её]рно-? ?бел|монохром|цветн(ая|ое|ой)\b|黑白|灰度|彩色"),
-    (Topic::Sharpness, r"\b(sharp|blurr?y|blurred|in focus|out of focus|sharpness)\b|резк|размыт|в фокусе|нечётк|нечетк|чётк|четк|清晰|模糊|对焦"),
-    (Topic::Transparent, r"\btransparen|\balpha\b|прозрачн|透明"),
-    (Topic::Light, r"\b(how (bright|dark)|(bright|dark)(ness)?( or (bright|dark|light))?\s*\??$|brightness|is (it|this|the (picture|image|photo)) (too |very )?(bright|dark|light))\b|^is (too |very )?(bright|dark|light)$|^(too )?(bright|dark)( or (bright|dark|light))?$|^(слишком )?(ярк|т[её]мн|светл)\S*$|яркост|(насколько|она|оно|это|картин\S*|изображени\S*|фото\S*)( слишком)? ?(ярк|т[её]мн|светл)|(т[её]мн|светл)\S* или|亮度|明亮|亮不亮|暗不暗|偏暗|偏亮|(太|很|有多)(亮|暗)|(亮|暗)(还是|吗)"),
-    (Topic::Colours, r"\b(which|what|main|dominant|primary|most common|list)\b.*\bcolou?rs\b|\bcolou?r (scheme|palette)|\bpalette\b|(какие|основные|главные|преобладающие|перечисли)\b.*цвета|палитр|\b(два|три|четыре|пять|\d) (\S+ )?цвет|(哪些|主要的?|哪几种)颜色|(图|有|用了)[^。]{0,4}什么颜色$"),
-    (Topic::Colour, r"\b(main|dominant|primary|predominant|prevailing|most common|average|overall) colou?r\b|what('?s| is)? (the )?colou?r( (is|of)( (it|this|this (picture|image|photo)|the (picture|image|photo|whole (picture|image|photo))))?)?$|colou?r of (the|this) (picture|image|photo)\b|(основной|главный|преобладающий|доминирующий|средний)\S* цвет|^какого (она |оно )?цвета$|какого цвета (эта |это |данн\S* )?(картин|изображ|фото|рисун)|цвет (картин|изображ|фото)|преобладает|主色|主色调|主要颜色|主导颜色|(图片|图像|照片|整体)的?(颜色|色调)|(图片|图像|照片|图)是什么颜色"),
-];
-
-/// Colours that questions name: in English, the stem in Russian, the sign in Chinese, and the ends of the names (as in
-/// `Colour`) that count as it.
-#[rustfmt::skip]
-const FAMILIES: &[(&str, &str, &str, &[&str])] = &[
-    ("red", "красн", "红", &["red"]),
-    ("green", "зелен", "绿", &["green"]),
-    ("blue", "син", "蓝", &["blue"]),
-    ("sky", "голуб", "天蓝", &["sky blue"]),
-    ("yellow", "желт", "黄", &["yellow"]),
-    ("white", "бел", "白", &["white"]),
-    ("black", "черн", "黑", &["black"]),
-    ("grey", "сер", "灰", &["grey"]),
-    ("orange", "оранж", "橙", &["orange"]),
-    ("pink", "роз", "粉", &["pink"]),
-    ("magenta", "пурпур", "品红", &["magenta"]),
-    ("purple", "фиолет", "紫", &["purple", "lilac"]),
-    ("violet", "сирен", "淡紫", &["purple", "lilac"]),
-    ("lilac", "сиренев", "淡紫", &["lilac"]),
-    ("brown", "коричнев", "棕", &["brown"]),
-    ("beige", "беж", "褐", &["beige"]),
-    ("olive", "оливк", "橄榄", &["olive"]),
-    ("teal", "сине-зелен", "蓝绿", &["teal"]),
-    ("cyan", "бирюз", "青", &["cyan", "teal"]),
-    ("turquoise", "бирюз", "青", &["cyan", "teal"]),
-];
+const DATA: &str = include_str!("../../../data/image_questions.tsv");
 
 macro_rules! pattern {
     ($name:ident, $pattern:expr) => {
@@ -96,7 +53,9 @@ pattern!(TOO, r"\btoo\b|слишком|太");
 
 // The patterns are constants; the tests compile each.
 static TOPICS: LazyLock<Vec<(Topic, Regex)>> = LazyLock::new(|| {
-    PATTERNS.iter().map(|(topic, pattern)| (*topic, Regex::new(pattern).expect("a valid pattern"))).collect()
+    let rows = DATA.lines().filter_map(|line| line.split_once('\t')).filter(|(name, _)| *name != "colour");
+    let topic = |name: &str| serde_json::from_value(name.into()).expect("a topic");
+    rows.map(|(name, pattern)| (topic(name), Regex::new(pattern).expect("a valid pattern"))).collect()
 });
 
 fn topic(part: &str) -> Option<Topic> {
@@ -156,10 +115,15 @@ fn yes_or_no(part: &str, lang: Language, low: bool, high: bool, answer: &str) ->
 /// The share of the colour that is named in a part of a question.
 fn share(part: &str, measures: &Measures) -> f64 {
     let part = part.replace("gray", "grey");
-    let named = |(en, ru, zh, _): &&(&str, &str, &str, &[&str])| {
-        part.split(|c: char| !c.is_alphabetic()).any(|word| word == *en || word.starts_with(ru)) || part.contains(zh)
-    };
-    let ends = FAMILIES.iter().find(named).map_or(&[][..], |(_, _, _, ends)| *ends);
+    let families = DATA.lines().filter_map(|line| line.strip_prefix("colour\t"));
+    let ends = families.map(|row| row.split('\t').collect::<Vec<_>>()).find_map(|row| match row[..] {
+        [en, ru, zh, ends] => {
+            let words = || part.split(|c: char| !c.is_alphabetic());
+            (words().any(|word| word == en || word.starts_with(ru)) || part.contains(zh)).then_some(ends)
+        }
+        _ => None,
+    });
+    let ends: Vec<&str> = ends.unwrap_or_default().split_terminator(',').collect();
     let of_it = |name: &str| ends.iter().any(|end| name == *end || name.ends_with(&format!(" {end}")));
     measures
         .all
@@ -171,15 +135,8 @@ fn share(part: &str, measures: &Measures) -> f64 {
 fn few(part: &str) -> Option<usize> {
     let found = FEW.captures(part)?;
     let word = found.get(1).or_else(|| found.get(2))?.as_str();
-    let words = [
-        ["one", "один", "一"],
-        ["two", "два", "两"],
-        ["three", "три", "三"],
-        ["four", "четыре", "四"],
-        ["five", "пять", "五"],
-        ["six", "шесть", "六"],
-    ];
-    let named = words.iter().position(|names| names.contains(&word)).map(|at| at + 1);
+    let mut words = "one один 一|two два 两|three три 三|four четыре 四|five пять 五|six шесть 六".split('|');
+    let named = words.position(|names| names.split(' ').any(|name| name == word)).map(|at| at + 1);
     named.or_else(|| word.parse().ok()).filter(|count| *count > 0)
 }
 

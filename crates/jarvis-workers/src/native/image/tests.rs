@@ -5,6 +5,7 @@ use std::io::Cursor;
 use image::{DynamicImage, GenericImageView, GrayImage, ImageFormat, Luma, Rgb, RgbImage, Rgba, RgbaImage};
 use imageproc::drawing::draw_line_segment_mut;
 use jarvis_plan::ErrorCode;
+use jarvis_testing::cases::table;
 use tokio_util::sync::CancellationToken;
 
 use super::super::Cancel;
@@ -14,6 +15,7 @@ use super::instruction::{Op, read};
 use super::*;
 use jarvis_plan::Language;
 
+const CASES: &str = include_str!("tests/tests.json");
 const RED: Rgb<u8> = Rgb([222, 24, 28]);
 const WHITE: Rgb<u8> = Rgb([255, 255, 255]);
 
@@ -346,16 +348,8 @@ mod cards {
     #[test]
     fn lines_break_where_they_may() {
         let count = |line: &str| line.chars().count() as f32;
-        let cases: [(&str, f32, &[&str]); 6] = [
-            ("a quick brown fox", 8.0, &["a quick", "brown", "fox"]),
-            ("abcdefghij", 4.0, &["abcd", "efgh", "ij"]),
-            ("你好，世界。", 3.0, &["你好，", "世界。"]),
-            ("первая\n\nвторая", 20.0, &["первая", "вторая"]),
-            ("用Rust写的程序", 5.0, &["用Rust", "写的程序"]),
-            ("  ", 5.0, &[]),
-        ];
-        for (text, wide, lines) in cases {
-            assert_eq!(card::wrap(text, wide, count), lines, "{text}");
+        for (text, wide, lines) in table::<(String, f32, Vec<String>)>(CASES, "wrapped") {
+            assert_eq!(card::wrap(&text, wide, count), lines, "{text}");
         }
     }
 
@@ -433,29 +427,10 @@ mod reading {
 
     #[test]
     fn questions_find_their_line() {
-        let page = [
-            "ACME Ltd",
-            "Invoice number: INV-2041",
-            "Date: 3 May 2026",
-            "Bill to",
-            "Jane Miller",
-            "Subtotal: 100.00",
-            "Total amount: 119.00 EUR",
-            "Срок оплаты: 14 дней",
-            "发票号码:20260503",
-        ]
-        .map(line);
-        let cases = [
-            ("What is the invoice number?", "INV-2041"),
-            ("what is the total amount", "119.00 EUR"),
-            ("Who is the bill to?", "Jane Miller"),
-            ("what date is on /images/scan.png?", "3 May 2026"),
-            ("какой срок оплаты?", "14 дней"),
-            ("发票号码是多少?", "20260503"),
-        ];
-        for (question, answer) in cases {
-            let found = ocr::answers(&page, question);
-            assert_eq!(found.first().map(|(answer, _)| answer.as_str()), Some(answer), "{question}: {found:?}");
+        let page: Vec<_> = table::<String>(CASES, "page").iter().map(|text| line(text)).collect();
+        for (question, answer) in table::<(String, String)>(CASES, "asked") {
+            let found = ocr::answers(&page, &question);
+            assert_eq!(found.first().map(|(answer, _)| answer), Some(&answer), "{question}: {found:?}");
             assert!(found[0].1 > 0.0 && found[0].1 <= 1.0);
         }
         assert!(ocr::answers(&page, "what colour is the car?").is_empty());

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::Quote;
 use super::language::language;
 use super::segment::{sentences, terms};
 
@@ -30,8 +29,17 @@ fn is_question(text: &str, range: &Range<usize>) -> bool {
     text.get(range.clone()).is_some_and(|sentence| sentence.ends_with(['?', '？']))
 }
 
-/// The best sentence; `None` when none shares a word with the question.
-pub(super) fn quote(question: &str, passage: &str) -> Option<Quote> {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quote {
+    /// Where it stands, in bytes. A question of the passage is followed by the sentence after it.
+    pub range: Range<usize>,
+    /// The weight of the question's words that it holds, as a share from 0 to 1.
+    pub score: f64,
+}
+
+/// The sentence of a passage that fits a question best; `None` when none shares a word with it. It reads a passage of a page
+/// or so; search a longer text first.
+pub fn quote(question: &str, passage: &str) -> Option<Quote> {
     let language = language(passage);
     let end = question.char_indices().nth(MAX_QUESTION).map_or(question.len(), |(at, _)| at);
     let words = terms(question.get(..end)?, language).into_iter().filter(|term| !term.is_function);

@@ -62,8 +62,11 @@ fn mean(text: &str, score: impl Fn(&str) -> f64) -> f64 {
     felt.iter().sum::<f64>() / felt.len() as f64 * share.sqrt()
 }
 
-/// Word values to a score between -1 and 1, as VADER does it.
-fn normalised(sum: f64) -> f64 {
+/// Word values, and marks of exclamation, to a score between -1 and 1, as VADER does it.
+fn normalised(text: &str, values: &[f64]) -> f64 {
+    let shouts = text.matches(['!', '！']).count().min(4) as f64 * 0.29;
+    let sum: f64 = values.iter().sum();
+    let sum = if sum == 0.0 { 0.0 } else { sum + shouts * sum.signum() };
     sum / (sum * sum + ALPHA).sqrt()
 }
 
@@ -109,9 +112,7 @@ fn russian(text: &str) -> f64 {
         }
         values.push(value);
     }
-    let shouts = text.matches(['!', '！']).count().min(4) as f64 * 0.29;
-    let sum: f64 = values.iter().sum();
-    normalised(if sum == 0.0 { 0.0 } else { sum + shouts * sum.signum() })
+    normalised(text, &values)
 }
 
 /// Words of the Chinese lexicon by their first character, longest first.
@@ -170,7 +171,5 @@ fn chinese(text: &str) -> f64 {
         at += word.len();
         free = at;
     }
-    let shouts = text.matches(['!', '！']).count().min(4) as f64 * 0.29;
-    let sum: f64 = values.iter().sum();
-    normalised(if sum == 0.0 { 0.0 } else { sum + shouts * sum.signum() })
+    normalised(text, &values)
 }

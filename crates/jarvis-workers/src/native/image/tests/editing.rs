@@ -1,6 +1,10 @@
 //! Edits: sizes, places, tones and formats.
 
+use jarvis_testing::cases::table;
+
 use super::*;
+
+const CASES: &str = include_str!("editing.json");
 
 fn edit(picture: &RgbImage, text: &str) -> (DynamicImage, Vec<String>) {
     apply(picture.clone().into(), &read(text).ops, 1_000_000, &go_on()).unwrap()
@@ -15,28 +19,9 @@ fn flag() -> RgbImage {
 
 #[test]
 fn sizes_are_what_was_asked() {
-    let cases = [
-        ("half size", (100, 50), "resize 100x50"),
-        ("double the size", (400, 200), "resize 400x200"),
-        ("resize to 64x32", (64, 32), "resize 64x32"),
-        ("resize to 50 wide", (50, 25), "resize 50x25"),
-        ("make a thumbnail", (256, 128), "resize 256x128"),
-        ("crop to a square", (100, 100), "crop 100x100+50+0"),
-        ("crop the left half", (100, 100), "crop 100x100+0+0"),
-        ("crop the bottom right corner", (100, 50), "crop 100x50+100+50"),
-        ("crop to 16:9", (177, 99), "crop 177x99+11+0"),
-        ("crop 30x40", (30, 40), "crop 30x40+85+30"),
-        ("crop 20 pixels off the top", (200, 80), "crop 200x80+0+20"),
-        ("crop 10% from each side", (160, 80), "crop 160x80+20+10"),
-        ("crop 5000x5000", (200, 100), "crop 200x100+0+0"),
-        ("rotate 90 degrees", (100, 200), "rotate 90"),
-        ("rotate left", (100, 200), "rotate 90 counter-clockwise"),
-        ("rotate 180", (200, 100), "rotate 180"),
-        ("rotate 45 degrees", (213, 213), "rotate 45"),
-    ];
-    for (text, size, words) in cases {
-        let (edited, done) = edit(&flag(), text);
-        assert_eq!((edited.dimensions(), done.join(", ").as_str()), (size, words), "{text}");
+    for (text, size, words) in table::<(String, (u32, u32), String)>(CASES, "sizes") {
+        let (edited, done) = edit(&flag(), &text);
+        assert_eq!((edited.dimensions(), done.join(", ")), (size, words), "{text}");
     }
 }
 
@@ -46,16 +31,8 @@ fn corners_go_where_they_belong() {
         let rgb = picture.to_rgb8();
         rgb.enumerate_pixels().find(|(_, _, pixel)| pixel.0 == [0, 0, 0]).map(|(x, y, _)| (x, y))
     };
-    let cases = [
-        ("rotate 90", (99, 0)),
-        ("rotate 90 counterclockwise", (0, 199)),
-        ("rotate 180", (199, 99)),
-        ("mirror", (199, 0)),
-        ("flip vertically", (0, 99)),
-        ("flip horizontally and vertically", (199, 99)),
-    ];
-    for (text, corner) in cases {
-        assert_eq!(black(&edit(&flag(), text).0), Some(corner), "{text}");
+    for (text, corner) in table::<(String, (u32, u32))>(CASES, "corners") {
+        assert_eq!(black(&edit(&flag(), &text).0), Some(corner), "{text}");
     }
 }
 
@@ -117,14 +94,8 @@ fn formats_are_what_was_asked() {
 
 #[test]
 fn lost_percent_signs_are_found_again() {
-    let cases = [
-        ("resize to 50", "resize a.png to 50%", "resize to 50%"),
-        ("resize to 50", "resize a.png to 50", "resize to 50"),
-        ("resize to 50", "resize a.png to 50 and 150%", "resize to 50"),
-        ("brighter by 50", "make it brighter by 50%, please", "brighter by 50%"),
-    ];
-    for (instruction, request, whole) in cases {
-        assert_eq!(with_percents(instruction, request), whole);
+    for (instruction, request, whole) in table::<(String, String, String)>(CASES, "percents") {
+        assert_eq!(with_percents(&instruction, &request), whole);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Names of people, organisations and places: by capitals in English and Russian, by surnames and endings in Chinese.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -14,48 +14,21 @@ use super::super::segment::{Stemmers, fold, sentences};
 use super::{Group, Page};
 use jarvis_plan::{is_cyrillic, is_han};
 
-struct Lists {
-    stemmers: Stemmers,
-    places: HashSet<String>,
-    given: HashSet<String>,
-    organisations: HashSet<String>,
-    organisation_words: HashSet<String>,
-    place_words: HashSet<String>,
-    titles: HashSet<String>,
-    offices: HashSet<String>,
-    work_words: HashSet<String>,
-    speaking: HashSet<String>,
-    place_before: HashSet<String>,
-    peoples: HashSet<String>,
-    calendar: HashSet<String>,
-    openers: HashSet<String>,
-}
+static STEMMERS: LazyLock<Stemmers> = LazyLock::new(|| Stemmers::new("en"));
 
-static LISTS: LazyLock<Lists> = LazyLock::new(|| {
-    let stemmers = Stemmers::new("en");
-    let stemmed = |name: &str| -> HashSet<String> {
-        list(name)
-            .map(|name| name.split(['_', '-']).map(|word| stemmers.stem(&fold(word))).collect::<Vec<_>>().join(" "))
-            .collect()
-    };
-    let plain = |name: &str| -> HashSet<String> { list(name).map(fold).collect() };
-    Lists {
-        places: stemmed("places"),
-        given: stemmed("given"),
-        organisations: stemmed("organisations"),
-        organisation_words: stemmed("organisation_words"),
-        place_words: stemmed("place_words"),
-        titles: stemmed("titles"),
-        offices: stemmed("offices"),
-        work_words: stemmed("work_words"),
-        speaking: plain("speaking"),
-        place_before: plain("place_before"),
-        peoples: plain("peoples"),
-        calendar: plain("calendar"),
-        openers: plain("openers"),
-        stemmers,
-    }
+/// The word lists, each word stemmed, so that Russian cases are met, or just folded.
+static LISTS: LazyLock<HashMap<&str, HashSet<String>>> = LazyLock::new(|| {
+    let stemmed =
+        |word: &str| word.split(['_', '-']).map(|word| STEMMERS.stem(&fold(word))).collect::<Vec<_>>().join(" ");
+    let by_stem = "places given organisations organisation_words place_words titles offices work_words".split(' ');
+    let plain = "speaking place_before peoples calendar openers".split(' ');
+    let by_stem = by_stem.map(|name| (name, list(name).map(stemmed).collect()));
+    by_stem.chain(plain.map(|name| (name, list(name).map(fold).collect()))).collect()
 });
+
+fn is_in(list: &str, word: &str) -> bool {
+    LISTS.get(list).expect("a list named in the code is read").contains(word)
+}
 
 struct Word {
     range: Range<usize>,
@@ -76,12 +49,11 @@ pub(super) fn capitalised(page: &mut Page<'_>, language: &str) {
     if language == "de" {
         return;
     }
-    let lists = &*LISTS;
     let mut rows: Vec<Vec<Word>> = Vec::new();
     // Words that are capitalised where nothing but being a name asks for it.
     let mut surely: HashSet<String> = HashSet::new();
     for range in sentences(page.text) {
-        let words = words(page, range, lists);
+        let words = words(page, range);
         let letters = words.iter().filter(|word| !word.folded.starts_with(|c: char| c.is_numeric()));
         let shouted = words.len() > 3 && letters.clone().all(|word| word.is_acronym || word.is_initial);
         if shouted {
@@ -93,12 +65,12 @@ pub(super) fn capitalised(page: &mut Page<'_>, language: &str) {
     for words in &rows {
         let mut at = 0;
         while at < words.len() {
-            let end = run(page, words, at, &surely, lists);
+            let end = run(page, words, at, &surely);
             if end == at {
                 at += 1;
                 continue;
             }
-            if let Some((group, range, score)) = classify(page.text, words, at..end, lists) {
+            if let Some((group, range, score)) = classify(page.text, words, at..end) {
                 page.add(group, range, score);
             }
             at = end;
@@ -106,7 +78,7 @@ pub(super) fn capitalised(page: &mut Page<'_>, language: &str) {
     }
 }
 
-fn words(page: &Page<'_>, range: Range<usize>, lists: &Lists) -> Vec<Word> {
+fn words(page: &Page<'_>, range: Range<usize>) -> Vec<Word> {
     let sentence = page.text.get(range.clone()).expect("sentences lie in the text");
     let mut first = true;
     sentence
@@ -124,7 +96,7 @@ fn words(page: &Page<'_>, range: Range<usize>, lists: &Lists) -> Vec<Word> {
             let language = if folded.chars().any(is_cyrillic) { "ru" } else { "en" };
             let word = Word {
                 range: start..start + name.len(),
-                stem: lists.stemmers.stem(&folded),
+                stem: STEMMERS.stem(&folded),
                 is_capital,
                 is_initial: upper && letters == 1,
                 is_acronym: upper && letters > 1,
@@ -139,7 +111,7 @@ fn words(page: &Page<'_>, range: Range<usize>, lists: &Lists) -> Vec<Word> {
 }
 
 /// Where the run of capitalised words from `at` ends; `at` itself when none starts there.
-fn run(page: &Page<'_>, words: &[Word], at: usize, surely: &HashSet<String>, lists: &Lists) -> usize {
+fn run(page: &Page<'_>, words: &[Word], at: usize, surely: &HashSet<String>) -> usize {
     let Some(first) = words.get(at) else { return at };
     let dotted = first.is_initial && page.text.get(first.range.end..).is_some_and(|rest| rest.starts_with('.'));
     let pronoun = first.folded == "i" || first.folded.starts_with("i'");
@@ -151,17 +123,16 @@ fn run(page: &Page<'_>, words: &[Word], at: usize, surely: &HashSet<String>, lis
     }
     let joins = |left: &Word, right: &Word| {
         let gap = page.text.get(left.range.end..right.range.start).unwrap_or("?");
-        let dotted = matches!(gap, ". " | ".") && (left.is_initial || lists.titles.contains(&left.stem));
+        let dotted = matches!(gap, ". " | ".") && (left.is_initial || is_in("titles", &left.stem));
         matches!(gap, " " | "-" | " & " | "\u{a0}") || dotted
     };
     let mut end = at + 1;
     while let (Some(last), Some(next)) = (words.get(end - 1), words.get(end)) {
         // `Apple CEO Tim Cook`: the office parts the company from the person; `президент Франции Шарль Делон`: the
         // country from the person.
-        let titled =
-            end.checked_sub(2).and_then(|at| words.get(at)).is_some_and(|word| lists.titles.contains(&word.stem));
-        let place = last.folded.chars().any(is_cyrillic) && lists.places.contains(&last.stem);
-        let parted = lists.offices.contains(&next.stem) || (titled && place);
+        let titled = end.checked_sub(2).and_then(|at| words.get(at)).is_some_and(|word| is_in("titles", &word.stem));
+        let place = last.folded.chars().any(is_cyrillic) && is_in("places", &last.stem);
+        let parted = is_in("offices", &next.stem) || (titled && place);
         if parted {
             break;
         }
@@ -171,7 +142,7 @@ fn run(page: &Page<'_>, words: &[Word], at: usize, surely: &HashSet<String>, lis
         }
         // `University of Oxford`, `Leonardo da Vinci`, `Ростов-на-Дону`.
         let through = match next.folded.as_str() {
-            "of" => lists.organisation_words.contains(&last.stem) || lists.place_words.contains(&last.stem),
+            "of" => is_in("organisation_words", &last.stem) || is_in("place_words", &last.stem),
             "de" | "da" | "del" | "van" | "von" | "der" | "la" | "bin" | "ibn" | "di" => true,
             "на" => page.text.get(last.range.end..next.range.start) == Some("-"),
             _ => false,
@@ -182,19 +153,19 @@ fn run(page: &Page<'_>, words: &[Word], at: usize, surely: &HashSet<String>, lis
         }
     }
     if first.opens {
-        let known = lists.places.contains(&first.stem)
-            || lists.given.contains(&first.stem)
-            || lists.organisations.contains(&first.stem)
-            || lists.titles.contains(&first.stem)
+        let known = is_in("places", &first.stem)
+            || is_in("given", &first.stem)
+            || is_in("organisations", &first.stem)
+            || is_in("titles", &first.stem)
             || surely.contains(&first.stem)
             || first.is_acronym
             || at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|kind| {
                 // `Компания «Ромашка»`
-                lists.organisation_words.contains(&kind.stem) && is_next(page.text, kind, first)
+                is_in("organisation_words", &kind.stem) && is_next(page.text, kind, first)
             });
-        let opener = lists.openers.contains(&first.folded) && !surely.contains(&first.stem);
-        let known = known || (end == at + 1 && institution(page.text, words, at, lists).is_some());
-        let speaks = words.get(end).is_some_and(|next| lists.speaking.contains(&next.folded));
+        let opener = is_in("openers", &first.folded) && !surely.contains(&first.stem);
+        let known = known || (end == at + 1 && institution(page.text, words, at).is_some());
+        let speaks = words.get(end).is_some_and(|next| is_in("speaking", &next.folded));
         if opener {
             // What follows may be a name of its own.
             return at;
@@ -214,22 +185,22 @@ static PATRONYMIC: LazyLock<Regex> =
 
 static ADJECTIVE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:ск|цк)(?:ий|ого|ому|им|ом|ая|ую|ой|ое|ие|их)$"));
 
-fn classify(text: &str, words: &[Word], run: Range<usize>, lists: &Lists) -> Option<(Group, Range<usize>, f64)> {
+fn classify(text: &str, words: &[Word], run: Range<usize>) -> Option<(Group, Range<usize>, f64)> {
     let before = run.start.checked_sub(1).and_then(|at| words.get(at));
     let run_end = run.end;
     let after = words.get(run_end);
     let mut names = words.get(run)?;
     let mut titled = before.is_some_and(|word| {
-        lists.titles.contains(&word.stem)
+        is_in("titles", &word.stem)
             && names.first().is_some_and(|name| {
                 text.get(word.range.end..name.range.start).is_some_and(|gap| gap == " " || gap == ". ")
             })
     });
-    let has = |names: &[Word], list: &HashSet<String>| names.iter().any(|word| list.contains(&word.stem));
-    let organisation = has(names, &lists.organisation_words);
+    let has = |names: &[Word], list: &str| names.iter().any(|word| is_in(list, &word.stem));
+    let organisation = has(names, "organisation_words");
     // `President Lincoln` names Lincoln; a title alone is not a name.
     while let Some((first, rest)) = names.split_first() {
-        if organisation || !lists.titles.contains(&first.stem) {
+        if organisation || !is_in("titles", &first.stem) {
             break;
         }
         names = rest;
@@ -246,59 +217,59 @@ fn classify(text: &str, words: &[Word], run: Range<usize>, lists: &Lists) -> Opt
     let range = first.range.start..last.range.end;
     let found = |group, score| Some((group, range.clone(), score));
     let joined = names.iter().map(|word| word.stem.as_str()).collect::<Vec<_>>().join(" ");
-    if lists.organisations.contains(&joined) {
+    if is_in("organisations", &joined) {
         return found(Group::Organisation, 0.9);
     }
     if names.len() > 1 && organisation {
         return found(Group::Organisation, 0.85);
     }
     let cyrillic = last.folded.chars().any(is_cyrillic);
-    if lists.places.contains(&joined) && (!titled || cyrillic) {
+    if is_in("places", &joined) && (!titled || cyrillic) {
         return found(Group::Location, 0.9);
     }
     // A word before a quoted title says what it is: `Роман «Идиот»`.
     if names.len() == 1 && text.get(last.range.end..).is_some_and(|rest| rest.starts_with(" «")) {
         return None;
     }
-    if names.len() > 1 && lists.work_words.contains(&last.stem) {
+    if names.len() > 1 && is_in("work_words", &last.stem) {
         return found(Group::Other, 0.6);
     }
-    if names.len() > 1 && has(names, &lists.place_words) {
+    if names.len() > 1 && has(names, "place_words") {
         return found(Group::Location, 0.8);
     }
     if titled {
         return found(Group::Person, 0.85);
     }
-    let says = after.is_some_and(|word| lists.speaking.contains(&word.folded));
+    let says = after.is_some_and(|word| is_in("speaking", &word.folded));
     let initials =
         names.len() > 1 && names.iter().any(|word| word.is_initial) && !names.iter().all(|word| word.is_initial);
     let patronymic = names.iter().any(|word| PATRONYMIC.is_match(&word.folded)) && names.len() > 1;
-    if lists.given.contains(&first.stem) || initials || patronymic {
+    if is_in("given", &first.stem) || initials || patronymic {
         return found(Group::Person, if names.len() > 1 { 0.9 } else { 0.75 });
     }
     if names.len() == 1
-        && let Some(range) = institution(text, words, run_end - 1, lists)
+        && let Some(range) = institution(text, words, run_end - 1)
     {
         return Some((Group::Organisation, range, 0.75));
     }
     if names.len() == 1 {
-        if lists.organisation_words.contains(&first.stem) || lists.place_words.contains(&first.stem) {
+        if is_in("organisation_words", &first.stem) || is_in("place_words", &first.stem) {
             return None;
         }
-        if lists.calendar.contains(&first.folded) {
+        if is_in("calendar", &first.folded) {
             return None;
         }
-        if lists.peoples.contains(&first.folded) {
+        if is_in("peoples", &first.folded) {
             return found(Group::Other, 0.6);
         }
     }
-    if let Some(street) = before.filter(|word| lists.place_words.contains(&word.stem) && is_next(text, word, first)) {
+    if let Some(street) = before.filter(|word| is_in("place_words", &word.stem) && is_next(text, word, first)) {
         // `река Нева`, `город Кострома`: the word before says it.
         if street.folded.chars().any(is_cyrillic) {
             return found(Group::Location, 0.8);
         }
     }
-    if let Some(kind) = before.filter(|word| lists.organisation_words.contains(&word.stem))
+    if let Some(kind) = before.filter(|word| is_in("organisation_words", &word.stem))
         && kind.folded.chars().any(is_cyrillic)
     {
         return found(Group::Organisation, 0.75);
@@ -309,13 +280,13 @@ fn classify(text: &str, words: &[Word], run: Range<usize>, lists: &Lists) -> Opt
     if names.len() == 1 && first.is_acronym && (2..=6).contains(&first.folded.chars().count()) {
         return found(Group::Organisation, 0.5);
     }
-    if before.is_some_and(|word| lists.place_before.contains(&word.folded) && is_next(text, word, first)) {
+    if before.is_some_and(|word| is_in("place_before", &word.folded) && is_next(text, word, first)) {
         return found(Group::Location, 0.6);
     }
     if cyrillic && last.folded.chars().count() > 4 && SURNAME.is_match(&last.folded) {
         return found(Group::Person, if names.len() > 1 { 0.7 } else { 0.5 });
     }
-    if names.iter().any(|word| lists.peoples.contains(&word.folded)) {
+    if names.iter().any(|word| is_in("peoples", &word.folded)) {
         return found(Group::Other, 0.5);
     }
     match names.len() {
@@ -325,10 +296,10 @@ fn classify(text: &str, words: &[Word], run: Range<usize>, lists: &Lists) -> Opt
 }
 
 /// `Московский государственный университет`: only the first word has a capital.
-fn institution(text: &str, words: &[Word], at: usize, lists: &Lists) -> Option<Range<usize>> {
+fn institution(text: &str, words: &[Word], at: usize) -> Option<Range<usize>> {
     let first = words.get(at).filter(|word| ADJECTIVE.is_match(&word.folded))?;
     let mut next = words.iter().skip(at + 1).take(3).take_while(|word| !word.is_capital);
-    let kind = next.find(|word| lists.organisation_words.contains(&word.stem))?;
+    let kind = next.find(|word| is_in("organisation_words", &word.stem))?;
     let range = first.range.start..kind.range.end;
     text.get(range.clone()).is_some_and(|name| !name.contains([',', '.', '(', '«', '\n'])).then_some(range)
 }
