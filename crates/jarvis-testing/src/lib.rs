@@ -1,4 +1,5 @@
-//! Development only: fake chat servers, hubs and model servers that speak the true protocols on real sockets.
+//! Development only: fake chat servers, hubs and model servers that speak the true protocols on real sockets; tables of
+//! test cases.
 
 pub mod cases;
 pub mod catalogue;
