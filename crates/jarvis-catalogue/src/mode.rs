@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 #[error("`{word}` is not one of {allowed}")]
 pub struct UnknownWord {
     pub word: String,
-    /// What is allowed, in words.
     pub allowed: &'static str,
 }
 
@@ -86,7 +85,6 @@ pub struct Probed {
     pub control: bool,
 }
 
-/// Where models are probed in this mode with this deployment.
 pub fn where_probed(mode: InferenceMode, deployment: Deployment) -> Probed {
     let served = deployment >= Deployment::Standard;
     match mode {

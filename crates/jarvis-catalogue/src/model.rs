@@ -91,7 +91,6 @@ pub struct ModelMeta<'a> {
     #[serde(rename = "inference endpoint")]
     pub endpoint: Host,
     pub likes: u64,
-    /// What it is, cut.
     pub description: &'a str,
     /// Words that say what it is for, or null.
     pub tags: Option<&'a [String]>,

@@ -1,5 +1,10 @@
+<<<<<<< HEAD
 //! Development only: fake chat servers, hubs and model servers that speak the true protocols on real sockets, and the
 //! reading of test cases that are kept as data.
+=======
+//! Development only: fake chat servers, hubs and model servers that speak the true protocols on real sockets; tables of
+//! test cases.
+>>>>>>> origin/h/tools
 
 pub mod cases;
 pub mod catalogue;

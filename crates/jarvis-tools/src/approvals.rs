@@ -419,7 +419,6 @@ pub(crate) struct Guard {
     pub(crate) source: String,
     pub(crate) origin: String,
     pub(crate) name: String,
-    /// What the configuration says of it.
     pub(crate) description: String,
 }
 
@@ -435,7 +434,6 @@ impl Guard {
         }
     }
 
-    /// The same, as a verdict.
     pub(crate) async fn look(&self, schema: &Value) -> Result<Verdict, ApprovalsError> {
         let described =
             Described { title: String::new(), description: self.description.clone(), schema: schema.clone() };

@@ -10,7 +10,7 @@ const HEAD: usize = 1_024;
 pub fn fault_of(body: &str) -> Option<ToolErrorKind> {
     let body = body.trim();
     let end = (0..=HEAD.min(body.len())).rev().find(|at| body.is_char_boundary(*at)).unwrap_or(0);
-    let head = body.get(..end).unwrap_or_default().to_ascii_lowercase();
+    let head = body.get(..end).expect("the end is at a character").to_ascii_lowercase();
     let whole = |text: &str| head == text || head.trim_matches(['"', '\'', '.']) == text;
     if whole("no respond due to error") {
         return Some(ToolErrorKind::Unavailable);

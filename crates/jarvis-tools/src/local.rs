@@ -73,7 +73,6 @@ fn wrong(what: impl Into<String>) -> ToolError {
     ToolError::new(ToolErrorKind::InvalidInput, what)
 }
 
-/// The description of a native tool.
 fn native(name: &str, description: &str, when: &str, input_schema: Value, example: Value) -> ToolSpec {
     ToolSpec {
         name: name.to_owned(),

@@ -410,7 +410,6 @@ fn schema_json(schema: &Schema, depth: usize) -> Value {
     Value::Object(fields)
 }
 
-/// A bound, whole where it is.
 fn number(bound: f64) -> Value {
     if bound.fract() == 0.0 && bound.abs() < 9e15 { json!(bound as i64) } else { json!(bound) }
 }

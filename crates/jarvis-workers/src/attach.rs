@@ -15,7 +15,6 @@ pub const MAX_TEXT: u64 = 2 << 20;
 pub enum AttachError {
     #[error("`{name}` has {size} bytes; a text may have {MAX_TEXT}")]
     TextTooLong { name: String, size: u64 },
-    /// Its bytes are not what its name says.
     #[error("`{name}` is not {article} {kind}: it is {found}")]
     Other { name: String, kind: Kind, article: &'static str, found: String },
     #[error("`{name}` is neither a text, a picture, a sound nor a video")]

@@ -12,7 +12,6 @@ pub enum ApiError {
     Syntax { reason: String },
     #[error("the document is {found}; OpenAPI 3.0 and 3.1 are read (convert it, for example with swagger2openapi)")]
     Version { found: String },
-    /// It is something else.
     #[error("the document is not an OpenAPI document: {reason}")]
     NotOpenApi { reason: String },
     #[error("the document has more than {} operations", super::MAX_OPERATIONS)]

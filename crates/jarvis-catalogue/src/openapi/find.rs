@@ -77,7 +77,7 @@ fn segment(mut wanted: &str, part: &str, values: &mut Vec<(String, String)>) -> 
     while let Some((before, after)) = wanted.split_once('{') {
         rest = rest.strip_prefix(before)?;
         let (name, after) = after.split_once('}')?;
-        let fixed = after.split('{').next().unwrap_or_default();
+        let fixed = after.split('{').next().expect("a split has a first part");
         // The last placeholder takes all but the end, another up to the next fixed text.
         let end = match (fixed.is_empty(), after.contains('{')) {
             (true, _) => rest.len(),

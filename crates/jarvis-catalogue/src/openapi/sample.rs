@@ -76,7 +76,6 @@ fn whole(name: &str) -> i64 {
     }
 }
 
-/// A text that fits a name and a format.
 fn text(name: &str, format: &str) -> String {
     let name = name.to_ascii_lowercase();
     let has = |part: &str| name.contains(part);

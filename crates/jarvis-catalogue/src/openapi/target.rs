@@ -82,7 +82,6 @@ impl Operation {
     }
 }
 
-/// A value as one segment of a path.
 fn segment(value: &Value) -> Result<String, &'static str> {
     match plain(value).as_str() {
         "" => Err("is part of the path and cannot be empty"),

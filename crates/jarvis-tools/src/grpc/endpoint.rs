@@ -145,7 +145,7 @@ impl GrpcEndpoint {
 fn url_of(address: &str) -> Result<Url, GrpcError> {
     let wrong = |reason: &str| {
         // An address that is none may hold anything: only what is before a possible secret is shown.
-        let start = address.split(['@', '?', '#']).next().unwrap_or_default();
+        let start = address.split(['@', '?', '#']).next().expect("a split has a first part");
         let start = if address.contains('@') { "…@…" } else { start };
         GrpcError::Address { address: jarvis_net::text::shorten(start, 80), reason: reason.to_owned() }
     };

@@ -88,7 +88,7 @@ pub(crate) fn written(text: &str) -> Option<Number> {
     let (fraction, exponent) = rest.split_at_checked(exponent)?;
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let exponent_is_right = exponent.is_empty() || {
-        let times = exponent.get(1..).unwrap_or_default();
+        let times = exponent.get(1..).expect("an exponent begins with its letter");
         let times = times.strip_prefix(['+', '-']).unwrap_or(times);
         !times.is_empty() && digits(times)
     };
@@ -108,7 +108,7 @@ pub(crate) fn written(text: &str) -> Option<Number> {
 /// Whether commas stand only before groups of three digits.
 fn is_grouped(whole: &str) -> bool {
     let mut groups = whole.split(',');
-    let first = groups.next().unwrap_or_default();
+    let first = groups.next().expect("a split has a first part");
     let mut rest = groups.peekable();
     rest.peek().is_none() || ((1..=3).contains(&first.len()) && rest.all(|group| group.len() == 3))
 }

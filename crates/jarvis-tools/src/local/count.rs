@@ -115,7 +115,6 @@ fn bare(item: &str) -> &str {
     item.trim_matches(|c: char| c.is_whitespace() || "\"'“”‘’«»「」.。!！?？:：()（）[]{}".contains(c))
 }
 
-/// What is compared of an item.
 fn folded(item: &str) -> String {
     let mut folded = String::with_capacity(item.len());
     for c in item.chars().map(narrow) {

@@ -12,7 +12,6 @@ use url::Url;
 
 use crate::{ToolErrorKind, reach};
 
-/// A text without what is secret.
 pub(super) fn redact(text: &str, secrets: &[Secret]) -> String {
     let black = |text: String, part: &str| {
         // Very short values occur in any text; blacking them out would only tell them.

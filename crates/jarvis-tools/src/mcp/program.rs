@@ -25,7 +25,6 @@ const MAX_LINE: usize = 8_000;
 /// The longest line that is kept, in characters.
 const MAX_KEPT: usize = 200;
 
-/// How many lines are kept.
 const KEPT: usize = 20;
 
 /// How many of them are shown.
@@ -171,7 +170,7 @@ impl Said {
     fn take(&self, line: &[u8], secrets: &[Secret]) -> Option<String> {
         let whole = String::from_utf8_lossy(line);
         // What a progress bar wrote over is gone.
-        let bare = without_colours(whole.trim_end().rsplit('\r').next().unwrap_or_default());
+        let bare = without_colours(whole.trim_end().rsplit('\r').next().expect("a split has a last part"));
         let text = redact(&untrusted::clean(&bare, MAX_LINE, &mut Found::default()), secrets);
         let text = shorten(&text, MAX_KEPT);
         if text.is_empty() {

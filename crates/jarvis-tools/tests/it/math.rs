@@ -19,7 +19,6 @@ use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 use tonic_reflection::pb::v1::server_reflection_server::{ServerReflection, ServerReflectionServer};
 use tonic_reflection::pb::v1::{FileDescriptorResponse, ServerReflectionRequest, ServerReflectionResponse};
 
-/// The token that it asks for, where it asks for one.
 pub(crate) const TOKEN: &str = "tok-5ecret";
 
 #[derive(Clone, Default)]

@@ -39,7 +39,6 @@ pub(crate) struct StandIn {
     pub(crate) kind: Kind,
     /// The description of `echo`; a change is told to those who listen.
     pub(crate) described: watch::Sender<String>,
-    /// It has one tool more.
     pub(crate) more: Arc<AtomicBool>,
     pub(crate) listed: Arc<AtomicUsize>,
     pub(crate) called: Arc<Mutex<Vec<String>>>,

@@ -23,21 +23,22 @@ pub(super) enum Token {
 pub(super) fn tokens(expression: &str) -> Result<Vec<(usize, Token)>, CalcError> {
     let chars: Vec<char> = expression.chars().map(plain).collect();
     let end = chars.iter().rposition(|c| !c.is_whitespace() && *c != '=').map_or(0, |last| last + 1);
-    let chars = chars.get(..end).unwrap_or_default();
+    let chars = chars.get(..end).expect("the end is that of a character");
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(&c) = chars.get(at) {
         let place = at + 1;
+        let rest = chars.get(at..).expect("a character stands here");
         let next = chars.get(at + 1).copied().unwrap_or(' ');
         if c.is_whitespace() {
             at += 1;
         } else if c.is_ascii_digit() || (c == '.' && next.is_ascii_digit()) {
-            let (number, length) = number(chars.get(at..).unwrap_or_default(), place)?;
+            let (number, length) = number(rest, place)?;
             tokens.push((place, Token::Number(number)));
             at += length;
         } else if c.is_alphabetic() || c == '_' {
             let word = |c: &&char| c.is_alphanumeric() || **c == '_';
-            let name: String = chars.get(at..).unwrap_or_default().iter().take_while(word).collect();
+            let name: String = rest.iter().take_while(word).collect();
             at += name.chars().count();
             tokens.push((place, Token::Name(name.to_lowercase())));
         } else {
@@ -86,8 +87,7 @@ fn number(chars: &[char], place: usize) -> Result<(Num, usize), CalcError> {
             length += 1 + sign + count;
         }
     }
-    if matches!(chars.get(length), Some(c) if c.is_alphabetic() || *c == '.' || *c == '_') {
-        let c = chars.get(length).copied().unwrap_or_default();
+    if let Some(c) = chars.get(length).filter(|c| c.is_alphabetic() || matches!(c, '.' | '_')) {
         return Err(CalcError::new(place + length, format!("`{c}` cannot follow a number; write `*` to multiply")));
     }
     let digits = BigInt::parse_bytes(exact.as_bytes(), 10).ok_or_else(|| CalcError::new(place, "this is no number"))?;

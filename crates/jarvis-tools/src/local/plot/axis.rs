@@ -147,7 +147,7 @@ pub(super) fn shown(value: f64) -> String {
     }
     let full = format!("{value:e}");
     // A sign, a point and the exponent stand beside the digits.
-    let digits = full.split('e').next().unwrap_or_default().bytes().filter(u8::is_ascii_digit).count();
+    let digits = full.split('e').next().expect("a split has a first part").bytes().filter(u8::is_ascii_digit).count();
     exact(if digits <= 12 { full } else { trimmed(&format!("{value:.5e}")) }).unwrap_or_default()
 }
 

@@ -60,7 +60,7 @@ pub(super) fn voice(text: &str, language: Option<&str>, request: &str) -> &'stat
         return by_script;
     }
     let asked = language.unwrap_or_default().trim().to_lowercase();
-    let code = asked.split(['-', '_']).next().unwrap_or_default();
+    let code = asked.split(['-', '_']).next().expect("a split has a first part");
     let by_code = LATIN.iter().map(|(voice, ..)| *voice).find(|voice| *voice == code);
     let named = |text: &str| NAMED.iter().find(|(_, names)| names.is_match(text)).map(|(voice, _)| *voice);
     by_code
