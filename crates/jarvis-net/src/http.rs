@@ -282,14 +282,14 @@ pub fn join<'a>(base: &Url, segments: impl IntoIterator<Item = &'a str>) -> Opti
 
 #[cfg(test)]
 mod tests {
-    use jarvis_testing::cases::table;
+    use jarvis_testing::rows;
 
     use super::*;
 
     #[test]
     fn this_machine_is_reached_directly() {
         let proxy = Secret::new("http://proxy.test:3128");
-        for (base, local) in table::<(String, bool)>(include_str!("http.json"), "routes") {
+        for (base, local) in rows::<(String, bool)>(include_str!("http.json"), "routes") {
             let base = Url::parse(&base).unwrap();
             let route = |proxy| format!("{:?}", Route::to(&base, proxy));
             let (with, without) = if local { ("Direct", "Direct") } else { ("Proxy", "Environment") };

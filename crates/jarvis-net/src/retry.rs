@@ -66,7 +66,7 @@ pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use jarvis_testing::cases::table;
+    use jarvis_testing::rows;
     use reqwest::header::HeaderName;
 
     use super::*;
@@ -74,8 +74,7 @@ mod tests {
     #[test]
     fn retry_after_is_read() {
         let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
-        for (name, value, expected) in
-            table::<(String, String, Option<u128>)>(include_str!("retry.json"), "retry_after")
+        for (name, value, expected) in rows::<(String, String, Option<u128>)>(include_str!("retry.json"), "retry_after")
         {
             let mut headers = HeaderMap::new();
             headers.insert(HeaderName::try_from(&name).unwrap(), value.parse().unwrap());

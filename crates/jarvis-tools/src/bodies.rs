@@ -98,7 +98,7 @@ fn mostly_marks(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use jarvis_testing::cases::table;
+    use jarvis_testing::rows;
 
     use super::*;
 
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn failures_are_told_by_their_words() {
-        for (body, fault) in table::<(String, Option<String>)>(CASES, "faults") {
+        for (body, fault) in rows::<(String, Option<String>)>(CASES, "faults") {
             assert_eq!(fault_of(&body).map(|kind| format!("{kind:?}")), fault, "{body}");
         }
         assert!(is_lasting("{'message': 'You have exceeded the MONTHLY quota'}") && !is_lasting("too many requests"));
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_described() {
-        for (text, description) in table::<(String, Option<String>)>(CASES, "media") {
+        for (text, description) in rows::<(String, Option<String>)>(CASES, "media") {
             let shown = description.map(|what| format!("[The tool answered with {what}, which is not shown.]"));
             assert_eq!(describe_media(&text), shown, "{text:?}");
         }

@@ -53,13 +53,13 @@ pub fn tool_name(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use jarvis_testing::cases::table;
+    use jarvis_testing::rows;
 
     use super::*;
 
     #[test]
     fn names_are_as_toolbench_writes_them() {
-        for (name, standard, function) in table::<(String, String, String)>(include_str!("names.json"), "names") {
+        for (name, standard, function) in rows::<(String, String, String)>(include_str!("names.json"), "names") {
             assert_eq!(standardize(&name), standard, "{name}");
             assert_eq!(api_function_name(&name), function, "{name}");
         }

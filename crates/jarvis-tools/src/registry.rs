@@ -252,7 +252,7 @@ fn bounded(name: &str, observation: Observation) -> Result<Observation, ToolErro
 #[cfg(test)]
 mod tests {
     use async_trait::async_trait;
-    use jarvis_testing::cases::table;
+    use jarvis_testing::rows;
     use serde_json::json;
 
     use super::*;
@@ -329,7 +329,7 @@ mod tests {
         {
             registry.add(Arc::new(Scripted(spec(name), || Ok(Observation::default())))).unwrap();
         }
-        for (said, meant) in table::<(String, Option<String>)>(include_str!("registry.json"), "nearest") {
+        for (said, meant) in rows::<(String, Option<String>)>(include_str!("registry.json"), "nearest") {
             assert_eq!(registry.nearest(&said).map(|spec| spec.name.clone()), meant, "{said}");
         }
         let error = registry.call("plott", &json!({}), &Scope::default()).await.unwrap_err();

@@ -133,7 +133,7 @@ pub(crate) fn first_sentence(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use jarvis_testing::cases::table;
+    use jarvis_testing::rows;
     use serde_json::json;
 
     use super::*;
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_is_not_seen_is_taken_out() {
-        for (text, kept, hidden) in table::<(String, String, bool)>(CASES, "cleaned") {
+        for (text, kept, hidden) in rows::<(String, String, bool)>(CASES, "cleaned") {
             let mut found = Found::default();
             assert_eq!(clean(&text, 100, &mut found), kept);
             assert_eq!(found, Found { hidden, cut: false }, "{text:?}");
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_first_sentence_says_what_a_tool_does() {
-        for (text, first) in table::<(String, String)>(CASES, "first") {
+        for (text, first) in rows::<(String, String)>(CASES, "first") {
             assert_eq!(first_sentence(&text), first);
         }
     }

@@ -199,7 +199,7 @@ pub fn call_failed(error: &ToolError) -> TaskError {
 
 #[cfg(test)]
 mod tests {
-    use jarvis_testing::cases::table;
+    use jarvis_testing::rows;
 
     use super::*;
     use crate::testkit::{inputs, job};
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn values_become_what_the_schema_says() {
-        for (value, schema, want) in table::<(String, Value, Value)>(include_str!("tool.json"), "typed") {
+        for (value, schema, want) in rows::<(String, Value, Value)>(include_str!("tool.json"), "typed") {
             assert_eq!(typed(value.as_str().into(), &schema), want, "{value} {schema}");
         }
     }

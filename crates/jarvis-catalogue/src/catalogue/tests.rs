@@ -1,6 +1,6 @@
 //! The built-in list and its candidates.
 
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 
 use super::*;
 use crate::{Family, find, task_types};
@@ -12,7 +12,7 @@ fn ids(models: &[Arc<Model>]) -> Vec<&str> {
 #[test]
 fn native_ids_and_tasks_are_fixed() {
     let found: HashSet<(String, String)> = native().map(|model| (model.id, model.task)).collect();
-    let expected = table::<(String, String)>(include_str!("tests.json"), "native");
+    let expected = rows::<(String, String)>(include_str!("tests.json"), "native");
     assert_eq!(found, expected.into_iter().collect());
 }
 

@@ -1,6 +1,6 @@
 //! Reading catalogue lines, good and bad.
 
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use proptest::prelude::*;
 
 use super::*;
@@ -12,7 +12,7 @@ fn read(text: &str) -> Loaded {
 #[test]
 fn lenient_lines() {
     type Row = (String, u64, String, Option<Vec<String>>);
-    for (line, likes, description, tags) in table::<Row>(include_str!("tests.json"), "lenient") {
+    for (line, likes, description, tags) in rows::<Row>(include_str!("tests.json"), "lenient") {
         let loaded = read(&line);
         assert_eq!(loaded.notes, Vec::<String>::new(), "{line}");
         let model = &loaded.models[0];

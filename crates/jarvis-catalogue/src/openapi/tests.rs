@@ -1,6 +1,6 @@
 //! Documents as they should be, as they are found, and as they must not be.
 
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use serde_json::{Map, Value, json};
 
 use super::*;
@@ -60,7 +60,7 @@ fn a_yaml_document_is_read() {
 
 #[test]
 fn what_is_no_openapi_document_is_refused() {
-    for (text, part) in table::<(String, String)>(CASES, "refused") {
+    for (text, part) in rows::<(String, String)>(CASES, "refused") {
         let error = ApiDocument::parse(&text).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(&part), "{text:?}: {error}");
     }
@@ -130,7 +130,7 @@ fn circles_and_bombs_end() {
 #[test]
 fn values_are_accepted_where_they_can_be_converted() {
     // A schema, a value, and what becomes of it; nothing where it is refused.
-    for row in table::<Vec<Value>>(CASES, "accepted") {
+    for row in rows::<Vec<Value>>(CASES, "accepted") {
         let found = Schema::read(&Value::Null, &row[0]).accept(&row[1]).ok();
         assert_eq!(found.as_ref(), row.get(2), "{} as {}", row[1], row[0]);
     }
@@ -139,7 +139,7 @@ fn values_are_accepted_where_they_can_be_converted() {
 #[test]
 fn faults_of_arguments_are_named() {
     let library = library();
-    for (name, arguments, wanted) in table::<(String, Value, Vec<String>)>(CASES, "faults") {
+    for (name, arguments, wanted) in rows::<(String, Value, Vec<String>)>(CASES, "faults") {
         let faults = library.operation(&name).unwrap().faults(&object(arguments));
         let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
         assert_eq!(faults, wanted, "{name}");
@@ -149,7 +149,7 @@ fn faults_of_arguments_are_named() {
 #[test]
 fn requests_find_their_operation() {
     let library = library();
-    for (method, path, wanted) in table::<(String, String, String)>(CASES, "found") {
+    for (method, path, wanted) in rows::<(String, String, String)>(CASES, "found") {
         let found = match library.find(&method, &path) {
             Found::Operation(operation, values) => {
                 let values: Vec<String> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -204,7 +204,7 @@ fn what_is_made_up_fits() {
 fn arguments_become_requests() {
     let library = library();
     type Row = (String, Value, Result<(String, Value), String>);
-    for (name, arguments, wanted) in table::<Row>(CASES, "targets") {
+    for (name, arguments, wanted) in rows::<Row>(CASES, "targets") {
         let target = library.operation(&name).unwrap().target(&object(arguments));
         let target = match &target {
             Ok(target) => Ok((target.path_and_query(), target.body.clone().map_or(Value::Null, |(_, body)| body))),

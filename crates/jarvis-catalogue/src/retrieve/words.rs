@@ -68,13 +68,13 @@ fn add(run: &str, of: Kind, terms: &mut Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use jarvis_testing::cases::table;
+    use jarvis_testing::rows;
 
     use super::terms;
 
     #[test]
     fn texts_are_split_into_terms() {
-        for (text, expected) in table::<(String, String)>(include_str!("words.json"), "terms") {
+        for (text, expected) in rows::<(String, String)>(include_str!("words.json"), "terms") {
             assert_eq!(terms(&text).join(" "), expected, "{text}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 
 use super::*;
 
@@ -46,7 +46,7 @@ fn names_and_aliases_are_found() {
     for name in PLANNER.split(' ') {
         check(name, Some(name));
     }
-    for (said, meant) in table::<(String, Option<String>)>(CASES, "names") {
+    for (said, meant) in rows::<(String, Option<String>)>(CASES, "names") {
         check(&said, meant.as_deref());
     }
 }
@@ -75,7 +75,7 @@ fn arguments_have_the_default_shapes() {
 
 #[test]
 fn missing_arguments_are_named() {
-    for (task, given, missing) in table::<(String, Vec<String>, Option<String>)>(CASES, "missing") {
+    for (task, given, missing) in rows::<(String, Vec<String>, Option<String>)>(CASES, "missing") {
         let found = find(&task).unwrap().missing(|name| given.iter().any(|given| given == name));
         assert_eq!(found, missing, "{task} {given:?}");
     }

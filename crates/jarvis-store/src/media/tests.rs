@@ -1,6 +1,6 @@
 //! Paths that are good, paths that are not, and files behind them.
 
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use proptest::prelude::*;
 
 use super::*;
@@ -26,7 +26,7 @@ fn word<T>(result: &Result<T, MediaError>) -> &'static str {
 
 #[test]
 fn writes_of_one_file_share_a_display_form() {
-    for (given, shown) in table::<(String, String)>(CASES, "display") {
+    for (given, shown) in rows::<(String, String)>(CASES, "display") {
         let got = Media::display(&given);
         if shown == "control" {
             assert_eq!(word(&got), "it holds a control character", "{given:?}");
@@ -41,7 +41,7 @@ fn writes_of_one_file_share_a_display_form() {
 #[test]
 fn paths_that_leave_are_refused_whatever_is_done_with_them() {
     let (_folder, media) = media();
-    for (path, why) in table::<(String, String)>(CASES, "refused") {
+    for (path, why) in rows::<(String, String)>(CASES, "refused") {
         assert_eq!(word(&Media::display(&path)), why, "display of {path:?}");
         assert_eq!(word(&media.read(&path, 100)), why, "read of {path:?}");
         assert_eq!(word(&media.disk_path(&path)), why, "disk path of {path:?}");

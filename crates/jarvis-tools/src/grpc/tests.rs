@@ -1,6 +1,6 @@
 //! Names, addresses, descriptors, and JSON as messages.
 
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use prost_reflect::prost::Message;
 use serde_json::json;
 
@@ -46,7 +46,7 @@ fn method() -> MethodDescriptor {
 
 #[test]
 fn methods_are_named_as_people_write_them() {
-    for (text, path) in table::<(String, Option<String>)>(CASES, "methods") {
+    for (text, path) in rows::<(String, Option<String>)>(CASES, "methods") {
         assert_eq!(MethodName::parse(&text).ok().map(|name| name.path()), path, "{text}");
     }
 }
@@ -68,7 +68,7 @@ fn addresses_are_checked() {
         let endpoint = GrpcEndpoint::new(address, None, None);
         assert_eq!(endpoint.ok().as_ref().map(GrpcEndpoint::address), shown, "{address}");
     }
-    for (address, told, reason) in table::<(String, String, String)>(CASES, "addresses") {
+    for (address, told, reason) in rows::<(String, String, String)>(CASES, "addresses") {
         let error = GrpcEndpoint::new(&address, None, None).unwrap_err().to_string();
         let words = format!(
             "`{told}` is not the address of a gRPC service: it {reason}; write HOST:PORT or http(s)://HOST:PORT"

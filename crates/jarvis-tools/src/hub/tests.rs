@@ -6,7 +6,7 @@
 //! left out. All 40,000, and 120,000 more, were compared when the hub was written.
 
 use jarvis_prompt::literal::Literal;
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use num_bigint::BigInt;
 use serde_json::json;
 
@@ -35,7 +35,7 @@ fn each_function_means_what_the_specification_says() {
     use Mode::{Compat, Precise};
     // In the compatible mode the results are rounded as the original rounds them, with its defects mended.
     for (name, modes) in [("compat", &[Compat][..]), ("precise", &[Precise]), ("both", &[Compat, Precise])] {
-        for (function, args, expected) in table::<(String, String, String)>(CASES, name) {
+        for (function, args, expected) in rows::<(String, String, String)>(CASES, name) {
             for mode in modes {
                 assert_eq!(told(&function, &args, *mode), expected, "{function}{args}");
             }
@@ -125,7 +125,7 @@ fn errors_name_the_function_and_the_argument() {
 
 #[test]
 fn arguments_stand_under_several_names() {
-    for (parameters, expected) in table::<(String, Option<usize>)>(CASES, "arguments") {
+    for (parameters, expected) in rows::<(String, Option<usize>)>(CASES, "arguments") {
         let parameters = Literal::parse(&parameters).expect("a literal");
         let found = arguments(&parameters);
         assert_eq!(found.as_ref().map(|items| items.len()).ok(), expected, "{parameters}");

@@ -232,7 +232,7 @@ fn tell(counted: &Counted, separator: Option<&str>, of: Option<&str>) -> Observa
 
 #[cfg(test)]
 mod tests {
-    use jarvis_testing::cases::table;
+    use jarvis_testing::rows;
 
     use super::*;
 
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn items_are_counted() {
-        for (text, separator, expected) in table::<(String, Option<String>, String)>(CASES, "items") {
+        for (text, separator, expected) in rows::<(String, Option<String>, String)>(CASES, "items") {
             let shown = Counts::of_text(&text, separator.as_deref()).to_string();
             assert_eq!(shown.lines().next().unwrap_or_default(), expected, "{text}");
         }
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn one_thing_is_counted_in_a_text() {
-        for (text, of, expected) in table::<(String, String, usize)>(CASES, "occurrences") {
+        for (text, of, expected) in rows::<(String, String, usize)>(CASES, "occurrences") {
             assert_eq!(occurrences(&text, &of), expected, "{of}");
         }
     }

@@ -37,13 +37,13 @@ fn spaced(text: &str) -> Option<Number> {
 
 #[cfg(test)]
 mod tests {
-    use jarvis_testing::cases::table;
+    use jarvis_testing::rows;
 
     use super::number;
 
     #[test]
     fn numbers_are_read_as_people_write_them() {
-        for (text, expected) in table::<(String, Option<f64>)>(include_str!("numbers.json"), "numbers") {
+        for (text, expected) in rows::<(String, Option<f64>)>(include_str!("numbers.json"), "numbers") {
             let found = number(&text).map(|number| number.to_f64().unwrap());
             assert_eq!(found, expected, "{text}");
         }

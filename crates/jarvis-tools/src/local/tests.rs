@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use serde_json::{Value, json};
 
 use super::*;
@@ -38,7 +38,7 @@ async fn every_tool_is_told_of_and_takes_its_example() {
 #[tokio::test]
 async fn calls_are_answered() {
     type Row = (String, Value, String, Result<String, String>);
-    for (name, input, document, expected) in table::<Row>(CASES, "calls") {
+    for (name, input, document, expected) in rows::<Row>(CASES, "calls") {
         let done = observe(&name, &input, &document).await.map(|done| done.text);
         assert_eq!(done, expected, "{name} {input}");
     }
@@ -52,7 +52,7 @@ async fn calls_are_answered() {
 
 #[tokio::test]
 async fn results_are_data_too() {
-    for (name, input, value) in table::<(String, Value, Value)>(CASES, "values") {
+    for (name, input, value) in rows::<(String, Value, Value)>(CASES, "values") {
         let found = observe(&name, &input, "\nRain fell.\n").await.unwrap().value;
         assert_eq!(found, Some(value), "{name} {input}");
     }
@@ -90,7 +90,7 @@ fn documents_are_read_once() {
 
 #[test]
 fn expressions_are_worked_out() {
-    for (expression, expected) in table::<(String, String)>(CASES, "expressions") {
+    for (expression, expected) in rows::<(String, String)>(CASES, "expressions") {
         let found = evaluate(&expression).unwrap_or_else(|error| format!("Err {error}"));
         assert_eq!(found, expected, "{expression}");
     }

@@ -247,7 +247,7 @@ fn without_colours(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use jarvis_testing::cases::table;
+    use jarvis_testing::rows;
 
     use super::*;
 
@@ -261,7 +261,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_last_lines_that_tell_something_are_told() {
-        for (stderr, words) in table::<(String, String)>(include_str!("program.json"), "told") {
+        for (stderr, words) in rows::<(String, String)>(include_str!("program.json"), "told") {
             assert_eq!(told(&stderr, &[]).await, words, "{stderr:?}");
         }
         let flood = told(&format!("{}\n", "я".repeat(100_000)).repeat(30), &[]).await;

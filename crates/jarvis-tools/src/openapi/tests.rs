@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jarvis_catalogue::openapi::ApiDocument;
 use jarvis_prompt::literal::Literal;
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use jarvis_testing::stub::{Canned, Captured, Stub};
 use serde_json::json;
 
@@ -45,7 +45,7 @@ async fn echo() -> Stub {
 #[tokio::test]
 async fn arguments_go_where_they_belong() {
     let stub = echo().await;
-    for (described, api, arguments, wanted) in table::<(bool, String, String, String)>(CASES, "sent") {
+    for (described, api, arguments, wanted) in rows::<(bool, String, String, String)>(CASES, "sent") {
         let caller = OpenApiCaller::new(described.then(document).flatten(), config(&stub));
         assert_eq!(call(&caller, &api, &arguments).await, Ok(wanted), "{api}");
     }
@@ -80,7 +80,7 @@ async fn operations_become_tools_of_a_registry() {
 #[tokio::test]
 async fn what_an_api_does_not_take_is_not_sent() {
     let stub = echo().await;
-    for (described, api, arguments, kind, part) in table::<(bool, String, String, String, String)>(CASES, "refused") {
+    for (described, api, arguments, kind, part) in rows::<(bool, String, String, String, String)>(CASES, "refused") {
         let caller = OpenApiCaller::new(described.then(document).flatten(), config(&stub));
         let error = call(&caller, &api, &arguments).await.unwrap_err();
         assert!(format!("{:?}", error.kind) == kind && error.message.contains(&part), "{api}: {error:?}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use jarvis_testing::stub::{Canned, Captured, Stub};
 
 use super::*;
@@ -71,7 +71,7 @@ async fn a_call_is_sent_as_the_contract_says() {
 
 #[tokio::test]
 async fn every_error_of_the_server_has_its_kind() {
-    for (error, kind, calls) in table::<(String, String, usize)>(CASES, "errors") {
+    for (error, kind, calls) in rows::<(String, String, usize)>(CASES, "errors") {
         let (given, asked) = ask(reply(&error, &format!("the key is {KEY}"))).await;
         let failed = given.unwrap_err();
         assert_eq!((format!("{:?}", failed.kind), asked), (kind, calls), "{error}: {failed}");
@@ -81,7 +81,7 @@ async fn every_error_of_the_server_has_its_kind() {
 
 #[tokio::test]
 async fn bodies_tell_of_failures_too() {
-    for (body, kind, calls) in table::<(String, String, usize)>(CASES, "bodies") {
+    for (body, kind, calls) in rows::<(String, String, usize)>(CASES, "bodies") {
         let (given, asked) = ask(reply("", &body)).await;
         assert_eq!((format!("{:?}", given.unwrap_err().kind), asked), (kind, calls), "{body}");
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use jarvis_testing::stub::{Canned, Stub};
 use jarvis_tools::config::{GrpcEntry, McpEntry, OpenApiEntry, ToolEntry, ToolsConfig};
 use jarvis_tools::{OpenOptions, Opened, Registry, Scope, ToolErrorKind, open};
@@ -163,7 +163,7 @@ async fn incomplete_entries_are_refused_by_name() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("api.json"), API).unwrap();
     let server = math().await;
-    for (mut entry, words) in table::<(ToolEntry, String)>(include_str!("open.json"), "refused") {
+    for (mut entry, words) in rows::<(ToolEntry, String)>(include_str!("open.json"), "refused") {
         if let Some(grpc) = entry.grpc.as_mut().filter(|grpc| grpc.endpoint == "SERVER") {
             grpc.endpoint = server.address.clone();
         }

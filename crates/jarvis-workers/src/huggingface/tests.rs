@@ -1,8 +1,8 @@
 //! Each task against a fake router on a real socket: what is sent, what comes of the reply, and each way to fail.
 
 use jarvis_catalogue::Host;
-use jarvis_testing::cases::table;
 use jarvis_testing::inference::{FakeInference, Served};
+use jarvis_testing::rows;
 use jarvis_testing::stub::Canned;
 use tempfile::TempDir;
 
@@ -66,7 +66,7 @@ fn bytes(kind: &str, body: &[u8]) -> Served {
 #[tokio::test]
 async fn tasks_with_json_in_and_out() {
     type Row = (String, Args, String, Value, Value);
-    for (task, args, tail, sent, reply) in table::<Row>(CASES, "json") {
+    for (task, args, tail, sent, reply) in rows::<Row>(CASES, "json") {
         let rig = Rig::new(vec![("org/m", now(reply.clone()))]).await;
         assert_eq!(rig.perform("org/m", &task, &strs(&args)).await.unwrap(), reply, "{task}");
         let request = rig.fake.requests().remove(0);
@@ -201,7 +201,7 @@ async fn sounds_are_sent_as_they_are() {
 #[tokio::test]
 async fn what_is_missing_or_local_only_is_said_before_any_call() {
     let rig = Rig::new(vec![("m", now(json!([])))]).await;
-    for (task, args, code) in table::<(String, Args, String)>(CASES, "refused") {
+    for (task, args, code) in rows::<(String, Args, String)>(CASES, "refused") {
         let error = rig.perform("m", &task, &strs(&args)).await.unwrap_err();
         assert_eq!(format!("{:?}", error.code), code, "{task}: {error}");
     }
@@ -259,7 +259,7 @@ async fn each_way_to_fail_has_its_code_and_nothing_is_stored() {
 
 #[tokio::test]
 async fn wrong_shapes_are_bad_replies() {
-    for (task, reply) in table::<(String, Value)>(CASES, "wrong_shapes") {
+    for (task, reply) in rows::<(String, Value)>(CASES, "wrong_shapes") {
         let rig = Rig::new(vec![("m", now(reply.clone()))]).await;
         let image = rig.store(Kind::Image, "png", &png(4, 4)).await;
         let error = rig.perform("m", &task, &[("image", &image)]).await.unwrap_err();

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Mutex;
 
 use jarvis_net::policy::Lookup;
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use jarvis_testing::stub::{Canned, Stub};
 use tempfile::TempDir;
 
@@ -80,7 +80,7 @@ async fn site() -> Stub {
 async fn fetches_end_as_they_should() {
     let site = site().await;
     let (_folder, inputs) = inputs(listing(&["127.0.0.1"]), small());
-    for (path, expected) in table::<(String, String)>(CASES, "fetches") {
+    for (path, expected) in rows::<(String, String)>(CASES, "fetches") {
         let found = inputs.bytes(&site.url(&path), Kind::Image).await;
         assert_eq!(code(&found), expected, "{path}: {found:?}");
         if let Ok(bytes) = found {
@@ -164,7 +164,7 @@ async fn arguments_of_other_forms_are_read_or_refused() {
     let stored = inputs.store(Kind::Image, "png", PNG.to_vec()).await.unwrap();
     std::fs::write(folder.path().join("images/notes.png"), "just words").unwrap();
     std::fs::write(folder.path().join("images/big.png"), [PNG, &[0; 2000]].concat()).unwrap();
-    for (arg, expected) in table::<(String, String)>(CASES, "forms") {
+    for (arg, expected) in rows::<(String, String)>(CASES, "forms") {
         let found = inputs.bytes(&arg.replace("STORED", &stored), Kind::Image).await;
         assert_eq!(code(&found), expected, "{arg}: {found:?}");
     }

@@ -1,8 +1,8 @@
 //! Each task against a fake model server on a real socket, with a shared folder and without one.
 
 use jarvis_catalogue::Host;
-use jarvis_testing::cases::table;
 use jarvis_testing::model_server::FakeModelServer;
+use jarvis_testing::rows;
 use jarvis_testing::stub::{Canned, Stub};
 use tempfile::TempDir;
 
@@ -45,7 +45,7 @@ impl Rig {
 #[tokio::test]
 async fn each_task_has_its_body_and_result() {
     type Row = (String, Args, Value, Value, Value);
-    for (task, args, sent, reply, expected) in table::<Row>(CASES, "tasks") {
+    for (task, args, sent, reply, expected) in rows::<Row>(CASES, "tasks") {
         let rig = Rig::new(Sharing::Folder, vec![("org/m", Canned::json(&reply))], Vec::new()).await;
         for (file, bytes) in
             [("images/out.png", png(3, 3)), ("audios/out.wav", WAV.to_vec()), ("videos/out.mp4", MP4.to_vec())]
@@ -166,7 +166,7 @@ async fn each_way_to_fail_has_its_code() {
 #[tokio::test]
 async fn what_is_missing_is_said_before_any_call() {
     let rig = Rig::new(Sharing::Folder, vec![("m", Canned::json(&json!([])))], Vec::new()).await;
-    for (task, args) in table::<(String, Args)>(CASES, "missing") {
+    for (task, args) in rows::<(String, Args)>(CASES, "missing") {
         let error = rig.perform("m", &task, &strs(&args)).await.unwrap_err();
         assert_eq!(error.code, ErrorCode::MissingArgument, "{task}: {error}");
     }

@@ -1,7 +1,7 @@
 //! The dispatcher: what it takes, what it refuses, and how it stops when its caller has gone.
 
 use jarvis_plan::ErrorCode;
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
@@ -16,7 +16,7 @@ fn native(programs: Programs) -> (tempfile::TempDir, Native) {
 async fn what_cannot_be_done_is_said_with_a_code() {
     let (_root, native) = native(Programs::none());
     type Row = (String, String, Args, String);
-    for (id, request, args, code) in table::<Row>(include_str!("tests.json"), "refused") {
+    for (id, request, args, code) in rows::<Row>(include_str!("tests.json"), "refused") {
         let error = native.output(&job(&id, &request, &strs(&args))).await.unwrap_err();
         assert_eq!(format!("{:?}", error.code), code, "{id}: {error}");
         assert!(!error.message.ends_with('.'), "{error}");

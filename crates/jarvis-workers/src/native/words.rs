@@ -83,7 +83,7 @@ pub(super) fn lab(Rgb(rgb): Rgb<u8>) -> [f32; 3] {
 
 #[cfg(test)]
 mod tests {
-    use jarvis_testing::cases::table;
+    use jarvis_testing::rows;
 
     use super::*;
 
@@ -91,14 +91,14 @@ mod tests {
 
     #[test]
     fn requests_are_read_by_script() {
-        for (text, lang) in table::<(String, String)>(CASES, "languages") {
+        for (text, lang) in rows::<(String, String)>(CASES, "languages") {
             assert_eq!(Language::of(&text).code(), lang, "{text}");
         }
     }
 
     #[test]
     fn known_colours_get_their_names() {
-        for (rgb, name) in table::<([u8; 3], String)>(CASES, "colours") {
+        for (rgb, name) in rows::<([u8; 3], String)>(CASES, "colours") {
             assert_eq!(Colour::nearest(Rgb(rgb)).name(Language::English), name, "{rgb:?}");
         }
         for colour in COLOURS {

@@ -1,7 +1,7 @@
 //! Charts measured by their pixels.
 
 use image::RgbImage;
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use serde_json::json;
 
 use super::*;
@@ -161,7 +161,7 @@ fn numbers_are_taken_as_they_are_written() {
 
 #[test]
 fn what_cannot_be_drawn_is_told() {
-    for (input, expected) in table::<(Value, String)>(CASES, "refused") {
+    for (input, expected) in rows::<(Value, String)>(CASES, "refused") {
         assert_eq!(Chart::from_input(&input).unwrap_err().to_string(), expected, "{input}");
     }
     let many: Vec<usize> = (0..201).collect();
@@ -194,7 +194,7 @@ proptest::proptest! {
 #[test]
 fn charts_of_every_kind_are_drawn() {
     let folder = std::env::var_os("JARVIS_CHARTS");
-    for (name, input) in table::<(String, Value)>(CASES, "charts") {
+    for (name, input) in rows::<(String, Value)>(CASES, "charts") {
         let bytes = render(&Chart::from_input(&input).unwrap()).unwrap();
         assert!(ink(&picture(&bytes), 0..WIDTH, 0..HEIGHT) > 1_000, "{name}");
         if let Some(folder) = &folder {

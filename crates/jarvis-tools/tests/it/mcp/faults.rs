@@ -1,6 +1,6 @@
 //! What is said of MCP servers that cannot be started or reached, or that answer something else.
 
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use jarvis_testing::stub::{Canned, Stub};
 use jarvis_tools::config::McpEntry;
 use serde_json::json;
@@ -27,7 +27,7 @@ async fn servers_that_refuse_or_redirect_are_told() {
     })
     .await
     .unwrap();
-    for (path, words) in table::<(String, String)>(CASES, "over_http") {
+    for (path, words) in rows::<(String, String)>(CASES, "over_http") {
         let folder = TempDir::new().unwrap();
         let headers = map(&[("Authorization", "Bearer ${SECRET}".to_owned())]);
         let entry = McpEntry { url: Some(stub.url(&path)), headers, ..McpEntry::default() };
@@ -81,7 +81,7 @@ async fn a_server_that_is_not_there_is_told_with_its_address_and_the_cause() {
 async fn programs_that_do_not_work_say_why() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("plain.txt"), "no program").unwrap();
-    for (command, args, words) in table::<(String, Vec<String>, String)>(CASES, "programs") {
+    for (command, args, words) in rows::<(String, Vec<String>, String)>(CASES, "programs") {
         let env = map(&[("KEY", "${SECRET}".to_owned())]);
         let entry = McpEntry { command: Some(command), args, env, ..McpEntry::default() };
         let opened = opened(folder.path(), entry, false).await;

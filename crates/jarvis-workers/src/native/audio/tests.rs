@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use hound::{SampleFormat, WavSpec, WavWriter};
 use jarvis_plan::ErrorCode;
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use tokio_util::sync::CancellationToken;
 
 use super::super::Cancel;
@@ -181,7 +181,7 @@ fn noise_is_taken_away_and_length_and_rate_stay() {
 #[test]
 fn voices_follow_script_then_request_then_words() {
     type Row = (String, Option<String>, String, String);
-    for (text, language, request, voice) in table::<Row>(include_str!("tests.json"), "voices") {
+    for (text, language, request, voice) in rows::<Row>(include_str!("tests.json"), "voices") {
         assert_eq!(speak::voice(&text, language.as_deref(), &request), voice, "{text} / {language:?} / {request}");
     }
 }

@@ -208,7 +208,7 @@ fn say(topic: Topic, part: &str, measures: &Measures, lang: Language) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use jarvis_testing::cases::table;
+    use jarvis_testing::rows;
 
     use super::*;
     use crate::native::image::measure;
@@ -220,7 +220,7 @@ mod tests {
         let picture =
             image::RgbImage::from_fn(640, 480, |x, _| image::Rgb(if x < 480 { [222, 24, 28] } else { [255; 3] }));
         let measures = measure::measure(&picture.into());
-        for (question, expected) in table::<(String, String)>(CASES, "measures") {
+        for (question, expected) in rows::<(String, String)>(CASES, "measures") {
             let answer = answer(&measures, &question).unwrap_or_else(|| panic!("{question}"));
             assert_eq!(answer[0]["answer"], expected, "{question}");
         }
@@ -234,7 +234,7 @@ mod tests {
         });
         let measures = measure::measure(&picture.into());
         let mut wrong = String::new();
-        for (question, expected) in table::<(String, String)>(CASES, "asked") {
+        for (question, expected) in rows::<(String, String)>(CASES, "asked") {
             let found = answer(&measures, &question);
             let found = found.as_ref().map_or("declined", |found| found[0]["answer"].as_str().unwrap_or_default());
             if found != expected {
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn questions_about_objects_are_declined() {
         let measures = measure::measure(&image::RgbImage::new(8, 8).into());
-        for question in table::<String>(CASES, "declined") {
+        for question in rows::<String>(CASES, "declined") {
             assert_eq!(answer(&measures, &question), None, "{question}");
         }
     }

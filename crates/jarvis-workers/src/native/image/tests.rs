@@ -5,7 +5,7 @@ use std::io::Cursor;
 use image::{DynamicImage, GenericImageView, GrayImage, ImageFormat, Luma, Rgb, RgbImage, Rgba, RgbaImage};
 use imageproc::drawing::draw_line_segment_mut;
 use jarvis_plan::ErrorCode;
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use tokio_util::sync::CancellationToken;
 
 use super::super::Cancel;
@@ -348,7 +348,7 @@ mod cards {
     #[test]
     fn lines_break_where_they_may() {
         let count = |line: &str| line.chars().count() as f32;
-        for (text, wide, lines) in table::<(String, f32, Vec<String>)>(CASES, "wrapped") {
+        for (text, wide, lines) in rows::<(String, f32, Vec<String>)>(CASES, "wrapped") {
             assert_eq!(card::wrap(&text, wide, count), lines, "{text}");
         }
     }
@@ -427,8 +427,8 @@ mod reading {
 
     #[test]
     fn questions_find_their_line() {
-        let page: Vec<_> = table::<String>(CASES, "page").iter().map(|text| line(text)).collect();
-        for (question, answer) in table::<(String, String)>(CASES, "asked") {
+        let page: Vec<_> = rows::<String>(CASES, "page").iter().map(|text| line(text)).collect();
+        for (question, answer) in rows::<(String, String)>(CASES, "asked") {
             let found = ocr::answers(&page, &question);
             assert_eq!(found.first().map(|(answer, _)| answer), Some(&answer), "{question}: {found:?}");
             assert!(found[0].1 > 0.0 && found[0].1 <= 1.0);

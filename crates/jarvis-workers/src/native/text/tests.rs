@@ -2,7 +2,7 @@
 
 use jarvis_catalogue::TaskOutput;
 use jarvis_plan::ErrorCode;
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -27,14 +27,14 @@ const TEA: &str = "茶是中国最古老的饮料之一。中国南方的茶园�
 
 #[test]
 fn languages_are_told_apart() {
-    for (text, expected) in table::<(String, String)>(CASES, "languages") {
+    for (text, expected) in rows::<(String, String)>(CASES, "languages") {
         assert_eq!(language(&text), expected, "{text}");
     }
 }
 
 #[test]
 fn texts_are_cut_into_sentences() {
-    for (text, expected) in table::<(String, Vec<String>)>(CASES, "sentences") {
+    for (text, expected) in rows::<(String, Vec<String>)>(CASES, "sentences") {
         let found: Vec<&str> = segment::sentences(&text).into_iter().map(|range| &text[range]).collect();
         assert_eq!(found, expected, "{text}");
     }
@@ -44,7 +44,7 @@ fn texts_are_cut_into_sentences() {
 
 #[test]
 fn terms_are_stems_or_pairs() {
-    for (text, language, expected) in table::<(String, String, Vec<String>)>(CASES, "terms") {
+    for (text, language, expected) in rows::<(String, String, Vec<String>)>(CASES, "terms") {
         let found: Vec<String> = segment::terms(&text, &language).into_iter().map(|term| term.stem).collect();
         assert_eq!(found, expected, "{text}");
     }
@@ -53,7 +53,7 @@ fn terms_are_stems_or_pairs() {
 #[test]
 fn options_are_read_from_requests() {
     type Row = (String, Option<usize>, Option<String>, Option<usize>, bool);
-    for (request, sentences, length, words, points) in table::<Row>(CASES, "options") {
+    for (request, sentences, length, words, points) in rows::<Row>(CASES, "options") {
         let found = SummaryOptions::read(&request);
         let shown = (found.sentences, found.length.map(|length| format!("{length:?}")), found.words, found.points);
         assert_eq!(shown, (sentences, length, words, points), "{request}");
@@ -97,7 +97,7 @@ fn keywords_are_what_texts_come_back_to() {
 
 #[test]
 fn feelings_are_read() {
-    for (text, expected) in table::<(String, String)>(CASES, "feelings") {
+    for (text, expected) in rows::<(String, String)>(CASES, "feelings") {
         let rows = sentiment::classify(&text).expect("a language that is read");
         assert_eq!(rows[0].0, expected, "{text}: {rows:?}");
         assert!((rows.iter().map(|row| row.1).sum::<f64>() - 1.0).abs() < 1e-9);
@@ -171,7 +171,7 @@ async fn every_model_gives_its_shape() {
 #[tokio::test]
 async fn wrong_use_is_told_by_code() {
     let huge = "a ".repeat(MAX_BYTES);
-    for (id, args, expected) in table::<(String, Vec<(String, String)>, String)>(CASES, "refusals") {
+    for (id, args, expected) in rows::<(String, Vec<(String, String)>, String)>(CASES, "refusals") {
         let huge = |value| if value == "HUGE" { huge.as_str() } else { value };
         let args: Vec<_> = args.iter().map(|(name, value)| (name.as_str(), huge(value.as_str()))).collect();
         let error = done(&id, "", &args).await.expect_err("a refusal");

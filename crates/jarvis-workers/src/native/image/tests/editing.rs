@@ -1,6 +1,6 @@
 //! Edits: sizes, places, tones and formats.
 
-use jarvis_testing::cases::table;
+use jarvis_testing::rows;
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn flag() -> RgbImage {
 
 #[test]
 fn sizes_are_what_was_asked() {
-    for (text, size, words) in table::<(String, (u32, u32), String)>(CASES, "sizes") {
+    for (text, size, words) in rows::<(String, (u32, u32), String)>(CASES, "sizes") {
         let (edited, done) = edit(&flag(), &text);
         assert_eq!((edited.dimensions(), done.join(", ")), (size, words), "{text}");
     }
@@ -31,7 +31,7 @@ fn corners_go_where_they_belong() {
         let rgb = picture.to_rgb8();
         rgb.enumerate_pixels().find(|(_, _, pixel)| pixel.0 == [0, 0, 0]).map(|(x, y, _)| (x, y))
     };
-    for (text, corner) in table::<(String, (u32, u32))>(CASES, "corners") {
+    for (text, corner) in rows::<(String, (u32, u32))>(CASES, "corners") {
         assert_eq!(black(&edit(&flag(), &text).0), Some(corner), "{text}");
     }
 }
@@ -94,7 +94,7 @@ fn formats_are_what_was_asked() {
 
 #[test]
 fn lost_percent_signs_are_found_again() {
-    for (instruction, request, whole) in table::<(String, String, String)>(CASES, "percents") {
+    for (instruction, request, whole) in rows::<(String, String, String)>(CASES, "percents") {
         assert_eq!(with_percents(&instruction, &request), whole);
     }
 }
