@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use jarvis_plan::RunId;
 use serde_json::{Value, json};
 
+use crate::printer::causes;
+
 /// Why a command failed. The exit status follows from the kind.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -58,13 +60,8 @@ impl Failure {
 
     /// The error and its causes on one line.
     pub(crate) fn message(&self) -> String {
-        let mut message = self.error.to_string();
-        let mut cause = self.error.source();
-        while let Some(source) = cause {
-            message.push_str(&format!(": {source}"));
-            cause = source.source();
-        }
-        message
+        let messages = std::iter::once(self.error.to_string()).chain(causes(self.error()));
+        messages.collect::<Vec<_>>().join(": ")
     }
 
     pub(crate) fn error(&self) -> &(dyn Error + 'static) {

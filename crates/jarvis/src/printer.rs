@@ -83,16 +83,28 @@ impl Printer {
     /// An error with its causes and, after a blank line, what to try. Always shown.
     pub(crate) fn error(self, error: &(dyn Error + 'static), hint: Option<&str>) {
         let mut text = format!("error: {error}\n");
-        let mut cause = error.source();
-        while let Some(source) = cause {
-            text.push_str(&format!("  Caused by: {source}\n"));
-            cause = source.source();
+        for cause in causes(error) {
+            text.push_str(&format!("  Caused by: {cause}\n"));
         }
         if let Some(hint) = hint {
             text.push_str(&format!("\nhint: {hint}\n"));
         }
         let _ = write!(std::io::stderr().lock(), "{}", harmless(&text));
     }
+}
+
+/// The messages of an error's causes, without those that the message before ends with.
+pub(crate) fn causes(error: &(dyn Error + 'static)) -> Vec<String> {
+    let mut messages = vec![error.to_string()];
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        let message = source.to_string();
+        if messages.last().is_none_or(|before| !before.ends_with(&message)) {
+            messages.push(message);
+        }
+        cause = source.source();
+    }
+    messages.split_off(1)
 }
 
 pub(crate) fn one_line(text: &str, max: usize) -> String {
