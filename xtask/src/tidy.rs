@@ -75,6 +75,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
         let text = read(root, "ARCHITECTURE.md")?;
         let names: Vec<&str> = workspace.crates.iter().map(|member| member.name.as_str()).collect();
         findings.extend(manifests::mentioned(&text, &names, &workspace.docs));
+        findings.extend(manifests::gone(&text, &workspace.sources));
     }
     findings.sort();
     findings.dedup();

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use toml::{Table, Value};
 
 use super::Finding;
+use super::workspace::Source;
 
 const INHERITED: [&str; 3] = ["version", "edition", "license"];
 
@@ -38,6 +39,21 @@ pub(super) fn member(path: &str, text: &str) -> Vec<Finding> {
 /// Whether a table of a manifest holds `workspace = true`.
 fn inherits(value: &Value) -> bool {
     value.get("workspace") == Some(&Value::Boolean(true))
+}
+
+/// Names in code, such as those of tests, that the map mentions and no source has.
+pub(super) fn gone(map: &str, sources: &[Source]) -> Vec<Finding> {
+    let text = map.replace("```", "");
+    let is_name = |name: &&str| {
+        name.contains('_') && name.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_')
+    };
+    let names = text.split('`').skip(1).step_by(2).filter(is_name);
+    names
+        .filter(|name| !sources.iter().any(|source| source.text.contains(name)))
+        .map(|name| {
+            Finding::new("ARCHITECTURE.md", 0, format!("no source has `{name}`"), "the map names what there is")
+        })
+        .collect()
 }
 
 /// Crates and documents that the map leaves out.

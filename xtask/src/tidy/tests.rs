@@ -152,6 +152,13 @@ fn the_map_names_every_crate_and_document() {
 }
 
 #[test]
+fn the_map_names_what_there_is() {
+    let sources = [file("crates/a/src/b.rs", "fn any_graph_ends() {}")];
+    let map = "```\nx -> y_z\n```\n`any_graph_ends` and `no_such_test`, `Plan::grow`, `tests/a_b.rs`";
+    assert_eq!(lines(&manifests::gone(map, &sources)), ["ARCHITECTURE.md:0: no source has `no_such_test`"]);
+}
+
+#[test]
 fn missing_programs_are_named_with_their_packages() {
     let missing: Vec<&setup::Program> = setup::PROGRAMS.iter().collect();
     let advice = setup::advice(&missing);
