@@ -96,7 +96,7 @@ fn log(kind: &EventKind) {
         EventKind::Action { step, tool, .. } => tracing::debug!(step, tool, "action"),
         EventKind::Note { message, .. } => tracing::debug!("{message}"),
         EventKind::Done { ok, ms, .. } => tracing::debug!(ok, ms, "run ended"),
-        EventKind::Error { code, message, ms, .. } => tracing::debug!(code, message, ms, "run failed"),
+        EventKind::Error { code, message, ms, .. } => tracing::debug!(code, error = message, ms, "run failed"),
         EventKind::Queued { .. }
         | EventKind::Mapped { .. }
         | EventKind::ExecutionConfig { .. }
