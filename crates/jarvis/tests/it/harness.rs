@@ -82,13 +82,14 @@ impl Harness {
         command
     }
 
-    /// What a line for `sh` prints, where `jarvis` is the binary, `$EXAMPLES` the folder of examples and `$FILES` that of
-    /// pictures: stdout, then the exit status unless it is 0, then stderr unless it is empty.
+    /// What a line for `bash` prints, where `jarvis` is the binary, `$EXAMPLES` the folder of examples and `$FILES` that of
+    /// pictures: stdout, then the exit status unless it is 0, then stderr unless it is empty. The first command that fails,
+    /// in a pipe too, ends the line.
     pub(crate) fn shell(&self, line: &str) -> String {
         let binary = Path::new(env!("CARGO_BIN_EXE_jarvis")).parent().expect("a folder").as_os_str();
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(binary.into()).chain(std::env::split_paths(&path));
-        let mut command = self.program("sh", &["-c", line]);
+        let mut command = self.program("bash", &["-eo", "pipefail", "-c", line]);
         command
             .env("PATH", std::env::join_paths(folders).expect("folders without colons"))
             .env("EXAMPLES", concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"))

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod ask;
-// What is printed names figures that this feature adds.
-#[cfg(not(feature = "bertscore"))]
+// Its commands are those of Linux.
+#[cfg(target_os = "linux")]
 mod cli;
 mod doctor;
 mod easytool_pipelines;

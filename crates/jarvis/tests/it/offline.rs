@@ -139,3 +139,14 @@ fn a_chain_runs_on_the_result() {
         assert_eq!(document["plan"]["tasks"][1]["dep"], json!([0]));
     }
 }
+
+#[test]
+fn a_conversation_works_on_what_it_made() {
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    let ended = harness.run_with_input(&["chat", "--json", "-q"], "segment photo.png\nfind the edges of it\n");
+    let lines: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let made = lines[0]["answer"]["resources"][0]["url"].as_str().expect("a picture");
+    assert_eq!(lines[1]["plan"]["tasks"][0]["args"]["image"], made, "{}", lines[1]);
+    assert_eq!(outcomes(&lines[1]), ["0 canny-control succeeded native/canny"]);
+}
