@@ -99,7 +99,8 @@ impl<P: PromptTable> Prompts<P> {
     /// The built-in prompts.
     ///
     /// # Errors
-    /// When a file is no template or uses a slot that the table does not list. The test that comes with the table rules this out.
+    /// When a file is no template or uses a slot that the table does not list. The test that comes with the table rules
+    /// this out.
     pub fn builtin() -> Result<Prompts<P>, TemplateError> {
         Prompts::with(|_, template| Ok(template))
     }

@@ -203,7 +203,8 @@ pub trait ChatModel: Send + Sync {
     async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError>;
 }
 
-/// What a model that wraps another says of itself: the same as the other.
+/// What a model that wraps another says of itself: the same as the other. For the crates of jarvis.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! model_facts_of {
     ($self:ident => $inner:expr) => {

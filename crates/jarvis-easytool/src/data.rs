@@ -173,7 +173,7 @@ pub fn to_text(items: &[Value]) -> String {
 }
 
 #[cfg(test)]
-mod prepare_tests {
+mod tests {
     use super::*;
 
     fn tools() -> Vec<ToolInstruction> {

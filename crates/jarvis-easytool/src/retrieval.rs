@@ -326,13 +326,14 @@ impl RetrievalError {
     }
 }
 
+/// Vectors as easytool's files of embeddings have them: `[[ids], [[numbers], …]]`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StoredVectors {
     pub ids: Vec<i64>,
     pub vectors: Vec<Vec<f64>>,
 }
 
-/// Reads a JSON file that holds the pair. Numbers of tools may be texts of digits.
+/// Reads a JSON file of vectors. An id may be a text of digits.
 ///
 /// # Errors
 /// When the file cannot be read, is of another shape, or its lists are not equally long.

@@ -30,7 +30,7 @@ pub enum Level {
 }
 
 /// What happened. The tag is the event's name on every wire.
-#[derive(Debug, Clone, PartialEq, Serialize, strum::IntoStaticStr)]
+#[derive(Debug, Clone, PartialEq, Serialize, strum::IntoStaticStr, strum::VariantNames)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum EventKind {

@@ -107,6 +107,8 @@ pub enum AskError {
     EmptyQuestion,
     #[error("the model call of stage `react` failed")]
     Model { source: ChatError },
+    #[error("no reply of stage `react` can be used: {reason}")]
+    Unreadable { reason: String },
     /// A prompt cannot be made, or does not fit the model.
     #[error("cannot make the prompt: {0}")]
     Prompt(String),
@@ -124,6 +126,7 @@ impl AskError {
         match self {
             AskError::EmptyQuestion => ErrorCode::InvalidInput.as_str(),
             AskError::Model { source } => source.code().as_str(),
+            AskError::Unreadable { .. } => ErrorCode::BadReply.as_str(),
             AskError::Prompt(_) => "prompt",
             AskError::Offline(_) => ErrorCode::Internal.as_str(),
             AskError::Timeout { .. } => ErrorCode::Timeout.as_str(),
@@ -139,7 +142,7 @@ impl AskError {
             AskError::Timeout { .. } => {
                 Some("give it more time (`--timeout`, or `react.deadline_s`), a shorter document or a faster model")
             }
-            AskError::Offline(_) | AskError::Cancelled => None,
+            AskError::Unreadable { .. } | AskError::Offline(_) | AskError::Cancelled => None,
         }
     }
 
@@ -157,7 +160,7 @@ impl From<jarvis_ask::AskError> for AskError {
             jarvis_ask::AskError::Prompt { source, .. } => source.into(),
             jarvis_ask::AskError::TooLong { source, .. } => AskError::Prompt(source.to_string()),
             jarvis_ask::AskError::Model { source, .. } => AskError::Model { source },
-            unreadable @ jarvis_ask::AskError::Unreadable { .. } => AskError::Model { source: unreadable.into() },
+            jarvis_ask::AskError::Unreadable { reason, .. } => AskError::Unreadable { reason },
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What of the document and of the rounds so far fits into the context of the model: the document loses its middle first, then the
-//! oldest observations go.
+//! What of the document and of the rounds so far fits into the context of the model: the document loses its middle
+//! first, then the oldest observations go.
 
 use std::borrow::Cow;
 
@@ -51,7 +51,8 @@ pub(crate) fn of_tokens(model: &dyn ChatModel, document: &str, most: usize) -> O
     (keep < document.len()).then_some(keep)
 }
 
-/// Finds the largest budget for a prompt that `build` makes. `start` is what is cut in any case. Counts tokens; slow for long texts.
+/// Finds the largest budget for a prompt that `build` makes. `start` is what is cut in any case. Counts tokens; slow
+/// for long texts.
 ///
 /// # Errors
 /// When the prompt cannot be made, or not even the shortest one fits.

@@ -80,6 +80,7 @@ impl From<AskError> for RunError {
         match error {
             AskError::EmptyQuestion => RunError::InvalidRequest(error.to_string()),
             AskError::Model { source } => RunError::Model { stage: STAGE, source },
+            AskError::Unreadable { reason } => RunError::Unreadable { stage: STAGE, reason },
             AskError::Prompt(reason) => RunError::Prompt { stage: STAGE, reason },
             AskError::Offline(reason) => RunError::Planner(reason),
             AskError::Timeout { after } => RunError::Timeout { after },

@@ -15,9 +15,11 @@ use serde_json::json;
 use utoipa::{IntoResponses, ToSchema};
 
 /// An error on its way to a caller. It says what happened and what to try, and nothing of how the server is built.
-/// Boxed, since most calls have none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ApiError(pub(crate) Box<ErrorFields>);
+pub(crate) struct ApiError {
+    /// Boxed, since most calls have none.
+    pub(crate) fields: Box<ErrorFields>,
+}
 
 /// One of the things that are wrong with a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -82,7 +84,7 @@ pub(crate) struct ErrorFields {
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
-        ApiError(Box::new(ErrorFields {
+        let fields = ErrorFields {
             status,
             kind: kind_of(status),
             code,
@@ -92,7 +94,8 @@ impl ApiError {
             details: Vec::new(),
             retry_after_s: None,
             plain: false,
-        }))
+        };
+        ApiError { fields: Box::new(fields) }
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> ApiError {
@@ -112,7 +115,7 @@ impl ApiError {
     pub(crate) fn stopping() -> ApiError {
         let mut error =
             ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the server is stopping and takes no more runs");
-        error.0.retry_after_s = Some(5);
+        error.fields.retry_after_s = Some(5);
         error
     }
 
@@ -123,38 +126,38 @@ impl ApiError {
             "every slot for runs is taken, and the queue is full",
         )
         .hint("try again later, or raise `server.max_running` and `server.max_waiting`");
-        error.0.retry_after_s = Some(retry_after_s);
+        error.fields.retry_after_s = Some(retry_after_s);
         error
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> ApiError {
-        self.0.hint = Some(hint.into());
+        self.fields.hint = Some(hint.into());
         self
     }
 
     fn hint_if(mut self, hint: Option<impl Into<String>>) -> ApiError {
-        self.0.hint = hint.map(Into::into).or(self.0.hint);
+        self.fields.hint = hint.map(Into::into).or(self.fields.hint);
         self
     }
 
     pub(crate) fn param(mut self, param: impl Into<String>) -> ApiError {
-        self.0.param = Some(param.into());
+        self.fields.param = Some(param.into());
         self
     }
 
     /// The same, answered as the originals answered every failure: status 500 and `{"error": "…"}`.
     pub(crate) fn in_the_original_form(mut self) -> ApiError {
-        if self.0.status != StatusCode::BAD_REQUEST {
-            self.0.status = StatusCode::INTERNAL_SERVER_ERROR;
-            self.0.kind = kind_of(self.0.status);
+        if self.fields.status != StatusCode::BAD_REQUEST {
+            self.fields.status = StatusCode::INTERNAL_SERVER_ERROR;
+            self.fields.kind = kind_of(self.fields.status);
         }
-        self.0.plain = true;
+        self.fields.plain = true;
         self
     }
 
     /// The body, for streams that have begun and can only tell of an error inside.
     pub(crate) fn body(&self) -> ErrorBody {
-        ErrorBody { error: (*self.0).clone() }
+        ErrorBody { error: (*self.fields).clone() }
     }
 }
 
@@ -170,14 +173,14 @@ fn kind_of(status: StatusCode) -> &'static str {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = match self.0.plain {
-            true => (self.0.status, Json(json!({ "error": self.0.message }))).into_response(),
-            false => (self.0.status, Json(self.body())).into_response(),
+        let mut response = match self.fields.plain {
+            true => (self.fields.status, Json(json!({ "error": self.fields.message }))).into_response(),
+            false => (self.fields.status, Json(self.body())).into_response(),
         };
-        if let Some(seconds) = self.0.retry_after_s {
+        if let Some(seconds) = self.fields.retry_after_s {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
-        if self.0.status == StatusCode::UNAUTHORIZED {
+        if self.fields.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
@@ -208,7 +211,13 @@ fn status_of_chat(error: &ChatError) -> StatusCode {
     match error {
         ChatError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
         ChatError::Recording { .. } => StatusCode::INTERNAL_SERVER_ERROR,
-        _ => StatusCode::BAD_GATEWAY,
+        ChatError::Unreachable { .. }
+        | ChatError::Unauthorized { .. }
+        | ChatError::RateLimited { .. }
+        | ChatError::Api { .. }
+        | ChatError::BadReply { .. }
+        | ChatError::ReplayMiss { .. }
+        | ChatError::Config(_) => StatusCode::BAD_GATEWAY,
     }
 }
 
@@ -259,7 +268,12 @@ impl From<JournalError> for ApiError {
             JournalError::Ambiguous { .. } => {
                 ApiError::invalid("several runs have ids that begin like this; give the whole id")
             }
-            _ => ApiError::internal("the run journal cannot be read", &error),
+            JournalError::Corrupt { .. }
+            | JournalError::NotAJournal { .. }
+            | JournalError::TooNew { .. }
+            | JournalError::Lost { .. }
+            | JournalError::Sqlite { .. }
+            | JournalError::Io { .. } => ApiError::internal("the run journal cannot be read", &error),
         }
     }
 }
@@ -283,8 +297,8 @@ impl From<DecisionError> for ApiError {
 impl From<PlanFileError> for ApiError {
     fn from(error: PlanFileError) -> ApiError {
         let mut api_error = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error.code(), error.to_string());
-        api_error.0.hint = Some(error.hint());
-        api_error.0.details = error
+        api_error.fields.hint = Some(error.hint());
+        api_error.fields.details = error
             .faults
             .into_iter()
             .map(|fault| Detail { task: fault.task, field: fault.field, message: fault.message, hint: fault.hint })

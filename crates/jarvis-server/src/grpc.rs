@@ -106,7 +106,7 @@ pub(crate) async fn serve(
         guard::check_token(&server, &headers).map(|()| request).map_err(|error| {
             tonic::Status::unauthenticated(format!(
                 "{}: send the metadata `authorization: Bearer TOKEN` with the token that the server was started with",
-                error.0.message
+                error.fields.message
             ))
         })
     };

@@ -137,8 +137,9 @@ fn document(path: &Path) -> Result<Json<'static>, DataError> {
     read.map_err(|error| DataError::NotJson { path: path.to_owned(), reason: error.to_string() })
 }
 
-/// The file name, without extension, of a model's predictions: `offline`; `replay-answers` for `replay:PATH/answers.jsonl`; else the
-/// model's name with everything but letters, digits, `.`, `-` and `_` as `_`, so that no name leads out of its folder.
+/// The file name, without extension, of a model's predictions: `offline`; `replay-answers` for
+/// `replay:PATH/answers.jsonl`; else the model's name with everything but letters, digits, `.`, `-` and `_` as `_`, so
+/// that no name leads out of its folder.
 pub fn file_stem(llm: &str) -> String {
     let llm = llm.trim();
     let name = match llm.strip_prefix("replay:") {

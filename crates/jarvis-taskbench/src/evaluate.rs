@@ -217,8 +217,7 @@ pub(crate) fn kind_of(text: &str) -> &'static str {
 /// The cases of a test, which stand in `cases.json` under its name.
 #[cfg(test)]
 fn cases<T: serde::de::DeserializeOwned>(name: &str) -> Vec<T> {
-    let all: serde_json::Value = serde_json::from_str(include_str!("evaluate/cases.json")).unwrap();
-    serde_json::from_value(all[name].clone()).unwrap()
+    jarvis_testing::rows(include_str!("evaluate/cases.json"), name)
 }
 
 #[cfg(test)]

@@ -10,6 +10,16 @@ pub mod stub;
 
 use std::collections::HashMap;
 
+/// The lines of a file of test cases, without empty ones and comments, which begin with `#`.
+///
+/// # Panics
+/// When there are none.
+pub fn lines(text: &str) -> Vec<&str> {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    assert!(!lines.is_empty(), "there are no test cases");
+    lines
+}
+
 /// The rows of one table of test cases. The document, YAML or JSON, maps the name of each table to its rows; a row is what `T`
 /// is read from, for a tuple a list.
 ///

@@ -104,8 +104,8 @@ impl Opened {
         self.approvals.get(&source, &tool?)
     }
 
-    /// The tools that differ from their approval: the tool of that name or, failing that, all tools of the MCP server of that name.
-    /// `NAME/` always means the server.
+    /// The tools that differ from their approval: the tool of that name or, failing that, all tools of the MCP server
+    /// of that name. `NAME/` always means the server.
     ///
     /// # Errors
     /// When nothing of that name is known, or the file cannot be read.

@@ -62,7 +62,8 @@ impl fmt::Display for ToolSource {
 pub struct Scope {
     /// The text of the document that is being asked about, for tools that look into it.
     pub document: Option<Arc<str>>,
-    /// Fires when the result is no longer needed. Dropping the future of a call ends it too; work on other threads watches this.
+    /// Fires when the result is no longer needed. Dropping the future of a call ends it too; work on other threads
+    /// watches this.
     pub cancel: CancellationToken,
 }
 

@@ -137,42 +137,7 @@ fn faults(answer: &LoggedAnswer, call: &LoggedCall) -> Faults {
 }
 
 #[cfg(test)]
-mod rules_tests {
-    use super::*;
-
-    #[test]
-    fn votes_follow_the_rules() {
-        use AnswerStatus as A;
-        use TaskStatus as T;
-        for (answer, task, expected) in [
-            (A::Solved, T::Solvable, Vote::Passed),
-            (A::Solved, T::Unsolvable, Vote::Passed),
-            (A::Solved, T::Unsure, Vote::Passed),
-            (A::Unsolved, T::Solvable, Vote::Failed),
-            (A::Unsolved, T::Unsolvable, Vote::Passed),
-            (A::Unsolved, T::Unsure, Vote::Undecided),
-            (A::Unsure, T::Solvable, Vote::Undecided),
-            (A::Unsure, T::Unsolvable, Vote::Passed),
-            (A::Unsure, T::Unsure, Vote::Undecided),
-        ] {
-            assert_eq!(vote(answer, task), expected, "{answer:?} {task:?}");
-        }
-    }
-
-    #[test]
-    fn the_seed_decides_evenly_and_alike() {
-        let heads = |seed: u64| (0..2000).filter(|at| Seed(seed).decides(&at.to_string(), "pass", at % 4)).count();
-        for seed in [0, 1, 2, u64::MAX] {
-            assert!((900..1100).contains(&heads(seed)), "{seed}: {}", heads(seed));
-            assert_eq!(heads(seed), heads(seed));
-        }
-        let row = |seed: u64| (0..64).map(|at| Seed(seed).decides("61", "pass", at)).collect::<Vec<_>>();
-        assert_ne!(row(0), row(1));
-    }
-}
-
-#[cfg(test)]
-mod errors_tests {
+mod tests {
     use jarvis_prompt::literal::Literal;
 
     use super::*;
@@ -219,5 +184,35 @@ mod errors_tests {
         assert_eq!(counts(std::slice::from_ref(&ours)), (5, 2, 2, 1, 2));
         assert_eq!(counts(&[published, ours]), (8, 3, 3, 3, 5));
         assert_eq!(counts(&[]), (0, 0, 0, 0, 0));
+    }
+
+    #[test]
+    fn votes_follow_the_rules() {
+        use AnswerStatus as A;
+        use TaskStatus as T;
+        for (answer, task, expected) in [
+            (A::Solved, T::Solvable, Vote::Passed),
+            (A::Solved, T::Unsolvable, Vote::Passed),
+            (A::Solved, T::Unsure, Vote::Passed),
+            (A::Unsolved, T::Solvable, Vote::Failed),
+            (A::Unsolved, T::Unsolvable, Vote::Passed),
+            (A::Unsolved, T::Unsure, Vote::Undecided),
+            (A::Unsure, T::Solvable, Vote::Undecided),
+            (A::Unsure, T::Unsolvable, Vote::Passed),
+            (A::Unsure, T::Unsure, Vote::Undecided),
+        ] {
+            assert_eq!(vote(answer, task), expected, "{answer:?} {task:?}");
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_evenly_and_alike() {
+        let heads = |seed: u64| (0..2000).filter(|at| Seed(seed).decides(&at.to_string(), "pass", at % 4)).count();
+        for seed in [0, 1, 2, u64::MAX] {
+            assert!((900..1100).contains(&heads(seed)), "{seed}: {}", heads(seed));
+            assert_eq!(heads(seed), heads(seed));
+        }
+        let row = |seed: u64| (0..64).map(|at| Seed(seed).decides("61", "pass", at)).collect::<Vec<_>>();
+        assert_ne!(row(0), row(1));
     }
 }

@@ -39,7 +39,7 @@ async fn requests_are_checked_against_the_document() {
         (status, kind, reply.text().await.unwrap_or_default())
     };
     // Method, path, body, status and a part of the answer.
-    for line in include_str!("mock_api_requests.tsv").lines() {
+    for line in jarvis_testing::lines(include_str!("mock_api_requests.tsv")) {
         let [method, path, body, status, part] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
         let (got, _, text) = ask(method, path, body).await;
         assert!(got.to_string() == status && text.contains(part), "{method} {path}: {got} {text}");

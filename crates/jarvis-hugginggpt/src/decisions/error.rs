@@ -96,10 +96,10 @@ impl From<RunError> for DecisionError {
             RunError::Prompt { stage, reason } => DecisionError::Prompt { stage, reason },
             RunError::Timeout { after } => DecisionError::Timeout { after },
             RunError::Cancelled => DecisionError::Cancelled,
-            error @ (RunError::Unreadable { .. }
-            | RunError::NoModel { .. }
-            | RunError::InvalidRequest(_)
-            | RunError::NoAnswer(_)) => DecisionError::Planner(error.to_string()),
+            RunError::Unreadable { reason, .. } => DecisionError::unreadable(reason, ""),
+            error @ (RunError::NoModel { .. } | RunError::InvalidRequest(_) | RunError::NoAnswer(_)) => {
+                DecisionError::Planner(error.to_string())
+            }
         }
     }
 }

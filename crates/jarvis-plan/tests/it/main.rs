@@ -8,6 +8,7 @@ mod exports;
 mod graphs;
 mod properties;
 mod reading;
+mod words;
 
 use jarvis_plan::{Kind, Limits, Plan, Tool, Vocabulary, check, dialect};
 

@@ -43,7 +43,8 @@ fn check(request: &str, expected: &str) {
 #[test]
 fn requests_are_cut_as_the_table_says() {
     let table = include_str!("../../tests/cases/clauses.txt");
-    let mut lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
+    assert!(lines.peek().is_some());
     while let Some(request) = lines.next() {
         check(&request.replace('⏎', "\n"), lines.next().expect("clauses stand below a request").trim_start());
     }

@@ -14,6 +14,7 @@ fn check(tools: &[Tool], table: &str) {
         assert!(!plan.is_empty(), "no plan below {request}");
         cases.push((request.replace("\\n", "\n"), if plan == "nothing" { "" } else { plan }));
     }
+    assert!(!cases.is_empty());
     let requests: Vec<Vec<&str>> = cases.iter().map(|(request, _)| request.split(" | ").collect()).collect();
     let cases: Vec<(&str, &[&str], &str)> = requests
         .iter()
@@ -45,7 +46,9 @@ fn everyday() {
 
 #[test]
 fn other_tool_lists() {
-    for section in include_str!("../cases/foreign.txt").split("\n[").skip(1) {
+    let sections: Vec<&str> = include_str!("../cases/foreign.txt").split("\n[").skip(1).collect();
+    assert!(!sections.is_empty());
+    for section in sections {
         let (lists, table) = section.split_once("]\n").expect("the lists of tools are named between brackets");
         check(&tools_of(lists), table);
     }

@@ -21,13 +21,23 @@ fn number(text: &str) -> Number {
 
 #[test]
 fn arithmetic_has_the_rules_of_python() {
-    let operators =
-        [("+", Add), ("-", Subtract), ("*", Multiply), ("/", Divide), ("//", FloorDivide), ("%", Remainder)];
-    for line in include_str!("cases.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+    let operators = [
+        ("+", Add),
+        ("-", Subtract),
+        ("*", Multiply),
+        ("/", Divide),
+        ("//", FloorDivide),
+        ("%", Remainder),
+        ("**", Power),
+    ];
+    let is_case = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    let cases: Vec<&str> = include_str!("cases.txt").lines().filter(is_case).collect();
+    assert!(!cases.is_empty());
+    for line in cases {
         let words: Vec<&str> = line.split(' ').collect();
         let [left, operator, right, "=", expected] = words[..] else { panic!("no case: {line}") };
-        let operator = operators.iter().find(|(sign, _)| *sign == operator).map_or(Power, |(_, operator)| *operator);
-        let found = match number(left).apply(operator, &number(right), &mut Work::default()) {
+        let (_, operator) = operators.iter().find(|(sign, _)| *sign == operator).expect("a sign of the list");
+        let found = match number(left).apply(*operator, &number(right), &mut Work::default()) {
             Ok(found) => found == number(expected),
             Err(error) => format!("{error:?}") == expected,
         };

@@ -15,7 +15,9 @@ pub(crate) fn rows(is_wanted: impl Fn(&str) -> bool) -> Vec<(&'static str, Strin
         let kind = fields.next().expect("each row has a kind");
         (kind, plain(fields.next().expect("each row has a text")), plain(fields.next().unwrap_or_default()))
     });
-    rows.filter(|row| is_wanted(row.0)).collect()
+    let rows: Vec<_> = rows.filter(|row| is_wanted(row.0)).collect();
+    assert!(!rows.is_empty());
+    rows
 }
 
 #[test]

@@ -146,8 +146,8 @@ impl<'a> AgentLoop<'a> {
         let Some(ask) = self.model() else { return Ok(String::new()) };
         let thought = match self.ask(&ask, Which::Last).await {
             Ok(thought) => thought,
-            Err(AskError::Model { source }) => {
-                self.warnings.push(format!("the rounds were used up, and the call for a last answer failed: {source}"));
+            Err(error @ (AskError::Model { .. } | AskError::Unreadable { .. })) => {
+                self.warnings.push(format!("the rounds were used up, and there is no last answer: {}", error.whole()));
                 return Ok(String::new());
             }
             Err(error) => return Err(error),

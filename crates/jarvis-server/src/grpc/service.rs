@@ -193,7 +193,21 @@ async fn stream_events(kind: &EventKind, media: &Arc<Media>) -> Vec<QueryEvent> 
             let observation = std::iter::once(StreamEvent::Observation(text.clone()));
             observation.chain(made.into_iter().map(StreamEvent::Image)).map(|made| event(*step, made)).collect()
         }
-        _ => Vec::new(),
+        EventKind::Queued { .. }
+        | EventKind::RunStarted { .. }
+        | EventKind::ModelCall { .. }
+        | EventKind::Plan { .. }
+        | EventKind::Mapped { .. }
+        | EventKind::ModelChosen { .. }
+        | EventKind::ExecutionConfig { .. }
+        | EventKind::TaskStarted { .. }
+        | EventKind::TaskAttempt { .. }
+        | EventKind::TaskFinished { .. }
+        | EventKind::Token { .. }
+        | EventKind::Answer { .. }
+        | EventKind::Note { .. }
+        | EventKind::Done { .. }
+        | EventKind::Error { .. } => Vec::new(),
     }
 }
 

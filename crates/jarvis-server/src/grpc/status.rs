@@ -13,6 +13,7 @@ pub(super) fn of(error: &AskError) -> Status {
     let code = match error {
         AskError::EmptyQuestion => Code::InvalidArgument,
         AskError::Model { source } => of_model(source),
+        AskError::Unreadable { .. } => Code::Unavailable,
         AskError::Prompt(_) => Code::FailedPrecondition,
         AskError::Offline(_) => Code::Internal,
         AskError::Timeout { .. } => Code::DeadlineExceeded,
@@ -50,10 +51,10 @@ pub(super) fn of_document(error: &DocumentError) -> Status {
 }
 
 pub(super) fn of_refusal(error: &ApiError) -> Status {
-    match error.0.status.as_u16() {
-        503 if error.0.code == "overloaded" => Status::resource_exhausted(&error.0.message),
-        503 => Status::unavailable(&error.0.message),
-        _ => Status::internal(&error.0.message),
+    match error.fields.status.as_u16() {
+        503 if error.fields.code == "overloaded" => Status::resource_exhausted(&error.fields.message),
+        503 => Status::unavailable(&error.fields.message),
+        _ => Status::internal(&error.fields.message),
     }
 }
 

@@ -37,7 +37,7 @@ impl Jarvis {
         let name = run.pipeline.clone();
         let asked = self.request(run).await?;
         let started = asked.start(&self.server, name.as_deref());
-        let started = started.map_err(|error| match error.0.status.is_server_error() {
+        let started = started.map_err(|error| match error.fields.status.is_server_error() {
             true => refused(error),
             false => args::wrong(in_full(&error)),
         })?;
@@ -156,7 +156,7 @@ impl Jarvis {
                 });
                 let taken = taken.await.map_err(|_| ErrorData::internal_error("the file cannot be stored", None))?;
                 let resource =
-                    taken.map_err(ApiError::from).map_err(|error| match error.0.status.is_server_error() {
+                    taken.map_err(ApiError::from).map_err(|error| match error.fields.status.is_server_error() {
                         true => refused(error),
                         false => args::wrong(format!("`{at}`: {}", in_full(&error))),
                     })?;
@@ -203,7 +203,7 @@ async fn finished<T>(started: Started<T>, context: &Context) -> Result<(String, 
 }
 
 fn refused(error: ApiError) -> ErrorData {
-    let data = json!({"code": error.0.code, "retry": matches!(error.0.code, "overloaded" | "stopping")});
+    let data = json!({"code": error.fields.code, "retry": matches!(error.fields.code, "overloaded" | "stopping")});
     ErrorData::internal_error(in_full(&error), Some(data))
 }
 
@@ -224,7 +224,7 @@ fn error_result(message: String) -> CallToolResult {
 }
 
 fn in_full(error: &ApiError) -> String {
-    with_hint(&error.0.message, error.0.hint.as_deref())
+    with_hint(&error.fields.message, error.fields.hint.as_deref())
 }
 
 fn with_hint(message: &str, hint: Option<&str>) -> String {

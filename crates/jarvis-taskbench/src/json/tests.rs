@@ -4,7 +4,7 @@ use super::{Look, parse, printed};
 
 #[test]
 fn prints_as_python_does() {
-    for line in include_str!("printed.tsv").lines() {
+    for line in jarvis_testing::lines(include_str!("printed.tsv")) {
         let (json, expected) = line.split_once('\t').unwrap();
         let value = parse(json.as_bytes()).unwrap();
         assert_eq!(printed(&value), expected, "{json}");

@@ -43,8 +43,8 @@ pub struct Cells {
     pub extra: Vec<Option<Value>>,
 }
 
-/// The rows of a report, the best first: by node F1 in the first domain, then in the next ones, then by name; a row without the figure
-/// stands behind those that have it.
+/// The rows of a report, the best first: by node F1 in the first domain, then in the next ones, then by name; a row
+/// without the figure stands behind those that have it.
 pub fn rows(report: &Report) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let domains = report.domains.len();
@@ -120,8 +120,8 @@ pub enum Layout {
 }
 
 /// The table of all rows: name, source, and for each domain the samples of runs and the figures of the published tables
-/// in their order, as far as they were asked for. What is not known is `-`, and in CSV empty. On a terminal several domains stand one below the
-/// other, and columns without figures are left out.
+/// in their order, as far as they were asked for. What is not known is `-`, and in CSV empty. On a terminal several
+/// domains stand one below the other, and columns without figures are left out.
 pub fn comparison(report: &Report, layout: Layout) -> Table {
     if layout == Layout::Terminal && report.domains.len() > 1 {
         return stacked(report);

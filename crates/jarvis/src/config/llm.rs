@@ -16,7 +16,8 @@ pub(crate) struct LlmConfig {
     pub(crate) api_key_env: Option<String>,
     /// `chat`, or `completion` for the legacy protocol.
     pub(crate) protocol: String,
-    /// Another model for a stage, such as `parse_task`, `choose_model`, `response_results`, `chitchat`, `task_llm`, `rewoo_plan` or `react`.
+    /// Another model for a stage, such as `parse_task`, `choose_model`, `response_results`, `chitchat`, `task_llm`,
+    /// `rewoo_plan` or `react`.
     pub(crate) stages: BTreeMap<String, String>,
     /// Context size in tokens, for models jarvis does not know. Default: by model.
     pub(crate) context_tokens: Option<usize>,

@@ -236,7 +236,8 @@ fn questions_are_a_run_of_the_journal() {
     assert_eq!(std::fs::read_to_string(harness.work().join("calls.jsonl")).unwrap().lines().count(), 12);
 }
 
-/// Labels of each call are on the wire, tasks with the ids of the engine's events; a model that is not there ends the run early.
+/// Labels of each call are on the wire, tasks with the ids of the engine's events; a model that is not there ends the
+/// run early.
 #[test]
 fn calls_carry_their_labels_and_a_dead_endpoint_ends_the_run() {
     let harness = Harness::new();

@@ -1,12 +1,12 @@
 //! Reads a plan, gold or predicted, the same way: repairs what is unambiguous, names what is not.
 //!
 //! Repairs, each counted under its name: steps given as objects or lists become their text (`steps`), one text of steps stands
-//! (`steps`); one bare node becomes a list (`single_node`); `{name, value}` where a resource argument is wanted becomes the value
-//! (`named_arguments`), and so do the values of an object of arguments; arguments given as one text, or one bare argument,
-//! become a list (`single_argument`); a link given as a pair becomes source and target (`link_pairs`); ends given as
-//! 1-based step numbers (`2`, `"2"`, `"Step 2"`) become names (`step_numbers`), unless a 0 among them shows that they count
-//! otherwise; one bare link becomes a list (`single_link`);
-//! `<output_of_X>` becomes the one node called X (`named_references`). No expression is ever evaluated.
+//! (`steps`); one bare node becomes a list (`single_node`); `{name, value}` where a resource argument is wanted becomes
+//! the value (`named_arguments`), and so do the values of an object of arguments; arguments given as one text, or one
+//! bare argument, become a list (`single_argument`); a link given as a pair becomes source and target (`link_pairs`);
+//! ends given as 1-based step numbers (`2`, `"2"`, `"Step 2"`) become names (`step_numbers`), unless a 0 among them
+//! shows that they count otherwise; one bare link becomes a list (`single_link`); `<output_of_X>` becomes the one node
+//! called X (`named_references`). No expression is ever evaluated.
 
 use std::collections::{BTreeMap, BTreeSet};
 

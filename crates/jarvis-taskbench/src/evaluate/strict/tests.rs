@@ -76,7 +76,8 @@ fn a_sample_counted_by_hand() {
         {"task": "Fly", "arguments": []}]}"#;
     let sample = resource(chain(), said);
     // Nodes: Read and Send of 4 and 3. Links: Read → Send of 2 and 3.
-    // Argument kinds: gold {Read image, Draw text, Send image, Send text}; said {Read image, Look Up text, Send text, Send dangling}.
+    // Argument kinds: gold {Read image, Draw text, Send image, Send text}; said {Read image, Look Up text, Send text,
+    // Send dangling}.
     assert_eq!(counts(&sample), [[2, 4, 3], [1, 2, 3], [2, 4, 4], [1, 4, 4]]);
     assert_eq!((sample.unknown_tools, sample.dangling_references, sample.exact_nodes), (1, 1, false));
     // Read, Send in common of 3 and 4.

@@ -190,7 +190,8 @@ proptest::proptest! {
     }
 }
 
-/// Charts of every kind. `JARVIS_CHARTS=folder cargo test -p jarvis-tools charts_of_every_kind` keeps them for people to look at.
+/// Charts of every kind. `JARVIS_CHARTS=folder cargo test -p jarvis-tools charts_of_every_kind` keeps them for people
+/// to look at.
 #[test]
 fn charts_of_every_kind_are_drawn() {
     let folder = std::env::var_os("JARVIS_CHARTS");

@@ -53,7 +53,7 @@ pattern!(TOO, r"\btoo\b|слишком|太");
 
 // The patterns are constants; the tests compile each.
 static TOPICS: LazyLock<Vec<(Topic, Regex)>> = LazyLock::new(|| {
-    let rows = DATA.lines().filter_map(|line| line.split_once('\t')).filter(|(name, _)| *name != "colour");
+    let rows = DATA.lines().filter_map(|line| line.split_once('\t')).filter(|(name, _)| *name != "family");
     let topic = |name: &str| serde_json::from_value(name.into()).expect("a topic");
     rows.map(|(name, pattern)| (topic(name), Regex::new(pattern).expect("a valid pattern"))).collect()
 });
@@ -115,13 +115,11 @@ fn yes_or_no(part: &str, lang: Language, low: bool, high: bool, answer: &str) ->
 /// The share of the colour that is named in a part of a question.
 fn share(part: &str, measures: &Measures) -> f64 {
     let part = part.replace("gray", "grey");
-    let families = DATA.lines().filter_map(|line| line.strip_prefix("colour\t"));
-    let ends = families.map(|row| row.split('\t').collect::<Vec<_>>()).find_map(|row| match row[..] {
-        [en, ru, zh, ends] => {
-            let words = || part.split(|c: char| !c.is_alphabetic());
-            (words().any(|word| word == en || word.starts_with(ru)) || part.contains(zh)).then_some(ends)
-        }
-        _ => None,
+    let families = DATA.lines().filter_map(|line| line.strip_prefix("family\t"));
+    let ends = families.map(|row| row.split('\t').collect::<Vec<_>>()).find_map(|row| {
+        let [en, ru, zh, ends] = row[..].try_into().expect("a family has four fields");
+        let words = || part.split(|c: char| !c.is_alphabetic());
+        (words().any(|word| word == en || word.starts_with(ru)) || part.contains(zh)).then_some(ends)
     });
     let ends: Vec<&str> = ends.unwrap_or_default().split_terminator(',').collect();
     let of_it = |name: &str| ends.iter().any(|end| name == *end || name.ends_with(&format!(" {end}")));

@@ -11,8 +11,8 @@ fn patterns_compile() {
 #[test]
 fn instructions_become_operations() {
     let mut wrong = String::new();
-    let rows = include_str!("cases.tsv").lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    for (text, expected) in rows.map(|row| row.split_once('\t').unwrap()) {
+    for row in jarvis_testing::lines(include_str!("cases.tsv")) {
+        let (text, expected) = row.split_once('\t').unwrap();
         let found = format!("{:?}", read(text).ops);
         if found != expected {
             wrong += &format!("\n{text}\n  expected {expected}\n  found    {found}");
