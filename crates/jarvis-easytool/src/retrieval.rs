@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jarvis_catalogue::{Bm25Index, Hit, VectorError, VectorIndex};
 use jarvis_chat::{EmbedError, Embedder};
+use jarvis_net::causes::in_one;
 use jarvis_prompt::literal::Literal;
 use jarvis_store::files::FileError;
 use sha2::{Digest, Sha256};
@@ -78,7 +79,7 @@ impl Retriever {
         let kept = Arc::new(Mutex::new(kept));
         let made = make(&kept, &texts, embedder.as_ref()).await;
         if let Err(error) = save(Arc::clone(&kept)).await {
-            notes.push(format!("vectors are not kept: {}", with_causes(&error)));
+            notes.push(format!("vectors are not kept: {}", in_one(&error)));
         }
         made?;
         let build = move || {
@@ -261,7 +262,7 @@ async fn open(
     let (kept, note) = off_thread(move || match VectorCache::open(&folder, &kind, &id, dimension) {
         Ok(kept) => Ok((kept, None)),
         Err(error @ CacheError::Damaged { .. }) => {
-            let note = format!("{}; its vectors are made anew", with_causes(&error));
+            let note = format!("{}; its vectors are made anew", in_one(&error));
             Ok((VectorCache::empty(&folder, &kind, &id), Some(note)))
         }
         Err(error) => Err(error.into()),
@@ -277,16 +278,6 @@ async fn save(kept: Arc<Mutex<VectorCache>>) -> Result<(), RetrievalError> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text.push_str(&format!(": {cause}"));
-        next = cause.source();
-    }
-    text
 }
 
 async fn off_thread<T: Send + 'static>(

@@ -10,6 +10,7 @@ use reqwest::{Client, Proxy, Response};
 use tokio::sync::OnceCell;
 use url::{Host, Url};
 
+use crate::causes::innermost;
 use crate::policy::{PolicyResolver, without_secrets};
 use crate::text::{Secret, shorten};
 
@@ -258,7 +259,7 @@ pub async fn read_capped(response: Response, max: u64) -> Result<Bytes, BodyErro
 
 /// The innermost cause of an error: the outer ones repeat the address, which may hold a key.
 pub fn cause(error: &(dyn Error + 'static)) -> String {
-    let innermost = std::iter::successors(Some(error), |error| (*error).source()).last().unwrap_or(error);
+    let innermost = innermost(error);
     match innermost.downcast_ref::<reqwest::Error>() {
         // Its text is the address, query included.
         Some(error) => match () {

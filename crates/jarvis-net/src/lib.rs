@@ -3,6 +3,7 @@
 //!
 //! Knows no service, task or tool.
 
+pub mod causes;
 pub mod http;
 pub mod policy;
 pub mod retry;

@@ -10,6 +10,7 @@ mod status;
 
 use std::time::Duration;
 
+use jarvis_net::causes::in_one;
 use jarvis_proto::file_based_qa::DESCRIPTORS;
 use jarvis_proto::file_based_qa::file_based_qa_server::FileBasedQaServer;
 use tokio::net::TcpListener;
@@ -76,7 +77,7 @@ impl GrpcTls {
     /// [`ServeError::Tls`], which says why not.
     pub fn check(&self) -> Result<(), ServeError> {
         let made = Transport::builder().tls_config(self.config());
-        made.map(|_| ()).map_err(|error| ServeError::Tls(status::causes(&error)))
+        made.map(|_| ()).map_err(|error| ServeError::Tls(in_one(&error)))
     }
 
     fn config(&self) -> ServerTlsConfig {
@@ -125,7 +126,7 @@ pub(crate) async fn serve(
         .http2_max_header_list_size(MAX_HEAD)
         .max_concurrent_streams(1_024);
     if let Some(tls) = &options.tls {
-        transport = transport.tls_config(tls.config()).map_err(|error| ServeError::Tls(status::causes(&error)))?;
+        transport = transport.tls_config(tls.config()).map_err(|error| ServeError::Tls(in_one(&error)))?;
     }
     let router = transport
         .add_service(health)
@@ -146,7 +147,7 @@ pub(crate) async fn serve(
     };
     tokio::select! {
         served = router.serve_with_incoming_shutdown(incoming, ended) => {
-            served.map_err(|error| ServeError::Grpc(status::causes(&error)))
+            served.map_err(|error| ServeError::Grpc(in_one(&error)))
         }
         // Clients that keep their connections open, or never began, are not waited for longer.
         () = late => Ok(()),

@@ -10,6 +10,7 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use jarvis_net::causes::in_one;
 use jarvis_store::files::{FileError, replace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -386,17 +387,7 @@ pub(crate) fn added(name: &str) -> String {
 }
 
 pub(crate) fn unusable(error: &ApprovalsError) -> ToolError {
-    ToolError::new(ToolErrorKind::Unavailable, in_words(error))
-}
-
-pub(crate) fn in_words(error: &ApprovalsError) -> String {
-    let mut words = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(inner) = cause {
-        words = format!("{words}: {inner}");
-        cause = inner.source();
-    }
-    words
+    ToolError::new(ToolErrorKind::Unavailable, in_one(error))
 }
 
 /// Runs work on the file off the runtime's threads.

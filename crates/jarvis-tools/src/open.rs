@@ -25,12 +25,13 @@ use futures::stream;
 use jarvis_catalogue::openapi::ApiError;
 use serde::Serialize;
 
-use crate::approvals::{Approval, Approvals, ApprovalsError, Change, changed, grpc_source, in_words, mcp_source};
+use crate::approvals::{Approval, Approvals, ApprovalsError, Change, changed, grpc_source, mcp_source};
 use crate::config::{ToolEntry, ToolsConfig};
 #[cfg(feature = "grpc")]
 use crate::grpc::GrpcError;
 use crate::registry::missing;
 use crate::{CALL_TIMEOUT, Registry, RegistryError, Tool, ToolSource, ToolSpec};
+use jarvis_net::causes::in_one;
 use jarvis_net::text::Secret;
 
 /// How many servers are asked at once.
@@ -170,7 +171,7 @@ pub async fn open(config: &ToolsConfig, registry: Registry, options: OpenOptions
     let path = options.approvals.clone();
     let (approvals, unusable) = match tokio::task::spawn_blocking(move || Approvals::open(path)).await {
         Ok(Ok(approvals)) => (approvals, None),
-        Ok(Err(error)) => (Approvals::unknown(options.approvals.clone()), Some(in_words(&error))),
+        Ok(Err(error)) => (Approvals::unknown(options.approvals.clone()), Some(in_one(&error))),
         Err(error) => {
             let source = std::io::Error::other(error.to_string());
             return Err(ApprovalsError::Read { path: options.approvals.clone(), source }.into());

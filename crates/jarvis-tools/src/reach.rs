@@ -3,16 +3,12 @@
 use std::error::Error;
 use std::io;
 
+use jarvis_net::causes::chain;
+
 /// A question or a piece of advice, to be put behind the cause; empty when nothing is likely.
 pub(crate) fn hint(error: &(dyn Error + 'static)) -> &'static str {
-    let mut cause = Some(error);
-    let mut found = "";
     // The innermost cause knows best.
-    while let Some(error) = cause {
-        found = hint_of(error).unwrap_or(found);
-        cause = error.source();
-    }
-    found
+    chain(error).filter_map(hint_of).last().unwrap_or_default()
 }
 
 /// A cause in plain words, where its own message is cryptic.

@@ -1,12 +1,11 @@
 //! How a command fails: its message, hint and exit status.
 
+use jarvis_net::causes::in_one;
 use std::error::Error;
 use std::process::ExitCode;
 
 use jarvis_plan::RunId;
 use serde_json::{Value, json};
-
-use crate::printer::causes;
 
 /// Why a command failed. The exit status follows from the kind.
 #[derive(Debug)]
@@ -55,13 +54,16 @@ impl Failure {
             Some((run, code)) => (Some(run), *code),
             None => (None, if self.kind == Kind::Usage { "usage" } else { "failed" }),
         };
-        json!({"run_id": run_id, "error": {"code": code, "message": self.message()}})
+        let mut error = json!({"code": code, "message": self.message()});
+        if let Some(hint) = &self.hint {
+            error["hint"] = json!(hint);
+        }
+        json!({"run_id": run_id, "error": error})
     }
 
     /// The error and its causes on one line.
     pub(crate) fn message(&self) -> String {
-        let messages = std::iter::once(self.error.to_string()).chain(causes(self.error()));
-        messages.collect::<Vec<_>>().join(": ")
+        in_one(self.error())
     }
 
     pub(crate) fn error(&self) -> &(dyn Error + 'static) {

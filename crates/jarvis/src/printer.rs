@@ -6,6 +6,7 @@ use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
+use jarvis_net::causes::messages;
 use jarvis_net::text::cut;
 use serde::Serialize;
 
@@ -83,7 +84,7 @@ impl Printer {
     /// An error with its causes and, after a blank line, what to try. Always shown.
     pub(crate) fn error(self, error: &(dyn Error + 'static), hint: Option<&str>) {
         let mut text = format!("error: {error}\n");
-        for cause in causes(error) {
+        for cause in messages(error).iter().skip(1) {
             text.push_str(&format!("  Caused by: {cause}\n"));
         }
         if let Some(hint) = hint {
@@ -91,20 +92,6 @@ impl Printer {
         }
         let _ = write!(std::io::stderr().lock(), "{}", harmless(&text));
     }
-}
-
-/// The messages of an error's causes, without those that the message before ends with.
-pub(crate) fn causes(error: &(dyn Error + 'static)) -> Vec<String> {
-    let mut messages = vec![error.to_string()];
-    let mut cause = error.source();
-    while let Some(source) = cause {
-        let message = source.to_string();
-        if messages.last().is_none_or(|before| !before.ends_with(&message)) {
-            messages.push(message);
-        }
-        cause = source.source();
-    }
-    messages.split_off(1)
 }
 
 pub(crate) fn one_line(text: &str, max: usize) -> String {

@@ -1,7 +1,5 @@
 //! Failures as gRPC statuses: `INVALID_ARGUMENT`, `UNAVAILABLE` and the like.
 
-use std::error::Error;
-
 use jarvis_chat::ChatError;
 use jarvis_react::{AskError, DocumentError};
 use tonic::{Code, Status};
@@ -64,15 +62,4 @@ pub(super) fn of_lost(lost: Lost) -> Status {
         Lost::Cancelled => Status::cancelled("the question was cancelled"),
         Lost::Broken => Status::internal("a part of jarvis failed; its log says where"),
     }
-}
-
-/// An error with what caused it, in one line.
-pub(super) fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(&format!(": {inner}"));
-        cause = inner.source();
-    }
-    text
 }

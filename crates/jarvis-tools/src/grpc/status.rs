@@ -5,6 +5,7 @@ use std::error::Error as _;
 use tonic::{Code, Status};
 
 use crate::{ToolError, ToolErrorKind, reach};
+use jarvis_net::causes::innermost;
 use jarvis_net::text::shorten;
 
 /// What to look at when a service hangs up.
@@ -59,9 +60,5 @@ pub(super) fn error_of(status: &Status, place: &str) -> ToolError {
 /// The innermost reason why nothing came through, with what to look at; `None` when the service itself said so.
 fn cause(status: &Status) -> Option<(String, &'static str)> {
     let outermost = status.source()?;
-    let mut cause = outermost;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    Some((reach::plain(shorten(&cause.to_string(), 200)), reach::hint(outermost)))
+    Some((reach::plain(shorten(&innermost(outermost).to_string(), 200)), reach::hint(outermost)))
 }

@@ -3,6 +3,7 @@
 
 use std::error::Error;
 
+use jarvis_net::causes::{chain, innermost};
 use jarvis_net::http::cause;
 use jarvis_net::policy::shown;
 use jarvis_net::text::{Secret, shorten};
@@ -67,15 +68,9 @@ pub(super) fn handshake(error: &ClientInitializeError, place: Option<&str>) -> (
 
 /// A failure of what carries the messages, in words that follow the server's name. `broken` is what is said of pipes.
 pub(super) fn transport(error: &(dyn Error + 'static), place: Option<&str>, broken: &str) -> (ToolErrorKind, String) {
-    let mut cause = error;
-    loop {
-        if let Some(error) = cause.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-            return over_http(error, place.unwrap_or_default());
-        }
-        match cause.source() {
-            Some(inner) => cause = inner,
-            None => return (ToolErrorKind::Transport, format!("{broken}: {}", shorten(&cause.to_string(), 200))),
-        }
+    match chain(error).find_map(|cause| cause.downcast_ref::<StreamableHttpError<reqwest::Error>>()) {
+        Some(error) => over_http(error, place.unwrap_or_default()),
+        None => (ToolErrorKind::Transport, format!("{broken}: {}", shorten(&innermost(error).to_string(), 200))),
     }
 }
 

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{OpenError, Opening, blocking, complete, spec_of, timeout_of};
-use crate::approvals::{ApprovalsError, Guard, Verdict, changed, grpc_source, in_words, sha256};
+use crate::approvals::{ApprovalsError, Guard, Verdict, changed, grpc_source, sha256};
 use crate::config::{GrpcEntry, ToolEntry};
 use crate::grpc::{GrpcEndpoint, GrpcError, GrpcTool, MethodName, example_of, load_descriptors, schema_of};
 use crate::untrusted::{self, Found};
 use crate::{ToolSource, ToolSpec};
 use jarvis_catalogue::openapi::Schema;
+use jarvis_net::causes::in_one;
 
 /// A service that several entries may share: address, variable of the token and certificates make it the same.
 pub(super) struct Shared {
@@ -150,7 +151,7 @@ impl Opening {
 
     /// Leaves out a tool whose approval cannot be read or written.
     fn without(&mut self, spec: &ToolSpec, error: &ApprovalsError) -> Option<Guard> {
-        self.warnings.push(format!("`{}` is left out: {}", spec.name, in_words(error)));
+        self.warnings.push(format!("`{}` is left out: {}", spec.name, in_one(error)));
         None
     }
 

@@ -7,11 +7,12 @@ use jarvis_catalogue::openapi::Schema;
 use serde_json::{Value, json};
 
 use super::{OpenError, OpenOptions, Opening, timeout_of};
-use crate::approvals::{Approvals, Described, Verdict, added, changed, in_words, off_thread};
+use crate::approvals::{Approvals, Described, Verdict, added, changed, off_thread};
 use crate::config::McpEntry;
 use crate::mcp::{McpServer, McpTool};
 use crate::untrusted::first_sentence;
 use crate::{ToolSource, ToolSpec};
+use jarvis_net::causes::in_one;
 use jarvis_net::text::shorten;
 
 /// What a server offers: each tool as it was approved.
@@ -68,7 +69,7 @@ async fn offer(server: Arc<McpServer>, approvals: &Arc<Approvals>, refresh: bool
     let asked = source.clone();
     match off_thread(approvals, move |approvals| approvals.take_untold(&asked)).await {
         Ok(untold) => offer.warnings.extend(untold.iter().map(|full| added(full))),
-        Err(error) => offer.warnings.push(in_words(&error)),
+        Err(error) => offer.warnings.push(in_one(&error)),
     }
     match (listing, known) {
         (Some(listing), _) => {

@@ -1,10 +1,10 @@
 //! Fetching web addresses: every hop is checked, pinned, counted, timed and measured.
 
-use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
 use jarvis_net::UrlPolicy;
+use jarvis_net::causes::chain;
 use jarvis_net::http::{BodyError, ClientOptions, LazyClient, Route, cause, read_capped};
 use jarvis_net::policy::{Lookup, PolicyError, PolicyResolver, shown};
 use jarvis_plan::{ErrorCode, TaskError};
@@ -100,8 +100,7 @@ fn refused(error: &PolicyError) -> TaskError {
 
 fn fetch_error(url: &Url, error: &reqwest::Error) -> TaskError {
     // A refusal by the resolver comes wrapped in the client's own errors.
-    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-    if let Some(refusal) = causes.filter_map(|cause| cause.downcast_ref()).next() {
+    if let Some(refusal) = chain(error).find_map(|cause| cause.downcast_ref()) {
         return refused(refusal);
     }
     let what = shown(url);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use jarvis_net::causes::chain;
 use jarvis_proto::file_based_qa::file_based_qa_client::FileBasedQaClient;
 use jarvis_proto::file_based_qa::query_event::Event;
 use jarvis_proto::file_based_qa::{QueryRequest, QueryResponse, Step};
@@ -222,14 +223,7 @@ fn of_connection(status: &Status) -> bool {
 
 /// Whether a status was made here, because the caller's time was over.
 fn is_late(status: &Status) -> bool {
-    let mut cause = std::error::Error::source(status);
-    while let Some(error) = cause {
-        if error.is::<TimeoutExpired>() {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
+    chain(status).any(|cause| cause.is::<TimeoutExpired>())
 }
 
 fn refused(status: &Status, addr: &str, timeout: Option<u64>) -> Failure {
