@@ -7,7 +7,7 @@ mod node;
 use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,60 +28,65 @@ use crate::{Engine, Job, Limits};
 /// Runs the tasks that arrive, until their sender is dropped and every task has finished.
 ///
 /// All batches come from one plan: ids are unique, and what a task waits for is in the plan.
-pub(crate) async fn drive(
+pub(crate) fn drive<'a>(
     mut batches: UnboundedReceiver<Vec<Task>>,
     engine: Engine,
-    finished: impl FnMut(&Outcome) + Send,
-) -> Vec<Outcome> {
-    let cancel = engine.cancel.clone();
-    let mut cancelled = pin!(cancel.cancelled());
-    let mut driver = Driver::new(engine, finished);
-    let mut timer = pin!(sleep_until(driver.run_deadline));
-    let mut open = true;
-    loop {
-        driver.advance();
-        if driver.schedule.is_done() {
-            break;
-        }
-        // A timer that fires too early costs one more look; setting it anew for each task would cost more.
-        let earliest = driver.earliest_deadline();
-        if earliest < timer.deadline() || timer.is_elapsed() {
-            timer.as_mut().reset(earliest);
-        }
-        tokio::select! {
-            biased;
-            () = &mut cancelled => {
-                driver.take_rest(&mut batches);
-                driver.end(Status::Cancelled, ErrorCode::Cancelled, "the run was cancelled");
+    finished: Finished<'a>,
+) -> Pin<Box<dyn Future<Output = Vec<Outcome>> + Send + 'a>> {
+    Box::pin(async move {
+        let cancel = engine.cancel.clone();
+        let mut cancelled = pin!(cancel.cancelled());
+        let mut driver = Driver::new(engine, finished);
+        let mut timer = pin!(sleep_until(driver.run_deadline));
+        let mut open = true;
+        loop {
+            driver.advance();
+            if driver.schedule.is_done() {
                 break;
             }
-            () = &mut timer => {
-                // What ended in time but was not yet heard of has not failed.
-                driver.hear();
-                let now = Instant::now();
-                if now >= driver.run_deadline {
-                    let message = format!("the run did not end within {}", seconds(driver.limits.run_timeout));
+            // A timer that fires too early costs one more look; setting it anew for each task would cost more.
+            let earliest = driver.earliest_deadline();
+            if earliest < timer.deadline() || timer.is_elapsed() {
+                timer.as_mut().reset(earliest);
+            }
+            tokio::select! {
+                biased;
+                () = &mut cancelled => {
                     driver.take_rest(&mut batches);
-                    driver.end(Status::Failed, ErrorCode::Timeout, &message);
+                    driver.end(Status::Cancelled, ErrorCode::Cancelled, "the run was cancelled");
                     break;
                 }
-                driver.expire(now);
-            }
-            batch = batches.recv(), if open => match batch {
-                Some(tasks) => driver.add(tasks),
-                None => {
-                    open = false;
-                    driver.schedule.close();
+                () = &mut timer => {
+                    // What ended in time but was not yet heard of has not failed.
+                    driver.hear();
+                    let now = Instant::now();
+                    if now >= driver.run_deadline {
+                        let message = format!("the run did not end within {}", seconds(driver.limits.run_timeout));
+                        driver.take_rest(&mut batches);
+                        driver.end(Status::Failed, ErrorCode::Timeout, &message);
+                        break;
+                    }
+                    driver.expire(now);
                 }
-            },
-            Some(joined) = driver.work.join_next_with_id(), if !driver.work.is_empty() => {
-                driver.joined(joined);
-                driver.hear();
+                batch = batches.recv(), if open => match batch {
+                    Some(tasks) => driver.add(tasks),
+                    None => {
+                        open = false;
+                        driver.schedule.close();
+                    }
+                },
+                Some(joined) = driver.work.join_next_with_id(), if !driver.work.is_empty() => {
+                    driver.joined(joined);
+                    driver.hear();
+                }
             }
         }
-    }
-    driver.outcomes.into_values().collect()
+        driver.outcomes.into_values().collect()
+    })
 }
+
+/// Sees each outcome as it comes.
+pub(crate) type Finished<'a> = Box<dyn FnMut(&Outcome) + Send + 'a>;
 
 /// What one spawned piece of work gives.
 enum Done {
@@ -99,10 +104,10 @@ struct Slot {
     _stop: Option<DropGuard>,
 }
 
-struct Driver<F> {
+struct Driver<'a> {
     engine: Engine,
     limits: Limits,
-    finished: F,
+    finished: Finished<'a>,
     /// Parent of the tokens that workers watch; fires when the run ends, however it does.
     stop: CancellationToken,
     _stop: DropGuard,
@@ -120,8 +125,8 @@ struct Driver<F> {
     deadlines: BinaryHeap<Reverse<(Instant, TaskId)>>,
 }
 
-impl<F: FnMut(&Outcome)> Driver<F> {
-    fn new(engine: Engine, finished: F) -> Driver<F> {
+impl<'a> Driver<'a> {
+    fn new(engine: Engine, finished: Finished<'a>) -> Driver<'a> {
         let stop = engine.cancel.child_token();
         let limits = Limits { concurrency: engine.limits.concurrency.max(1), ..engine.limits };
         Driver {

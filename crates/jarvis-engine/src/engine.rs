@@ -159,13 +159,13 @@ impl Engine {
     /// outcome. Dropping the future ends all work.
     pub async fn run(&self, plan: &Plan) -> Run {
         let batches = whole(plan).1;
-        Run { names: plan.names().clone(), outcomes: drive(batches, self.clone(), |_| {}).await }
+        Run { names: plan.names().clone(), outcomes: drive(batches, self.clone(), Box::new(|_| {})).await }
     }
 
     /// Runs a plan that grows: tasks start as they are added, and the run ends when the [`GrowingPlan`] is dropped and every
     /// task has finished. `finished` sees each outcome as it comes, so that the next tasks may follow from it.
     pub async fn run_growing(&self, growth: Growth, finished: impl FnMut(&Outcome) + Send) -> Vec<Outcome> {
-        drive(growth.0, self.clone(), finished).await
+        drive(growth.0, self.clone(), Box::new(finished)).await
     }
 }
 

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use jarvis_ask::{Ask, AskError, Events};
 use jarvis_catalogue::TaskType;
 use jarvis_chat::ChatModel;
@@ -168,99 +170,105 @@ impl HuggingGpt {
     }
 
     /// Stages 2 to 4 of a plan, with whoever chooses.
-    pub(crate) async fn carry_out(
-        &self,
-        request: &Arc<Request>,
+    pub(crate) fn carry_out<'a>(
+        &'a self,
+        request: &'a Arc<Request>,
         plan: Plan,
         selector: Arc<dyn Selector>,
-        events: &Events,
-        cancel: &CancellationToken,
+        events: &'a Events,
+        cancel: &'a CancellationToken,
         began: Instant,
-    ) -> Result<Run, RunError> {
-        let allowed = self.settings.engine.run_timeout;
-        let left = allowed.saturating_sub(began.elapsed());
-        let outcomes = self.execute_within(request, &plan, selector, events, cancel.clone(), left).await;
-        self.log_failures(request, &plan, &outcomes, events);
-        // The answer has a little time of its own, so that a run that used up its deadline still ends in words.
-        let left = allowed.saturating_sub(began.elapsed()).max(ANSWER_TIME.min(allowed));
-        let answer = tokio::select! {
-            biased;
-            () = cancel.cancelled() => None,
-            answer = tokio::time::timeout(left, self.answer(request, &plan, &outcomes, events)) => answer.ok(),
-        };
-        let answer = match answer {
-            Some(answer) => answer?,
-            None => self.template_answer(request, &plan, &outcomes),
-        };
-        self.log_success(
-            request,
-            events,
-            json!({
-                "task": export::tasks_json(&plan), "results": results_map(&plan, &outcomes), "response": answer.text,
-                "during": began.elapsed().as_secs_f64(), "op": "response",
-            }),
-        );
-        Ok(Run { plan, outcomes, answer, conversation: false, cancelled: cancel.is_cancelled() })
+    ) -> BoxFuture<'a, Result<Run, RunError>> {
+        async move {
+            let allowed = self.settings.engine.run_timeout;
+            let left = allowed.saturating_sub(began.elapsed());
+            let outcomes = self.execute_within(request, &plan, selector, events, cancel.clone(), left).await;
+            self.log_failures(request, &plan, &outcomes, events);
+            // The answer has a little time of its own, so that a run that used up its deadline still ends in words.
+            let left = allowed.saturating_sub(began.elapsed()).max(ANSWER_TIME.min(allowed));
+            let answer = tokio::select! {
+                biased;
+                () = cancel.cancelled() => None,
+                answer = tokio::time::timeout(left, self.answer(request, &plan, &outcomes, events)) => answer.ok(),
+            };
+            let answer = match answer {
+                Some(answer) => answer?,
+                None => self.template_answer(request, &plan, &outcomes),
+            };
+            self.log_success(
+                request,
+                events,
+                json!({
+                    "task": export::tasks_json(&plan), "results": results_map(&plan, &outcomes), "response": answer.text,
+                    "during": began.elapsed().as_secs_f64(), "op": "response",
+                }),
+            );
+            Ok(Run { plan, outcomes, answer, conversation: false, cancelled: cancel.is_cancelled() })
+        }
+        .boxed()
     }
 
     /// Stage 1. With a chat model, a reply that is no plan, an empty plan, or a single task that the chat model itself
     /// serves ends in conversation.
-    pub async fn plan(&self, request: &Request, events: &Events) -> Result<Planned, RunError> {
-        let Some(chat) = &self.chat else {
-            let draft = self
-                .planner
-                .plan(request, self.vocabulary.tools())
-                .await
-                .map_err(|error| RunError::Planner(error.to_string()))?;
-            let draft = attached::by_name(draft, request);
+    pub fn plan<'a>(&'a self, request: &'a Request, events: &'a Events) -> BoxFuture<'a, Result<Planned, RunError>> {
+        async move {
+            let Some(chat) = &self.chat else {
+                let draft = self
+                    .planner
+                    .plan(request, self.vocabulary.tools())
+                    .await
+                    .map_err(|error| RunError::Planner(error.to_string()))?;
+                let draft = attached::by_name(draft, request);
+                let plan = check(&draft, &self.vocabulary, self.settings.plan);
+                events.emit(EventKind::Plan { plan: plan.clone() });
+                return Ok(Planned::Tasks(plan));
+            };
+            let stages = self.stages(Arc::clone(chat), events);
+            let draft = match ask_for_plan(&stages, &self.offered, request).await {
+                Ok(draft) => draft,
+                Err(AskError::Unreadable { reply, reason, .. }) => {
+                    events.note(
+                        Level::Warning,
+                        format!("the planner's reply is no plan ({reason}); answering as conversation"),
+                    );
+                    self.log_fail(request, events, json!({"task": reply, "reason": reason, "op": "chitchat"}));
+                    let answer = converse(&stages, request).await?;
+                    return Ok(Planned::Conversation(answer, Plan::default()));
+                }
+                Err(error) => {
+                    let error = RunError::from(error);
+                    if let RunError::Model { source, .. } = &error {
+                        self.log_fail(
+                            request,
+                            events,
+                            json!({"task": "", "reason": source.to_string(), "op": "report message"}),
+                        );
+                    }
+                    return Err(error);
+                }
+            };
             let plan = check(&draft, &self.vocabulary, self.settings.plan);
             events.emit(EventKind::Plan { plan: plan.clone() });
-            return Ok(Planned::Tasks(plan));
-        };
-        let stages = self.stages(Arc::clone(chat), events);
-        let draft = match ask_for_plan(&stages, &self.offered, request).await {
-            Ok(draft) => draft,
-            Err(AskError::Unreadable { reply, reason, .. }) => {
-                events.note(
-                    Level::Warning,
-                    format!("the planner's reply is no plan ({reason}); answering as conversation"),
-                );
-                self.log_fail(request, events, json!({"task": reply, "reason": reason, "op": "chitchat"}));
+            if plan.tasks().is_empty() {
+                self.log_fail(request, events, json!({"task": [], "reason": "the plan is empty", "op": "chitchat"}));
                 let answer = converse(&stages, request).await?;
-                return Ok(Planned::Conversation(answer, Plan::default()));
+                return Ok(Planned::Conversation(answer, plan));
             }
-            Err(error) => {
-                let error = RunError::from(error);
-                if let RunError::Model { source, .. } = &error {
-                    self.log_fail(
-                        request,
-                        events,
-                        json!({"task": "", "reason": source.to_string(), "op": "report message"}),
-                    );
-                }
-                return Err(error);
+            if let [only] = plan.tasks()
+                && jarvis_catalogue::find(&only.task).is_some_and(TaskType::is_chat_served)
+            {
+                let answer = converse(&stages, request).await?;
+                self.log_success(
+                    request,
+                    events,
+                    json!({"task": export::tasks_json(&plan), "reason": "the chat model serves the only task",
+                           "response": answer.text, "op": "chitchat"}),
+                );
+                return Ok(Planned::Conversation(answer, plan));
             }
-        };
-        let plan = check(&draft, &self.vocabulary, self.settings.plan);
-        events.emit(EventKind::Plan { plan: plan.clone() });
-        if plan.tasks().is_empty() {
-            self.log_fail(request, events, json!({"task": [], "reason": "the plan is empty", "op": "chitchat"}));
-            let answer = converse(&stages, request).await?;
-            return Ok(Planned::Conversation(answer, plan));
+            Ok(Planned::Tasks(plan))
         }
-        if let [only] = plan.tasks()
-            && jarvis_catalogue::find(&only.task).is_some_and(TaskType::is_chat_served)
-        {
-            let answer = converse(&stages, request).await?;
-            self.log_success(
-                request,
-                events,
-                json!({"task": export::tasks_json(&plan), "reason": "the chat model serves the only task",
-                       "response": answer.text, "op": "chitchat"}),
-            );
-            return Ok(Planned::Conversation(answer, plan));
-        }
-        Ok(Planned::Tasks(plan))
+        .boxed()
     }
 
     pub(crate) fn stages(&self, chat: Arc<dyn ChatModel>, events: &Events) -> Stages {
@@ -279,25 +287,28 @@ impl HuggingGpt {
         }
     }
 
-    pub(crate) async fn execute_within(
-        &self,
-        request: &Arc<Request>,
-        plan: &Plan,
+    pub(crate) fn execute_within<'a>(
+        &'a self,
+        request: &'a Arc<Request>,
+        plan: &'a Plan,
         selector: Arc<dyn Selector>,
-        events: &Events,
+        events: &'a Events,
         cancel: CancellationToken,
         run_timeout: Duration,
-    ) -> Vec<Outcome> {
-        Engine::new(attached::Expand(Arc::clone(&self.worker)))
-            .selector(selector)
-            .resolver(Arc::new(ByKind(Arc::clone(&self.vocabulary))))
-            .request(Arc::clone(request))
-            .events(events.clone())
-            .limits(Limits { run_timeout, ..self.settings.engine })
-            .cancelled_by(cancel)
-            .run(plan)
-            .await
-            .into_outcomes()
+    ) -> BoxFuture<'a, Vec<Outcome>> {
+        async move {
+            Engine::new(attached::Expand(Arc::clone(&self.worker)))
+                .selector(selector)
+                .resolver(Arc::new(ByKind(Arc::clone(&self.vocabulary))))
+                .request(Arc::clone(request))
+                .events(events.clone())
+                .limits(Limits { run_timeout, ..self.settings.engine })
+                .cancelled_by(cancel)
+                .run(plan)
+                .await
+                .into_outcomes()
+        }
+        .boxed()
     }
 
     /// Stage 4. Without a chat model, or when its call fails, the answer is written by template.

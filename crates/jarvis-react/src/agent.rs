@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use jarvis_chat::{ChatError, ChatModel};
 use jarvis_engine::{Engine, Events, GrowingPlan, Limits};
 use jarvis_plan::{Answer, AnswerResource, ErrorCode, EventKind, Kind, Language, Level, Outcome, Plan, Request};
@@ -222,45 +224,53 @@ impl Agent {
         ended
     }
 
-    pub(crate) async fn answer(
-        &self,
-        asked: &Asked,
-        events: &Events,
-        cancel: &CancellationToken,
-    ) -> Result<AgentAnswer, AskError> {
-        if asked.question.trim().is_empty() {
-            return Err(AskError::EmptyQuestion);
-        }
-        let deadline = asked.deadline.map_or(self.settings.deadline, |own| own.min(self.settings.deadline));
-        let (plan, growth) = GrowingPlan::new(Plan::default());
-        let (ended, outcomes) = unbounded_channel();
-        let scope = Scope { document: Some(Arc::clone(&asked.document)), cancel: CancellationToken::new() };
-        let stop = cancel.child_token();
-        let engine =
-            Engine::new(Caller { registry: Arc::clone(&self.registry), media: Arc::clone(&self.media), scope })
-                .selector(Arc::new(Named(Arc::clone(&self.registry))))
-                .request(Arc::new(Request::new(&asked.question)))
-                .events(events.clone())
-                .limits(Limits { task_timeout: deadline, run_timeout: deadline, max_fallbacks: 0, ..Limits::default() })
-                .cancelled_by(stop.clone());
-        let driven = engine.run_growing(growth, move |outcome| {
-            // Whoever thinks may have given up already.
-            let _ = ended.send(outcome.clone());
-        });
-        let agent_loop = AgentLoop::new(self, asked, events, plan, outcomes);
-        let answered = async {
-            // What is not yet done when the thinking ends is not waited for.
-            let _stop = stop.drop_guard();
-            tokio::select! {
-                biased;
-                () = cancel.cancelled() => Err(AskError::Cancelled),
-                answer = tokio::time::timeout(deadline, agent_loop.run()) => {
-                    answer.unwrap_or(Err(AskError::Timeout { after: deadline }))
-                }
+    pub(crate) fn answer<'a>(
+        &'a self,
+        asked: &'a Asked,
+        events: &'a Events,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<AgentAnswer, AskError>> {
+        async move {
+            if asked.question.trim().is_empty() {
+                return Err(AskError::EmptyQuestion);
             }
-        };
-        let (outcomes, answer) = tokio::join!(driven, answered);
-        Ok(AgentAnswer { outcomes, ..answer? })
+            let deadline = asked.deadline.map_or(self.settings.deadline, |own| own.min(self.settings.deadline));
+            let (plan, growth) = GrowingPlan::new(Plan::default());
+            let (ended, outcomes) = unbounded_channel();
+            let scope = Scope { document: Some(Arc::clone(&asked.document)), cancel: CancellationToken::new() };
+            let stop = cancel.child_token();
+            let engine =
+                Engine::new(Caller { registry: Arc::clone(&self.registry), media: Arc::clone(&self.media), scope })
+                    .selector(Arc::new(Named(Arc::clone(&self.registry))))
+                    .request(Arc::new(Request::new(&asked.question)))
+                    .events(events.clone())
+                    .limits(Limits {
+                        task_timeout: deadline,
+                        run_timeout: deadline,
+                        max_fallbacks: 0,
+                        ..Limits::default()
+                    })
+                    .cancelled_by(stop.clone());
+            let driven = engine.run_growing(growth, move |outcome| {
+                // Whoever thinks may have given up already.
+                let _ = ended.send(outcome.clone());
+            });
+            let agent_loop = AgentLoop::new(self, asked, events, plan, outcomes);
+            let answered = async {
+                // What is not yet done when the thinking ends is not waited for.
+                let _stop = stop.drop_guard();
+                tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => Err(AskError::Cancelled),
+                    answer = tokio::time::timeout(deadline, agent_loop.run()) => {
+                        answer.unwrap_or(Err(AskError::Timeout { after: deadline }))
+                    }
+                }
+            };
+            let (outcomes, answer) = tokio::join!(driven, answered);
+            Ok(AgentAnswer { outcomes, ..answer? })
+        }
+        .boxed()
     }
 }
 

@@ -24,6 +24,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -92,50 +93,53 @@ pub struct Listeners {
 ///
 /// # Errors
 /// As [`check`], when a socket has no address, or a service cannot be started.
-pub async fn serve(
+pub fn serve(
     listeners: Listeners,
     parts: Parts,
     options: Options,
     stop: CancellationToken,
-) -> Result<(), ServeError> {
-    let all = listeners.http.iter().chain(listeners.grpc.iter().map(|(listener, _)| listener));
-    for listener in all {
-        check(listener.local_addr()?, &options)?;
-    }
-    let (connections, write, drain) = (options.max_connections, options.write_timeout, options.drain);
-    let server = state::Server::new(parts, options);
-    let (runs, stopped) = (Arc::clone(&server.runs), stop.clone());
-    let drained = async move {
-        stopped.cancelled().await;
-        runs.drain(drain).await;
-    };
-    let drained = drained.boxed().shared();
-    let http = async {
-        if let Some(listener) = listeners.http {
-            let closed = CancellationToken::new();
-            let app = app::app(server.clone(), closed.clone());
-            listen::serve(listener, app, connections, write, stop.clone(), drained.clone()).await;
-            closed.cancel();
+) -> BoxFuture<'static, Result<(), ServeError>> {
+    async move {
+        let all = listeners.http.iter().chain(listeners.grpc.iter().map(|(listener, _)| listener));
+        for listener in all {
+            check(listener.local_addr()?, &options)?;
         }
-        Ok(())
-    };
-    let grpc = async {
-        match listeners.grpc {
-            Some((listener, options)) => {
-                grpc::serve(listener, server.clone(), options, stop.clone(), drained.clone()).await
+        let (connections, write, drain) = (options.max_connections, options.write_timeout, options.drain);
+        let server = state::Server::new(parts, options);
+        let (runs, stopped) = (Arc::clone(&server.runs), stop.clone());
+        let drained = async move {
+            stopped.cancelled().await;
+            runs.drain(drain).await;
+        };
+        let drained = drained.boxed().shared();
+        let http = async {
+            if let Some(listener) = listeners.http {
+                let closed = CancellationToken::new();
+                let app = app::app(server.clone(), closed.clone());
+                listen::serve(listener, app, connections, write, stop.clone(), drained.clone()).await;
+                closed.cancel();
             }
-            None => Ok(()),
-        }
-    };
-    // When one service fails, the other stops too.
-    let (http, grpc): (Result<(), ServeError>, _) = tokio::join!(http, async {
-        let ended = grpc.await;
-        if ended.is_err() {
-            stop.cancel();
-        }
-        ended
-    });
-    http.and(grpc)
+            Ok(())
+        };
+        let grpc = async {
+            match listeners.grpc {
+                Some((listener, options)) => {
+                    grpc::serve(listener, server.clone(), options, stop.clone(), drained.clone()).await
+                }
+                None => Ok(()),
+            }
+        };
+        // When one service fails, the other stops too.
+        let (http, grpc): (Result<(), ServeError>, _) = tokio::join!(http, async {
+            let ended = grpc.await;
+            if ended.is_err() {
+                stop.cancel();
+            }
+            ended
+        });
+        http.and(grpc)
+    }
+    .boxed()
 }
 
 /// Serves one MCP client over standard input and output, until it closes them or `stop` is cancelled; what still runs then
@@ -143,6 +147,10 @@ pub async fn serve(
 ///
 /// # Errors
 /// When what comes is not the protocol, or a part of it breaks.
-pub async fn mcp_stdio(parts: Parts, options: Options, stop: CancellationToken) -> Result<(), ServeError> {
-    mcp::stdio(state::Server::new(parts, options), stop).await
+pub fn mcp_stdio(
+    parts: Parts,
+    options: Options,
+    stop: CancellationToken,
+) -> BoxFuture<'static, Result<(), ServeError>> {
+    async move { mcp::stdio(state::Server::new(parts, options), stop).await }.boxed()
 }

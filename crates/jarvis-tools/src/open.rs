@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt as _;
-use futures::stream;
+use futures::future::BoxFuture;
+use futures::{FutureExt as _, StreamExt as _, stream};
 use jarvis_catalogue::openapi::ApiError;
 use serde::Serialize;
 
@@ -167,48 +167,55 @@ pub enum OpenError {
 ///
 /// # Errors
 /// When an entry cannot be used.
-pub async fn open(config: &ToolsConfig, registry: Registry, options: OpenOptions) -> Result<Opened, OpenError> {
-    let path = options.approvals.clone();
-    let (approvals, unusable) = match tokio::task::spawn_blocking(move || Approvals::open(path)).await {
-        Ok(Ok(approvals)) => (approvals, None),
-        Ok(Err(error)) => (Approvals::unknown(options.approvals.clone()), Some(in_one(&error))),
-        Err(error) => {
-            let source = std::io::Error::other(error.to_string());
-            return Err(ApprovalsError::Read { path: options.approvals.clone(), source }.into());
+pub fn open<'a>(
+    config: &'a ToolsConfig,
+    registry: Registry,
+    options: OpenOptions,
+) -> BoxFuture<'a, Result<Opened, OpenError>> {
+    async move {
+        let path = options.approvals.clone();
+        let (approvals, unusable) = match tokio::task::spawn_blocking(move || Approvals::open(path)).await {
+            Ok(Ok(approvals)) => (approvals, None),
+            Ok(Err(error)) => (Approvals::unknown(options.approvals.clone()), Some(in_one(&error))),
+            Err(error) => {
+                let source = std::io::Error::other(error.to_string());
+                return Err(ApprovalsError::Read { path: options.approvals.clone(), source }.into());
+            }
+        };
+        let approvals = Arc::new(approvals);
+        let mut opening = Opening {
+            options,
+            approvals: Arc::clone(&approvals),
+            unusable,
+            left_out: Vec::new(),
+            registry,
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            planned: Vec::new(),
+            endpoints: Vec::new(),
+        };
+        for (at, entry) in config.tools.iter().enumerate() {
+            opening.add(&called(at, entry), entry).await?;
         }
-    };
-    let approvals = Arc::new(approvals);
-    let mut opening = Opening {
-        options,
-        approvals: Arc::clone(&approvals),
-        unusable,
-        left_out: Vec::new(),
-        registry,
-        warnings: Vec::new(),
-        notes: Vec::new(),
-        planned: Vec::new(),
-        endpoints: Vec::new(),
-    };
-    for (at, entry) in config.tools.iter().enumerate() {
-        opening.add(&called(at, entry), entry).await?;
-    }
-    // Servers are asked at once, and their tools added in order of their names.
-    let mut asked = Vec::new();
-    for (name, entry) in &config.mcp_servers {
-        let asking = mcp::ask(name, entry, opening.options.clone(), Arc::clone(&approvals))?;
-        if opening.unusable.is_some() {
-            opening.left_out.push(format!("those of the MCP server `{name}`"));
-        } else {
-            asked.push(asking);
+        // Servers are asked at once, and their tools added in order of their names.
+        let mut asked = Vec::new();
+        for (name, entry) in &config.mcp_servers {
+            let asking = mcp::ask(name, entry, opening.options.clone(), Arc::clone(&approvals))?;
+            if opening.unusable.is_some() {
+                opening.left_out.push(format!("those of the MCP server `{name}`"));
+            } else {
+                asked.push(asking);
+            }
         }
+        let offers: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
+        for (offer, (name, entry)) in offers.into_iter().zip(&config.mcp_servers) {
+            opening.add_server(name, entry, offer)?;
+        }
+        opening.tell_left_out();
+        let Opening { registry, warnings, notes, planned, .. } = opening;
+        Ok(Opened { registry, warnings, notes, planned, approvals })
     }
-    let offers: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
-    for (offer, (name, entry)) in offers.into_iter().zip(&config.mcp_servers) {
-        opening.add_server(name, entry, offer)?;
-    }
-    opening.tell_left_out();
-    let Opening { registry, warnings, notes, planned, .. } = opening;
-    Ok(Opened { registry, warnings, notes, planned, approvals })
+    .boxed()
 }
 
 /// An entry of `tools`, as messages call it.

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use jarvis_plan::RunId;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Why a command failed. The exit status follows from the kind.
@@ -54,11 +55,14 @@ impl Failure {
             Some((run, code)) => (Some(run), *code),
             None => (None, if self.kind == Kind::Usage { "usage" } else { "failed" }),
         };
-        let mut error = json!({"code": code, "message": self.message()});
-        if let Some(hint) = &self.hint {
-            error["hint"] = json!(hint);
+        #[derive(Serialize)]
+        struct Error<'a> {
+            code: &'a str,
+            message: String,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            hint: Option<&'a str>,
         }
-        json!({"run_id": run_id, "error": error})
+        json!({"run_id": run_id, "error": Error { code, message: self.message(), hint: self.advice() }})
     }
 
     /// The error and its causes on one line.

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
 use jarvis_ask::{AskError, Events};
 use jarvis_chat::Message;
 use jarvis_plan::{Draft, ErrorCode, EventKind, Fault, Kind, Level, Plan, Request, Task, TaskError, Vocabulary, check};
@@ -45,8 +46,7 @@ impl Decisions {
         cancel: CancellationToken,
     ) -> Result<Decision, DecisionError> {
         let began = Instant::now();
-        // Boxed: what a decision holds while it waits is large.
-        let work = Box::pin(self.decided(input, &request, events, began));
+        let work = self.decided(input, &request, events, began);
         self.report((*request).clone(), work, Decision::execution_config, events, &cancel, began).await
     }
 
@@ -106,62 +106,65 @@ impl Decisions {
         (chat.map(|chat| self.pipeline.stages(chat, events)), log)
     }
 
-    async fn decided(
-        &self,
-        input: &str,
-        request: &Arc<Request>,
-        events: &Events,
+    fn decided<'a>(
+        &'a self,
+        input: &'a str,
+        request: &'a Arc<Request>,
+        events: &'a Events,
         began: Instant,
-    ) -> Result<Decision, DecisionError> {
-        if request.text.trim().is_empty() && request.attachments.is_empty() {
-            return Err(DecisionError::EmptyRequest);
-        }
-        let (stages, log) = self.stages(events);
-        let tasks = self.source.tasks().await.map_err(DecisionError::NoTasks)?;
-        if tasks.vocabulary.tools().is_empty() {
-            let error = TaskError::new(ErrorCode::NotConfigured, "its list is empty");
-            return Err(DecisionError::NoTasks(error));
-        }
-        let draft = self.draft(stages.as_ref(), &tasks, request, events).await?;
-        let mut plan = check(&draft, &tasks.vocabulary, self.pipeline.settings.plan);
-        let mapped = self.map(stages.as_ref(), &mut plan, &tasks, request, events).await?;
-        if self.settings.replace_generated_images.unwrap_or_else(|| self.source.replaces_images()) {
-            original_pictures(&mut plan);
-        }
-        public_paths(&mut plan, &tasks.vocabulary);
-        events.emit(EventKind::Plan { plan: plan.clone() });
-        for Mapped { task, from, to } in &mapped {
-            events.emit(EventKind::Mapped { task: *task, from: from.clone(), to: to.clone() });
-        }
-        let choices = self.choices(stages.clone(), &plan, request, events).await?;
-        let mut decision = Decision {
-            request: input.to_owned(),
-            plan_id: events.run_id().0.clone(),
-            warnings: warnings(&plan, &choices),
-            plan,
-            choices,
-            mapped,
-            description: None,
-            usage: events.usage(),
-            ms: 0,
-            saved: None,
-            unsaved: None,
-            prompt_logs: None,
-        };
-        if self.settings.describe {
-            decision.description = Some(describe::describe(stages.as_ref(), &decision).await?);
-        }
-        // The chat model would answer a plan of its own single task by itself.
-        if !decision.plan.tasks().is_empty() && !decision.is_single_chat_task() {
-            match self.save(&decision.plan_id, decision.message(), events).await {
-                Ok(saved) => decision.saved = saved,
-                Err(reason) => decision.unsaved = Some(reason),
+    ) -> BoxFuture<'a, Result<Decision, DecisionError>> {
+        async move {
+            if request.text.trim().is_empty() && request.attachments.is_empty() {
+                return Err(DecisionError::EmptyRequest);
             }
+            let (stages, log) = self.stages(events);
+            let tasks = self.source.tasks().await.map_err(DecisionError::NoTasks)?;
+            if tasks.vocabulary.tools().is_empty() {
+                let error = TaskError::new(ErrorCode::NotConfigured, "its list is empty");
+                return Err(DecisionError::NoTasks(error));
+            }
+            let draft = self.draft(stages.as_ref(), &tasks, request, events).await?;
+            let mut plan = check(&draft, &tasks.vocabulary, self.pipeline.settings.plan);
+            let mapped = self.map(stages.as_ref(), &mut plan, &tasks, request, events).await?;
+            if self.settings.replace_generated_images.unwrap_or_else(|| self.source.replaces_images()) {
+                original_pictures(&mut plan);
+            }
+            public_paths(&mut plan, &tasks.vocabulary);
+            events.emit(EventKind::Plan { plan: plan.clone() });
+            for Mapped { task, from, to } in &mapped {
+                events.emit(EventKind::Mapped { task: *task, from: from.clone(), to: to.clone() });
+            }
+            let choices = self.choices(stages.clone(), &plan, request, events).await?;
+            let mut decision = Decision {
+                request: input.to_owned(),
+                plan_id: events.run_id().0.clone(),
+                warnings: warnings(&plan, &choices),
+                plan,
+                choices,
+                mapped,
+                description: None,
+                usage: events.usage(),
+                ms: 0,
+                saved: None,
+                unsaved: None,
+                prompt_logs: None,
+            };
+            if self.settings.describe {
+                decision.description = Some(describe::describe(stages.as_ref(), &decision).await?);
+            }
+            // The chat model would answer a plan of its own single task by itself.
+            if !decision.plan.tasks().is_empty() && !decision.is_single_chat_task() {
+                match self.save(&decision.plan_id, decision.message(), events).await {
+                    Ok(saved) => decision.saved = saved,
+                    Err(reason) => decision.unsaved = Some(reason),
+                }
+            }
+            decision.prompt_logs = PromptLog::finish(log).await;
+            decision.usage = events.usage();
+            decision.ms = began.elapsed().as_millis() as u64;
+            Ok(decision)
         }
-        decision.prompt_logs = PromptLog::finish(log).await;
-        decision.usage = events.usage();
-        decision.ms = began.elapsed().as_millis() as u64;
-        Ok(decision)
+        .boxed()
     }
 
     async fn draft(

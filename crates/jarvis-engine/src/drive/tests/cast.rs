@@ -157,7 +157,7 @@ pub(super) async fn run(tasks: Vec<Task>, engine: Engine, finished: impl FnMut(&
     let (sender, batches) = unbounded_channel();
     sender.send(tasks).unwrap();
     drop(sender);
-    drive(batches, engine, finished).await
+    drive(batches, engine, Box::new(finished)).await
 }
 
 pub(super) fn drain(mut receiver: UnboundedReceiver<Event>) -> Vec<Event> {

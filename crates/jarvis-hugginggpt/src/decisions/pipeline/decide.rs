@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use jarvis_ask::Events;
 use jarvis_plan::{Level, Request, Usage};
 use serde_json::{Value, json};
@@ -85,8 +87,7 @@ impl Decisions {
     ) -> Result<PipelineDecision, DecisionError> {
         let began = Instant::now();
         let request = Request::new(&scenario.sample_description);
-        // Boxed: what a decision holds while it waits is large.
-        let work = Box::pin(self.pipelined(scenario, events, began));
+        let work = self.pipelined(scenario, events, began);
         self.report(request, work, PipelineDecision::execution_config, events, &cancel, began).await
     }
 
@@ -104,51 +105,54 @@ impl Decisions {
         Steps { stages, source: self.source.as_ref(), settings: &self.settings, records, scenario }
     }
 
-    async fn pipelined(
-        &self,
-        scenario: &Scenario,
-        events: &Events,
+    fn pipelined<'a>(
+        &'a self,
+        scenario: &'a Scenario,
+        events: &'a Events,
         began: Instant,
-    ) -> Result<PipelineDecision, DecisionError> {
-        if scenario.sample_description.trim().is_empty() {
-            return Err(DecisionError::Scenario("`sample-description` is missing or empty".into()));
-        }
-        let (stages, log) = self.pipeline_stages(events)?;
-        let (records, examples) = tokio::join!(records(self.source.as_ref()), self.source.examples());
-        let (records, examples) = (records?, examples.few_shots());
-        let steps = self.steps(&stages, &records.tasks, scenario);
-        let mut planned = match self.settings.method {
-            Method::Separate => {
-                let mut planned = steps.plan(&examples, true).await?;
-                steps.report_plan(&planned);
-                let notes = steps.choose(&mut planned.pipeline).await?;
-                planned.notes.extend(notes);
-                planned
+    ) -> BoxFuture<'a, Result<PipelineDecision, DecisionError>> {
+        async move {
+            if scenario.sample_description.trim().is_empty() {
+                return Err(DecisionError::Scenario("`sample-description` is missing or empty".into()));
             }
-            Method::Unified => steps.unified(&examples).await?,
-        };
-        planned.notes.splice(0..0, records.notes);
-        for note in &planned.notes {
-            events.note(Level::Info, note.clone());
+            let (stages, log) = self.pipeline_stages(events)?;
+            let (records, examples) = tokio::join!(records(self.source.as_ref()), self.source.examples());
+            let (records, examples) = (records?, examples.few_shots());
+            let steps = self.steps(&stages, &records.tasks, scenario);
+            let mut planned = match self.settings.method {
+                Method::Separate => {
+                    let mut planned = steps.plan(&examples, true).await?;
+                    steps.report_plan(&planned);
+                    let notes = steps.choose(&mut planned.pipeline).await?;
+                    planned.notes.extend(notes);
+                    planned
+                }
+                Method::Unified => steps.unified(&examples).await?,
+            };
+            planned.notes.splice(0..0, records.notes);
+            for note in &planned.notes {
+                events.note(Level::Info, note.clone());
+            }
+            let mut decision = PipelineDecision {
+                request: scenario.sample_description.clone(),
+                plan_id: events.run_id().0.clone(),
+                pipeline: planned.pipeline,
+                mapped: planned.mapped,
+                warnings: planned.notes,
+                usage: Usage::default(),
+                ms: 0,
+                saved: None,
+                prompt_logs: None,
+            };
+            if !decision.pipeline.tasks.is_empty() {
+                let document = format!("{:#}", decision.execution_config());
+                decision.saved = self.save(&decision.plan_id, document, events).await.ok().flatten();
+            }
+            decision.prompt_logs = PromptLog::finish(log).await;
+            decision.usage = events.usage();
+            decision.ms = began.elapsed().as_millis() as u64;
+            Ok(decision)
         }
-        let mut decision = PipelineDecision {
-            request: scenario.sample_description.clone(),
-            plan_id: events.run_id().0.clone(),
-            pipeline: planned.pipeline,
-            mapped: planned.mapped,
-            warnings: planned.notes,
-            usage: Usage::default(),
-            ms: 0,
-            saved: None,
-            prompt_logs: None,
-        };
-        if !decision.pipeline.tasks.is_empty() {
-            let document = format!("{:#}", decision.execution_config());
-            decision.saved = self.save(&decision.plan_id, document, events).await.ok().flatten();
-        }
-        decision.prompt_logs = PromptLog::finish(log).await;
-        decision.usage = events.usage();
-        decision.ms = began.elapsed().as_millis() as u64;
-        Ok(decision)
+        .boxed()
     }
 }
