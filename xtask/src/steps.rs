@@ -2,9 +2,10 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::{deny, doors, setup, tidy};
 
@@ -39,18 +40,25 @@ pub(crate) fn test(root: &Path, half: Half) -> Result<()> {
     let mut steps = Steps::default();
     // First what fails soonest and installs nothing.
     if half != Half::Doors {
-        rust(root, &mut steps)?;
+        steps.run("fmt", || cargo(root, &["fmt", "--all", "--check"]))?;
     }
-    if half != Half::Rust {
-        doors(root, &mut steps)?;
-    }
+    std::thread::scope(|scope| {
+        // Waits for the network while the other half compiles.
+        let setup = (half != Half::Rust).then(|| scope.spawn(|| setup::run(root)));
+        if half != Half::Doors {
+            rust(root, &mut steps)?;
+        }
+        match setup {
+            Some(setup) => doors(root, &mut steps, setup),
+            None => Ok(()),
+        }
+    })?;
     steps.summary();
     println!("all checks passed");
     Ok(())
 }
 
 fn rust(root: &Path, steps: &mut Steps) -> Result<()> {
-    steps.run("fmt", || cargo(root, &["fmt", "--all", "--check"]))?;
     steps.run("clippy", || cargo(root, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     // What the README's first command builds.
     let minimal = ["clippy", "--package=jarvis", "--no-default-features", "--", "-D", "warnings"];
@@ -60,8 +68,8 @@ fn rust(root: &Path, steps: &mut Steps) -> Result<()> {
     steps.run("features", || cargo(root, &[FEATURE_TESTS, &["bertscore", "minilm"]].concat()))
 }
 
-fn doors(root: &Path, steps: &mut Steps) -> Result<()> {
-    steps.run("setup", || setup::run(root))?;
+fn doors(root: &Path, steps: &mut Steps, setup: ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
+    steps.run("setup", || setup.join().map_err(|_| anyhow!("it panicked"))?)?;
     // This also builds target/debug/jarvis for the steps below.
     steps.run("programs", || {
         let packages = ["--package=jarvis", "--package=jarvis-tools", "--package=jarvis-workers"];
