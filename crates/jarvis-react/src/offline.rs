@@ -6,6 +6,7 @@
 
 mod amount;
 mod data;
+mod figures;
 mod intent;
 mod lists;
 mod question;

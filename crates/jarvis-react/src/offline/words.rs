@@ -114,6 +114,7 @@ mod tests {
         let code = [
             include_str!("../offline.rs"),
             include_str!("data.rs"),
+            include_str!("figures.rs"),
             include_str!("intent.rs"),
             include_str!("lists.rs"),
             include_str!("question.rs"),
