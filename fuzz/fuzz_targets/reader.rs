@@ -14,7 +14,7 @@ fuzz_target!(|text: &str| {
         // Whatever was read goes on to be checked as a plan.
         if let Ok(draft) = dialect::read(&read.value) {
             let plan = check(&draft, &Vocabulary::default(), Limits::default());
-            assert!(plan.tasks.len() <= Limits::default().max_tasks);
+            assert!(plan.tasks().len() <= Limits::default().max_tasks);
         }
     }
     if let Ok(read) = read_json(text, Want::Object) {
