@@ -26,6 +26,7 @@ const EMBEDDINGS_ENDPOINT: &str = "embeddings endpoint";
 /// Texts of one call unless set otherwise.
 const BATCH: usize = 64;
 
+/// Calls in flight at once.
 const CALLS: usize = 4;
 
 /// The longest reply that is read, in bytes.

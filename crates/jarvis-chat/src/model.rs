@@ -270,10 +270,12 @@ pub enum ChatError {
     /// The endpoint answered with something that is not a chat reply: HTML, no choices, a cut stream.
     BadReply {
         reason: String,
+        /// The start of the reply.
         body: String,
     },
     ReplayMiss {
         stage: String,
+        /// The start of the prompt.
         prompt: String,
     },
     Recording {

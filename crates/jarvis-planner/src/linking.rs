@@ -89,6 +89,7 @@ struct StepContext<'a> {
     inner: &'a [Thing],
 }
 
+/// The most tasks of a draft.
 const MOST: usize = 32;
 
 impl<'a> Linker<'a> {

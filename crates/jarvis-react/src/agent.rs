@@ -151,7 +151,12 @@ impl AskError {
     pub fn whole(&self) -> String {
         match self {
             AskError::Model { source } => format!("{self}: {source}"),
-            other => other.to_string(),
+            AskError::EmptyQuestion
+            | AskError::Unreadable { .. }
+            | AskError::Prompt(_)
+            | AskError::Offline(_)
+            | AskError::Timeout { .. }
+            | AskError::Cancelled => self.to_string(),
         }
     }
 }

@@ -8,6 +8,7 @@ use jarvis_chat::{ChatModel, Message};
 
 use crate::agent::STAGE;
 
+/// Steps in which the document is cut, from whole to nothing.
 const CUTS: usize = 40;
 
 /// Of one token, the most bytes that are worth counting: what is longer than this for all its tokens is cut before.

@@ -10,6 +10,7 @@ use bytes::Bytes;
 
 use super::DocumentError;
 
+/// The largest PDF that is read, in bytes.
 pub const MAX_PDF: usize = 32 << 20;
 
 pub const PDF_TIME: Duration = Duration::from_secs(20);

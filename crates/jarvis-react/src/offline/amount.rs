@@ -13,6 +13,7 @@ pub(super) struct Amount {
     pub(super) after: String,
 }
 
+/// The longest unit, in characters.
 const UNIT: usize = 12;
 
 impl Amount {

@@ -30,6 +30,7 @@ pub(super) enum Data<'d> {
     Text,
 }
 
+/// Rows that are looked at to tell what a column holds.
 const SAMPLE: usize = 200;
 /// The marks that part the items of a list, but for line breaks.
 const MARKS: [char; 5] = [',', '，', '、', ';', '；'];

@@ -6,7 +6,7 @@ use crate::harness::Harness;
 fn the_known_catalogue_loads_where_it_is_at_hand() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/hugginggpt/p0_models.jsonl");
     if !file.is_file() {
-        println!("the catalogue file is not at hand: nothing to load");
+        println!("skipped: the catalogue file is not at hand; tests/cli/models.md lists the built-in one");
         return;
     }
     let harness = Harness::new().env("JARVIS_CATALOGUE", &file.display().to_string());
