@@ -77,7 +77,14 @@ impl From<ChatError> for EmbedError {
     fn from(error: ChatError) -> EmbedError {
         match error {
             ChatError::Config(reason) => EmbedError::Config(reason),
-            error => EmbedError::Endpoint(error),
+            ChatError::Unreachable { .. }
+            | ChatError::Timeout { .. }
+            | ChatError::Unauthorized { .. }
+            | ChatError::RateLimited { .. }
+            | ChatError::Api { .. }
+            | ChatError::BadReply { .. }
+            | ChatError::ReplayMiss { .. }
+            | ChatError::Recording { .. } => EmbedError::Endpoint(error),
         }
     }
 }

@@ -36,13 +36,13 @@ pub enum RunError {
         /// Why.
         reason: String,
     },
-    /// The run's deadline passed before there was a plan.
-    #[error("there was no plan within {} s", .after.as_secs())]
+    /// The run's deadline passed before there was a plan, or an answer where a plan grows with it.
+    #[error("the run had no result within {} s", .after.as_secs())]
     Timeout {
         /// The time allowed for the run.
         after: Duration,
     },
-    /// The run was cancelled before there was a plan.
+    /// The run was cancelled before there was a plan or an answer.
     #[error("the run was cancelled")]
     Cancelled,
     /// The pipeline cannot work on such a request.
@@ -57,6 +57,9 @@ pub enum RunError {
         /// The pipeline's name.
         pipeline: String,
     },
+    /// jarvis itself failed, which is a defect.
+    #[error("{0}")]
+    Internal(String),
 }
 
 impl RunError {
@@ -86,6 +89,7 @@ impl RunError {
             RunError::InvalidRequest(_) => ErrorCode::InvalidInput.as_str(),
             RunError::NoAnswer(_) => "no_answer",
             RunError::NoModel { .. } => ErrorCode::NotConfigured.as_str(),
+            RunError::Internal(_) => ErrorCode::Internal.as_str(),
         }
     }
 
@@ -100,7 +104,8 @@ impl RunError {
             | RunError::Prompt { .. }
             | RunError::InvalidRequest(_)
             | RunError::NoAnswer(_)
-            | RunError::Cancelled => None,
+            | RunError::Cancelled
+            | RunError::Internal(_) => None,
         }
     }
 
@@ -121,7 +126,8 @@ impl RunError {
             | RunError::InvalidRequest(_)
             | RunError::NoAnswer(_)
             | RunError::Cancelled
-            | RunError::NoModel { .. } => false,
+            | RunError::NoModel { .. }
+            | RunError::Internal(_) => false,
         }
     }
 }

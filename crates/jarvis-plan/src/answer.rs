@@ -56,23 +56,6 @@ pub struct Request {
 }
 
 impl Request {
-    /// The text, followed by the earlier turns of the conversation where there are any.
-    pub fn with_history(&self) -> String {
-        let earlier = self.history.iter().map(|turn| {
-            let who = match turn.role {
-                Role::System => "Instructions",
-                Role::User => "Person",
-                Role::Assistant => "Assistant",
-            };
-            format!("{who}: {}\n", turn.content)
-        });
-        let earlier: String = earlier.collect();
-        match earlier.trim_end() {
-            "" => self.text.clone(),
-            earlier => format!("{}\n\nSaid before:\n{earlier}", self.text),
-        }
-    }
-
     /// A request that is only text.
     pub fn new(text: impl Into<String>) -> Request {
         Request { text: text.into(), ..Request::default() }

@@ -35,6 +35,7 @@ pub(crate) enum Join {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Clause {
+    /// Bytes of the request where it begins and ends.
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) join: Join,

@@ -110,6 +110,7 @@ impl Offline {
     }
 }
 
+/// The part of a request that is read, in bytes.
 const LONGEST: usize = 64 * 1024;
 
 /// The most bytes of a request that is planned on the thread that asks: it takes a fraction of a millisecond, less than

@@ -22,6 +22,7 @@ pub struct ToolIndex {
     weights: HashMap<String, f32>,
     pub(crate) fields: Fields,
     pub(crate) graph: ToolGraph,
+    /// Whether any tool says what it gives.
     typed: bool,
     affinity: Vec<Vec<Affinity>>,
     bridges: Vec<((Kind, Kind), usize)>,

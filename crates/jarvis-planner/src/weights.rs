@@ -29,6 +29,7 @@ pub struct Weights {
     pub smooth: f32,
     /// What a step must be worth.
     pub cost: f32,
+    /// A link of the tool graph between two steps in a row, per nat.
     pub link: f32,
     /// A missing link, per nat.
     pub gap: f32,

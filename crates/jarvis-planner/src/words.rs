@@ -16,6 +16,7 @@ use crate::data;
 pub(crate) struct Token {
     pub(crate) lower: String,
     pub(crate) stem: String,
+    /// Bytes of the text where it begins and ends.
     pub(crate) start: usize,
     pub(crate) end: usize,
 }

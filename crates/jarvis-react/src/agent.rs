@@ -12,7 +12,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_chat::{ChatError, ChatModel};
 use jarvis_engine::{Engine, Events, GrowingPlan, Limits};
-use jarvis_plan::{Answer, AnswerResource, ErrorCode, EventKind, Kind, Language, Level, Outcome, Plan, Request};
+use jarvis_plan::{Answer, AnswerResource, ErrorCode, EventKind, Kind, Language, Level, Outcome, Plan, Request, Turn};
 use jarvis_store::Media;
 use jarvis_tools::{Registry, Scope};
 use serde::Serialize;
@@ -49,6 +49,8 @@ pub struct Agent {
 pub struct Asked {
     pub question: String,
     pub document: Arc<str>,
+    /// Earlier turns of the conversation, oldest first, for a chat model; the offline agent looks at the question alone.
+    pub history: Vec<Turn>,
     /// The language of the prompt and of offline answers; that of the question unless set.
     pub language: Option<Language>,
     pub max_steps: Option<u32>,
@@ -144,7 +146,8 @@ impl AskError {
             AskError::Timeout { .. } => {
                 Some("give it more time (`--timeout`, or `react.deadline_s`), a shorter document or a faster model")
             }
-            AskError::Unreadable { .. } | AskError::Offline(_) | AskError::Cancelled => None,
+            AskError::Unreadable { .. } => Some("use a larger model, or another format (`react.format`)"),
+            AskError::Offline(_) | AskError::Cancelled => None,
         }
     }
 
@@ -211,12 +214,12 @@ impl Agent {
         let ended = self.answer(asked, events, &cancel).await;
         let ms = began.elapsed().as_millis() as u64;
         match &ended {
-            Ok(reached) => {
-                for warning in &reached.warnings {
+            Ok(answered) => {
+                for warning in &answered.warnings {
                     events.note(Level::Warning, warning.clone());
                 }
-                events.emit(EventKind::Answer { answer: reached.answer() });
-                let ok = reached.ok();
+                events.emit(EventKind::Answer { answer: answered.answer() });
+                let ok = answered.ok();
                 events.emit(EventKind::Done { ok, cancelled: false, usage: events.usage(), ms });
             }
             Err(error) => events.emit(EventKind::Error {
@@ -229,6 +232,7 @@ impl Agent {
         ended
     }
 
+    // Boxed, so that the crates that await it do not compile all of it once more.
     pub(crate) fn answer<'a>(
         &'a self,
         asked: &'a Asked,
@@ -272,8 +276,8 @@ impl Agent {
                     }
                 }
             };
-            let (outcomes, answer) = tokio::join!(driven, answered);
-            Ok(AgentAnswer { outcomes, ..answer? })
+            let (_, answer) = tokio::join!(driven, answered);
+            answer
         }
         .boxed()
     }

@@ -1,9 +1,9 @@
-//! What of the document and of the rounds so far fits into the context of the model: the document loses its middle
-//! first, then the oldest observations go.
+//! What of the conversation, the document and the rounds so far fits into the context of the model: the oldest turns go
+//! first, then the middle of the document, then the oldest observations.
 
 use std::borrow::Cow;
 
-use jarvis_ask::{Ask, AskError, TemplateError};
+use jarvis_ask::{Ask, AskError, TemplateError, conversation_levels};
 use jarvis_chat::{ChatModel, Message};
 
 use crate::agent::STAGE;
@@ -16,6 +16,8 @@ const BYTES_PER_TOKEN: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Budget {
+    /// The oldest turns of the conversation that are left out.
+    pub(crate) turns: usize,
     /// The bytes of the document that are kept, of its beginning and its end together; none means all.
     pub(crate) document: Option<usize>,
     /// The oldest rounds that are left out.
@@ -52,6 +54,16 @@ pub(crate) fn of_tokens(model: &dyn ChatModel, document: &str, most: usize) -> O
     (keep < document.len()).then_some(keep)
 }
 
+/// How much there is of what a prompt can leave out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Whole {
+    /// Earlier turns of the conversation.
+    pub(crate) turns: usize,
+    /// Bytes of the document.
+    pub(crate) document: usize,
+    pub(crate) rounds: usize,
+}
+
 /// Finds the largest budget for a prompt that `build` makes. `start` is what is cut in any case. Counts tokens; slow
 /// for long texts.
 ///
@@ -60,30 +72,33 @@ pub(crate) fn of_tokens(model: &dyn ChatModel, document: &str, most: usize) -> O
 pub(crate) fn fit(
     ask: &Ask,
     reserve: usize,
-    document: usize,
-    rounds: usize,
+    whole: Whole,
     start: Budget,
     build: impl Fn(Budget) -> Result<Vec<Message>, TemplateError>,
 ) -> Result<(Budget, Vec<Message>), AskError> {
     let context = ask.model().context_tokens(STAGE).saturating_sub(reserve);
     // Far more than the context holds need not be counted.
-    let whole = start.document.unwrap_or(document).min(context.saturating_mul(BYTES_PER_TOKEN));
-    let budget = |level: usize| {
-        let cut = level.min(CUTS);
-        let keep = whole / CUTS * (CUTS - cut) + if cut == 0 { whole % CUTS } else { 0 };
-        Budget {
-            document: (keep < document).then_some(keep),
-            skip: start.skip.max(level.saturating_sub(CUTS)).min(rounds),
-        }
+    let most = start.document.unwrap_or(whole.document).min(context.saturating_mul(BYTES_PER_TOKEN));
+    let with_document = |cut: usize| {
+        let keep = most / CUTS * (CUTS - cut) + if cut == 0 { most % CUTS } else { 0 };
+        Budget { turns: whole.turns, document: (keep < whole.document).then_some(keep), skip: start.skip }
     };
-    let first = build(budget(0)).map_err(|source| AskError::Prompt { stage: STAGE, source })?;
+    let turns = conversation_levels(whole.turns, 0).into_iter().map(|left_out| left_out.history);
+    let levels: Vec<Budget> = turns
+        .filter(|turns| *turns >= start.turns)
+        .map(|turns| Budget { turns, ..with_document(0) })
+        .chain((1..=CUTS).map(with_document))
+        .chain((start.skip..=whole.rounds).skip(1).map(|skip| Budget { skip, ..with_document(CUTS) }))
+        .collect();
+    let longest = *levels.first().expect("one level leaves out no more than the start does");
+    let first = build(longest).map_err(|source| AskError::Prompt { stage: STAGE, source })?;
     // A token has at least one byte.
     if first.iter().map(|message| message.joined_text().len()).sum::<usize>() <= context {
-        return Ok((budget(0), first));
+        return Ok((longest, first));
     }
-    let levels: Vec<Budget> = (0..=CUTS + rounds).map(budget).collect();
     let (level, messages) = ask.fit(STAGE, &levels, |budget| build(*budget))?;
-    Ok((budget(level), messages))
+    let budget = levels.get(level).copied().expect("the level that fits is one of them");
+    Ok((budget, messages))
 }
 
 #[cfg(test)]

@@ -145,4 +145,5 @@ impl Step<'_> {
     }
 }
 
+/// Values or names that an answer lists before it says how many more there are.
 const SHOWN: usize = 12;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jarvis_pipeline::{Pipeline, Run, RunContext, RunError};
-use jarvis_plan::{Language, Level, Outcome, Request, Source};
+use jarvis_plan::{Level, Outcome, Request, Source};
 
 use crate::agent::{Agent, AskError, Asked, STAGE};
 
@@ -26,28 +26,28 @@ impl Agent {
     async fn carry_out(&self, request: &Request, cx: &RunContext) -> Result<Run, RunError> {
         let mut agent = self.clone();
         agent.chat = cx.ask.as_ref().map(|ask| Arc::clone(ask.model()));
-        // The offline agent would take earlier turns for part of the question.
-        let question = if agent.chat.is_some() { request.with_history() } else { request.text.clone() };
         if agent.chat.is_none() && request.attachments.is_empty() {
             let reason =
                 format!("without a chat model the pipeline `{NAME}` answers from attached texts, and none is attached");
             return Err(RunError::InvalidRequest(reason));
         }
-        let mut asked = Asked::new(question, document(request)?);
-        asked.language = Some(Language::of(&request.text));
-        asked.deadline = Some(cx.limits.engine.run_timeout);
-        let reached = agent.answer(&asked, &cx.events, &cx.cancel).await.map_err(RunError::from)?;
-        for warning in &reached.warnings {
+        let asked = Asked {
+            history: request.history.clone(),
+            deadline: Some(cx.limits.engine.run_timeout),
+            ..Asked::new(&request.text, document(request)?)
+        };
+        let answered = agent.answer(&asked, &cx.events, &cx.cancel).await.map_err(RunError::from)?;
+        for warning in &answered.warnings {
             cx.events.note(Level::Warning, warning.clone());
         }
-        if !reached.ok() {
-            let text = if reached.text.is_empty() { "no answer was found" } else { &reached.text };
+        if !answered.ok() {
+            let text = if answered.text.is_empty() { "no answer was found" } else { &answered.text };
             return Err(RunError::NoAnswer(text.to_owned()));
         }
-        let answer = reached.answer();
+        let answer = answered.answer();
         // An answer that needed no tool is one all the same.
-        let conversation = !reached.outcomes.iter().any(Outcome::succeeded);
-        Ok(Run { plan: reached.plan, outcomes: reached.outcomes, answer, conversation, cancelled: false })
+        let conversation = !answered.outcomes.iter().any(Outcome::succeeded);
+        Ok(Run { plan: answered.plan, outcomes: answered.outcomes, answer, conversation, cancelled: false })
     }
 }
 
@@ -82,7 +82,7 @@ impl From<AskError> for RunError {
             AskError::Model { source } => RunError::Model { stage: STAGE, source },
             AskError::Unreadable { reason } => RunError::Unreadable { stage: STAGE, reason },
             AskError::Prompt(reason) => RunError::Prompt { stage: STAGE, reason },
-            AskError::Offline(reason) => RunError::Planner(reason),
+            AskError::Offline(reason) => RunError::Internal(reason),
             AskError::Timeout { after } => RunError::Timeout { after },
             AskError::Cancelled => RunError::Cancelled,
         }

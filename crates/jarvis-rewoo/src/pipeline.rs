@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use jarvis_ask::{Ask, AskError, TemplateError};
+use jarvis_ask::{Ask, AskError, TemplateError, Trim, conversation_levels};
 use jarvis_chat::{ChatReply, Message};
 use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, resources};
-use jarvis_plan::{Answer, EventKind, Level, Limits, Request, Role, Source};
+use jarvis_plan::{Answer, EventKind, Level, Limits, Request, Role, Source, Turn};
 use serde_json::{Value, json};
 
 use crate::blueprint::{self, Blueprint};
@@ -72,8 +72,12 @@ impl Rewoo {
 
     /// Asks for a plan, and once more with its faults. A second plan is carried out with the faults it has.
     async fn plan(&self, ask: &Ask, offer: &Offer, request: &Request, limits: Limits) -> Result<Blueprint, AskError> {
-        let context = json!({"question": request.with_history(), "files": files(request), "tools": offer.shown()});
-        let question = ask.stage("rewoo_plan").fitted(&[()], |()| self.prompts.turns(Prompt::Plan, &context))?;
+        let (files, tools) = (files(request), offer.shown());
+        let prompt = |left_out: &Trim| {
+            let question = with_history(request, left_out.history);
+            self.prompts.turns(Prompt::Plan, &json!({"question": question, "files": files, "tools": tools}))
+        };
+        let question = ask.stage("rewoo_plan").fitted(&conversation_levels(request.history.len(), 0), prompt)?;
         let again = |messages: &mut Vec<Message>, refused: jarvis_ask::Refused<'_>| {
             messages.push(Message::text(Role::Assistant, refused.reply.text.clone()));
             messages.extend(self.prompts.messages(Prompt::Again, &json!({"error": refused.reason}))?);
@@ -117,12 +121,30 @@ impl Pipeline for Rewoo {
     }
 }
 
-pub(crate) fn described(request: &Request) -> String {
+/// The request's text, followed by the turns before it but for the `left_out` oldest.
+fn with_history(request: &Request, left_out: usize) -> String {
+    let history = request.history.get(left_out..).expect("no more turns are left out than there are");
+    let said = |turn: &Turn| {
+        let who = match turn.role {
+            Role::System => "Instructions",
+            Role::User => "Person",
+            Role::Assistant => "Assistant",
+        };
+        format!("\n{who}: {}", turn.content)
+    };
+    match history {
+        [] => request.text.clone(),
+        turns => format!("{}\n\nSaid before:{}", request.text, turns.iter().map(said).collect::<String>()),
+    }
+}
+
+/// The request with its files as the solver reads it, without the `left_out` oldest turns of the conversation.
+pub(crate) fn described(request: &Request, left_out: usize) -> String {
     let files = files(request).into_iter().map(|file| {
         let text = |key: &str| file.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         format!("\nFile {}: {}", text("name"), text("about"))
     });
-    std::iter::once(request.with_history()).chain(files).collect()
+    std::iter::once(with_history(request, left_out)).chain(files).collect()
 }
 
 fn files(request: &Request) -> Vec<Value> {

@@ -1,6 +1,6 @@
 //! The solver: plan and evidence in, the answer out.
 
-use jarvis_ask::{Ask, AskError};
+use jarvis_ask::{Ask, AskError, conversation_levels};
 use jarvis_plan::{Outcome, Request};
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::{Prompt, Prompts};
 
 const STAGE: &str = "rewoo_solve";
 
-/// Characters of each piece of evidence that the solver sees: as many as fit its context.
+/// Characters of each piece of evidence that the solver sees: as many as fit its context once the conversation is left out.
 const EVIDENCE_SHOWN: [usize; 6] = [40_000, 10_000, 3_000, 1_000, 300, 100];
 
 #[derive(Debug, Serialize)]
@@ -29,12 +29,15 @@ pub(crate) async fn write(
     blueprint: &Blueprint,
     outcomes: &[Outcome],
 ) -> Result<String, AskError> {
-    let question = described(request);
-    let prompt = |shown: &usize| {
+    let [most, less @ ..] = EVIDENCE_SHOWN;
+    let turns = conversation_levels(request.history.len(), 0).into_iter().map(|left_out| (left_out.history, most));
+    let levels: Vec<(usize, usize)> = turns.chain(less.map(|shown| (request.history.len(), shown))).collect();
+    let prompt = |(left_out, shown): &(usize, usize)| {
         let steps: Vec<Told> = told(blueprint, outcomes, *shown).collect();
+        let question = described(request, *left_out);
         prompts.turns(Prompt::Solve, &serde_json::json!({"question": question, "steps": steps}))
     };
-    ask.stage(STAGE).fitted(&EVIDENCE_SHOWN, prompt)?.prose(true).await
+    ask.stage(STAGE).fitted(&levels, prompt)?.prose(true).await
 }
 
 /// The evidence without an answer, for a run that ended before its solver.

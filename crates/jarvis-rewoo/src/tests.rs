@@ -6,7 +6,7 @@ use jarvis_ask::{Ask, Events};
 use jarvis_chat::{ChatModel, Message, Replay, Scripted};
 use jarvis_engine::{Engine, Job};
 use jarvis_pipeline::{Limits, Pipeline, Run, RunContext, RunError};
-use jarvis_plan::{ErrorCode, Event, Request, RunId, Status, TaskError};
+use jarvis_plan::{ErrorCode, Event, Request, RunId, Status, TaskError, Turn};
 use jarvis_store::Media;
 use jarvis_tools::{Registry, local};
 use jarvis_workers::{InputLimits, Inputs, ToolWorker};
@@ -48,10 +48,19 @@ async fn run(model: Option<Arc<dyn ChatModel>>, cancel: CancellationToken) -> We
 }
 
 async fn run_on(engine: Engine, model: Option<Arc<dyn ChatModel>>, cancel: CancellationToken) -> Went {
+    run_request(engine, model, cancel, Request::new("How many seats are there?")).await
+}
+
+async fn run_request(
+    engine: Engine,
+    model: Option<Arc<dyn ChatModel>>,
+    cancel: CancellationToken,
+    request: Request,
+) -> Went {
     let (events, mut reader) = Events::channel(RunId("run".into()));
     let ask = model.map(|model| Ask::new(model, &events));
     let cx = RunContext::new(ask, engine, registry(), &events, cancel, Limits::default());
-    let run = Rewoo::new().unwrap().run(Arc::new(Request::new("How many seats are there?")), &cx).await;
+    let run = Rewoo::new().unwrap().run(Arc::new(request), &cx).await;
     let events = std::iter::from_fn(|| reader.try_recv().ok()).collect();
     Went { run, events }
 }
@@ -210,4 +219,20 @@ fn faults_are_named() {
         assert!(faults.contains(fault), "{reply}: {faults}");
     }
     assert!(blueprint("Plan: nothing").unwrap_err().contains("it has no step"));
+}
+
+#[tokio::test]
+async fn the_oldest_turns_of_a_long_conversation_are_left_out() {
+    let turn = |nth: usize| Turn::user(format!("turn-{nth:03} {}", "word ".repeat(600)));
+    let history = (0..40).map(turn).chain([Turn::assistant("The hall has rows.")]).collect();
+    let request = Request { history, ..Request::new("How many seats are there?") };
+    let model = Arc::new(Scripted::new(["Plan: Add.\n#E1 = calculator[1 + 1]", "Two."]));
+    let engine = Engine::new(|_: Job| async { Ok(json!({"generated text": "2"})) });
+    let went = run_request(engine, Some(model.clone()), CancellationToken::new(), request).await;
+    assert_eq!(went.run.unwrap().answer.text, "Two.");
+    for stage in ["rewoo_plan", "rewoo_solve"] {
+        let prompt = &asked(&model, stage)[0];
+        assert!(prompt.contains("Assistant: The hall has rows.") && prompt.contains("Person: turn-039"), "{prompt}");
+        assert!(!prompt.contains("turn-000"), "{prompt}");
+    }
 }

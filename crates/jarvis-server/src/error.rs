@@ -192,7 +192,7 @@ impl From<RunError> for ApiError {
         let status = match &error {
             RunError::Model { source, .. } => status_of_chat(source),
             RunError::Unreadable { .. } => StatusCode::BAD_GATEWAY,
-            RunError::Planner(_) | RunError::Prompt { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+            RunError::Planner(_) | RunError::Prompt { .. } | RunError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
             RunError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
             RunError::InvalidRequest(_) => StatusCode::BAD_REQUEST,
             RunError::NoAnswer(_) => StatusCode::UNPROCESSABLE_ENTITY,

@@ -107,7 +107,7 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     #[cfg(feature = "serve")]
     /// Be an MCP server for one client, over standard input and output
-    #[command(after_help = "An MCP client starts this itself. In its configuration:\n  \
+    #[command(after_help = "Examples, in the configuration of an MCP client, which starts this itself:\n  \
         {\"mcpServers\": {\"jarvis\": {\"command\": \"jarvis\", \"args\": [\"mcp\"]}}}\n\n\
         with a chat model:\n  \
         {\"mcpServers\": {\"jarvis\": {\"command\": \"jarvis\",\n    \

@@ -12,6 +12,7 @@ use jarvis_plan::Role;
 use super::{Line, LineModel, LineUsage, request_sha256};
 use crate::model::{ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, Message};
 
+/// The most stretches of a request by which its line is found again.
 const LANDMARKS: usize = 4;
 
 /// The longest text that a line asks for, in characters.

@@ -92,7 +92,7 @@ impl From<RunError> for DecisionError {
     fn from(error: RunError) -> DecisionError {
         match error {
             RunError::Model { stage, source } => DecisionError::Model { stage, source },
-            RunError::Planner(reason) => DecisionError::Planner(reason),
+            RunError::Planner(reason) | RunError::Internal(reason) => DecisionError::Planner(reason),
             RunError::Prompt { stage, reason } => DecisionError::Prompt { stage, reason },
             RunError::Timeout { after } => DecisionError::Timeout { after },
             RunError::Cancelled => DecisionError::Cancelled,

@@ -16,9 +16,11 @@ pub(super) type Args = IndexMap<String, Arg<DraftRef>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
+    /// What is worked on: things that are at hand, made before, or quoted.
     Content,
     /// One of several texts worked on together.
     Numbered,
+    /// The clause's own words: a question or an instruction.
     Words,
     /// What something new should show or say.
     Subject,

@@ -29,6 +29,7 @@ const MISSING: f32 = 0.5;
 /// What a file costs that the clause names and the tool cannot take.
 const IDLE: f32 = 0.3;
 
+/// What it adds when the tool takes and gives what the clause says, and costs when it does not.
 const FLOW: f32 = 0.2;
 
 /// How well the inputs at hand suit a tool: something added for what the clause names, something taken for what is

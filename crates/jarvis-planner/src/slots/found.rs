@@ -27,6 +27,7 @@ pub(crate) enum Shape {
 pub(crate) struct Found {
     pub(crate) shape: Shape,
     pub(crate) text: String,
+    /// Bytes of the request where it begins and ends.
     pub(crate) start: usize,
     pub(crate) end: usize,
     /// The word that introduces it ("from", "about", "named"), in lower case; empty for what an order is about.

@@ -29,6 +29,7 @@ pub(super) struct AgentLoop<'a> {
     plan: GrowingPlan,
     vocabulary: Vocabulary,
     outcomes: UnboundedReceiver<Outcome>,
+    settled: Vec<Outcome>,
     context: Arc<Context>,
     budget: Budget,
     rounds: Vec<Round>,
@@ -57,6 +58,7 @@ impl<'a> AgentLoop<'a> {
             plan,
             vocabulary: Vocabulary::named(agent.registry.specs().map(|spec| spec.name.as_str())),
             outcomes,
+            settled: Vec::new(),
             context: Arc::new(Context::new(agent, asked)),
             budget: Budget::default(),
             rounds: Vec::new(),
@@ -64,7 +66,7 @@ impl<'a> AgentLoop<'a> {
         }
     }
 
-    /// Goes on until there is an answer; its outcomes are the engine's to give.
+    /// Goes on until there is an answer.
     pub(super) async fn run(mut self) -> Result<AgentAnswer, AskError> {
         let granted = self.agent.settings.max_steps.max(1);
         let steps = self.asked.max_steps.filter(|own| *own > 0).map_or(granted, |own| own.min(granted));
@@ -109,8 +111,9 @@ impl<'a> AgentLoop<'a> {
 
     fn end(self, text: String, finish: Finish) -> AgentAnswer {
         let images = self.rounds.iter().flat_map(|round| round.images.iter().cloned()).collect();
-        let AgentLoop { rounds, warnings, plan, .. } = self;
-        AgentAnswer { text, images, rounds, finish, warnings, plan: plan.plan().clone(), outcomes: Vec::new() }
+        let AgentLoop { rounds, warnings, plan, settled: mut outcomes, .. } = self;
+        outcomes.sort_by_key(|outcome| outcome.id);
+        AgentAnswer { text, images, rounds, finish, warnings, plan: plan.plan().clone(), outcomes }
     }
 
     async fn think(&mut self) -> Result<Thought, AskError> {
@@ -246,6 +249,7 @@ impl<'a> AgentLoop<'a> {
                     round.images = images(&outcome);
                     round.ms = outcome.ms;
                 }
+                self.settled.push(outcome);
             }
         }
         for (round, _) in rows {

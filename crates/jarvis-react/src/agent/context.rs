@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use jarvis_ask::{Ask, TemplateError};
 use jarvis_chat::{Message, Part, ToolOffer, ToolUse};
-use jarvis_plan::{Language, Role};
+use jarvis_plan::{Language, Role, Turn};
 use serde_json::Value;
 
 use super::{Agent, AskError, Asked};
-use crate::budget::{self, Budget, without_middle};
+use crate::budget::{self, Budget, Whole, without_middle};
 use crate::native::WireNames;
 use crate::prompt::{self, Filling, Prompts, Which};
 use crate::rounds::{Round, json_scratchpad, said, scratchpad, tame};
@@ -17,6 +17,7 @@ use crate::settings::{Format, PromptLanguage};
 pub(super) struct Context {
     prompts: Arc<Prompts>,
     document: Arc<str>,
+    history: Vec<Turn>,
     question: String,
     fence: String,
     tools: String,
@@ -38,6 +39,7 @@ impl Context {
         Context {
             prompts: Arc::clone(&agent.prompts),
             document: Arc::clone(&asked.document),
+            history: asked.history.clone(),
             question: asked.question.trim().to_owned(),
             fence: prompt::fence(&asked.document),
             tools: prompt::tools(&agent.registry, language),
@@ -79,7 +81,8 @@ impl Context {
                 budget.document = budget::of_tokens(ask.model(), &this.document, most);
             }
             let build = |budget: Budget| this.messages(which, budget, &rounds);
-            budget::fit(&ask, this.reserve, this.document.len(), rounds.len(), budget, build)
+            let whole = Whole { turns: this.history.len(), document: this.document.len(), rounds: rounds.len() };
+            budget::fit(&ask, this.reserve, whole, budget, build)
         });
         match fitted.await {
             Ok(fitted) => fitted.map_err(AskError::from),
@@ -107,6 +110,9 @@ impl Context {
             scratchpad: &scratchpad,
         };
         let mut messages = self.prompts.messages(which, self.language, &filling)?;
+        let history = self.history.get(budget.turns..).expect("no more turns are left out than there are");
+        let last = messages.len().saturating_sub(1);
+        messages.splice(last..last, history.iter().cloned().map(Message::from));
         if which == Which::Round(Format::NativeTools) {
             // Calls made in one breath stay or go together: an endpoint takes no result without its call.
             let begins = (budget.skip..rounds.len()).find(|at| rounds.get(*at).is_some_and(|round| !round.follows));

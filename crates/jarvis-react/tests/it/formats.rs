@@ -13,8 +13,8 @@ async fn json_rounds() {
         r#"{"thought": "I know", "final_answer": "Six apples."}"#,
     ];
     let harness = Harness::with(script(replies), |settings| settings.format = Format::Json).await;
-    let reached = harness.reached("How many apples?").await;
-    assert_eq!((reached.text.as_str(), reached.images.len()), ("Six apples.", 1));
+    let answered = harness.answered("How many apples?").await;
+    assert_eq!((answered.text.as_str(), answered.images.len()), ("Six apples.", 1));
     let prompt = &harness.prompts()[1];
     insta::assert_snapshot!(prompt[prompt.rfind("Question: ").unwrap()..].trim_end(), @r#"
     Question: How many apples?
@@ -39,8 +39,8 @@ async fn the_endpoints_own_tool_calling() {
         Reply::text("Fifteen."),
     ];
     let harness = Harness::with(Script::always(replies), |settings| settings.format = Format::NativeTools).await;
-    let reached = harness.ask("5 + 10, and a chart?", FRUITS).await.0.unwrap();
-    assert_eq!((reached.text.as_str(), reached.images.len(), reached.plan.tasks().len()), ("Fifteen.", 1, 2));
+    let answered = harness.ask("5 + 10, and a chart?", FRUITS).await.0.unwrap();
+    assert_eq!((answered.text.as_str(), answered.images.len(), answered.plan.tasks().len()), ("Fifteen.", 1, 2));
     let requests = harness.chat.requests();
     let plot = &requests[0].body["tools"][0]["function"];
     assert_eq!((&plot["name"], &plot["parameters"]["type"]), (&json!("plot"), &json!("object")));
@@ -49,7 +49,7 @@ async fn the_endpoints_own_tool_calling() {
         json!([message["role"], calls, message["tool_call_id"], message["content"]])
     };
     let messages = requests[2].body["messages"].as_array().unwrap();
-    assert!(reached.rounds[2].observation.starts_with("there is no tool `nothing`"));
+    assert!(answered.rounds[2].observation.starts_with("there is no tool `nothing`"));
     assert_eq!(
         messages[2..].iter().map(told).collect::<Vec<Value>>(),
         [
@@ -57,7 +57,7 @@ async fn the_endpoints_own_tool_calling() {
             json!(["tool", null, "c1", "Addition Result: 15"]),
             json!(["tool", null, "c2", "Plot generated successfully."]),
             json!(["assistant", 1, null, ""]),
-            json!(["tool", null, "c3", reached.rounds[2].observation]),
+            json!(["tool", null, "c3", answered.rounds[2].observation]),
         ]
     );
 }
@@ -66,6 +66,6 @@ async fn the_endpoints_own_tool_calling() {
 async fn models_that_write_their_calls_are_understood_too() {
     let replies = ["<Action>: add\n<Action Input>: {\"a\": 5, \"b\": 10}", "<Thought>: done\n<Final Answer>: Fifteen."];
     let harness = Harness::with(script(replies), |settings| settings.format = Format::NativeTools).await;
-    let reached = harness.reached("5 + 10?").await;
-    assert_eq!((reached.text.as_str(), reached.rounds[0].observation.as_str()), ("Fifteen.", "Addition Result: 15"));
+    let answered = harness.answered("5 + 10?").await;
+    assert_eq!((answered.text.as_str(), answered.rounds[0].observation.as_str()), ("Fifteen.", "Addition Result: 15"));
 }

@@ -79,17 +79,17 @@ impl Harness {
         cancel: CancellationToken,
     ) -> (Result<AgentAnswer, AskError>, Vec<Event>) {
         let (events, mut receiver) = Events::channel(RunId("run".into()));
-        let reached = self.agent.ask(&asked, &events, cancel).await;
+        let answered = self.agent.ask(&asked, &events, cancel).await;
         drop(events);
         let mut told = Vec::new();
         while let Some(event) = receiver.recv().await {
             told.push(event);
         }
-        (reached, told)
+        (answered, told)
     }
 
     /// The answer to a question about the fruits.
-    pub(crate) async fn reached(&self, question: &str) -> AgentAnswer {
+    pub(crate) async fn answered(&self, question: &str) -> AgentAnswer {
         self.ask(question, FRUITS).await.0.unwrap()
     }
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use jarvis_ask::Ask;
+use jarvis_chat::{Message, Scripted};
 use jarvis_engine::{Engine, Events, Job};
 use jarvis_pipeline::{Limits, Pipeline, Run, RunContext, RunError};
-use jarvis_plan::{Kind, Request, Resource, Source};
+use jarvis_plan::{Kind, Request, Resource, Source, Turn};
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{FRUITS, Harness, answer, plot, script};
@@ -44,4 +45,46 @@ async fn what_is_no_text_or_finds_nothing_is_an_error() {
             .await;
     assert!(matches!(ended, Err(RunError::NoAnswer(_))), "{ended:?}");
     assert_eq!(harness.prompts().len(), 0);
+}
+
+fn follow_up(turns: Vec<Turn>) -> Request {
+    let asked = attached(Source::Inline(FRUITS.to_owned()));
+    Request { text: "И на втором месте?".to_owned(), history: turns, ..asked }
+}
+
+#[tokio::test]
+async fn earlier_turns_are_messages_before_the_question() {
+    let harness = Harness::new(script([&answer("banana")])).await;
+    let history = vec![Turn::user("哪种水果最多？"), Turn::assistant("apple\n<Action>: plot")];
+    let run = run(&harness, follow_up(history)).await.unwrap();
+    assert!(run.ok() && run.conversation);
+    let request = &harness.chat.requests()[0];
+    let messages = request.body["messages"].as_array().unwrap();
+    let roles: Vec<&str> = messages.iter().filter_map(|message| message["role"].as_str()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "user"]);
+    assert_eq!(messages[1]["content"], "哪种水果最多？");
+    let question = messages[3]["content"].as_str().unwrap();
+    assert!(question.contains(FRUITS) && question.trim_end().ends_with("<Question>: И на втором месте?"), "{question}");
+    // The prompt is in the language of the question, not in that of the first turn.
+    assert!(question.contains("Call a tool only when"), "{question}");
+}
+
+#[tokio::test]
+async fn the_oldest_turns_go_before_the_document() {
+    let turn = |nth: usize| Turn::user(format!("turn-{nth:03} {}", "word ".repeat(600)));
+    let mut harness = Harness::new(script([&answer("unused")])).await;
+    let model = Arc::new(Scripted::new([answer("banana")]));
+    harness.agent.chat = Some(model.clone());
+    let run = run(&harness, follow_up((0..40).map(turn).collect())).await.unwrap();
+    assert!(run.answer.notes.is_empty(), "{:?}", run.answer.notes);
+    let prompt: String = model.requests()[0].messages.iter().map(Message::joined_text).collect();
+    assert!(prompt.contains(FRUITS) && prompt.contains("turn-039") && !prompt.contains("turn-000"), "{prompt}");
+}
+
+#[tokio::test]
+async fn without_a_model_and_a_text_nothing_can_be_answered() {
+    let mut harness = Harness::new(script([&answer("unused")])).await;
+    harness.agent.chat = None;
+    let ended = run(&harness, Request::new("Which fruit is most frequent?")).await;
+    assert!(matches!(&ended, Err(RunError::InvalidRequest(why)) if why.contains("none is attached")), "{ended:?}");
 }

@@ -1,8 +1,11 @@
 //! PDFs, read in a process of its own: one that loops is ended, one that eats memory ends itself, and none takes the server
 //! with it.
 
+use std::io;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -25,18 +28,22 @@ pub(crate) const SUBCOMMAND: &str = "pdf-text";
 
 /// Reads PDFs by starting this program anew.
 pub(super) struct OwnProcess {
+    /// The program to start; jarvis itself.
+    program: io::Result<PathBuf>,
     places: Semaphore,
+    /// The longest that a reading may take, its waiting for a place included.
+    time: Duration,
 }
 
 impl OwnProcess {
     pub(super) fn new() -> Arc<OwnProcess> {
-        Arc::new(OwnProcess { places: Semaphore::new(AT_ONCE) })
+        Arc::new(OwnProcess { program: std::env::current_exe(), places: Semaphore::new(AT_ONCE), time: PDF_TIME })
     }
 
     async fn read(&self, bytes: Bytes) -> Result<String, DocumentError> {
         let _place = self.places.acquire().await.map_err(|_| DocumentError::PdfBroken)?;
         let broken = |_| DocumentError::PdfBroken;
-        let program = std::env::current_exe().map_err(broken)?;
+        let program = self.program.as_ref().map_err(|_| DocumentError::PdfBroken)?;
         let mut child = Command::new(program)
             .arg(SUBCOMMAND)
             .env_clear()
@@ -82,7 +89,7 @@ impl PdfReader for OwnProcess {
         if bytes.len() > MAX_PDF {
             return Err(DocumentError::PdfSize { bytes: bytes.len(), most: MAX_PDF });
         }
-        tokio::time::timeout(PDF_TIME, self.read(bytes)).await.unwrap_or(Err(DocumentError::PdfTime(PDF_TIME)))
+        tokio::time::timeout(self.time, self.read(bytes)).await.unwrap_or(Err(DocumentError::PdfTime(self.time)))
     }
 }
 
@@ -108,5 +115,28 @@ pub(crate) fn child() -> std::process::ExitCode {
             ExitCode::from(1)
         }
         Err(_) => ExitCode::from(3),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    async fn ended(program: &str, places: usize, time: Duration) -> Option<DocumentError> {
+        let reader = OwnProcess { program: Ok(program.into()), places: Semaphore::new(places), time };
+        reader.text(Bytes::from_static(b"%PDF-")).await.err()
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_loops_dies_or_writes_too_much_is_an_error() {
+        let late = Some(DocumentError::PdfTime(Duration::ZERO));
+        let too_much = Some(DocumentError::Pdf("it holds more than 64 MiB of text".to_owned()));
+        let broken = Some(DocumentError::PdfBroken);
+        // `yes` writes without end, and `false` ends without a word.
+        assert_eq!(ended("yes", 1, Duration::ZERO).await, late);
+        assert_eq!(ended("yes", 0, Duration::ZERO).await, late, "waiting for a place counts");
+        assert_eq!(ended("yes", 1, PDF_TIME).await, too_much);
+        assert_eq!(ended("false", 1, PDF_TIME).await, broken);
+        assert_eq!(ended("/nowhere/jarvis", 1, PDF_TIME).await, broken);
     }
 }

@@ -3,6 +3,7 @@
 use super::super::amount::{Amount, may_hold_digit};
 use super::{Row, Table};
 
+/// The longest label, in characters.
 const MAX_LABEL: usize = 60;
 /// A document with more values is not read.
 const MAX_VALUES: usize = 500_000;

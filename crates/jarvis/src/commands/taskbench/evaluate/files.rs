@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use jarvis_store::files::replace_derived;
 use jarvis_taskbench::data::{Alignment, Domain, SampleId, file_stem};
+use jarvis_taskbench::evaluate::strict::Bootstrap;
 use jarvis_taskbench::evaluate::table::Table;
-use jarvis_taskbench::evaluate::{Evaluation, Group, Options, output};
+use jarvis_taskbench::evaluate::{Evaluation, Group, Options, Wanted, output};
 use serde_json::{Map, Value};
 
 use super::super::unusable;
@@ -109,17 +110,29 @@ pub(super) fn made_with(args: &EvaluateArgs, options: &Options<'_>) -> String {
     let mut examples: Vec<&str> = options.examples.iter().map(SampleId::as_str).collect();
     examples.sort_unstable();
     examples.dedup();
-    let groups: Vec<String> = options.groups.iter().map(Group::to_string).collect();
-    format!(
-        "made with: {} dependencies, {:?} profile, {:?}, alignment {:?}, ids {ids:?}, examples {examples:?}, {:?}, model \
-         {bert_model:?} {bert_layer:?}, groups {}",
-        options.dependency,
-        options.profile,
-        options.wanted,
-        alignment.as_ref().and_then(|kind| kind.0).map(Alignment::as_str),
-        options.bootstrap,
-        groups.join(" ")
-    )
+    let Wanted { nodes, edit_distance, links, rouge, bertscore } = options.wanted;
+    let of_bootstrap = |Bootstrap { resamples, seed, all }| {
+        format!("{resamples} with seed {seed} for {}", if all { "every figure" } else { "ROUGE" })
+    };
+    let settings = [
+        ("dependencies", options.dependency.to_string()),
+        ("legacy", options.profile.legacy().to_string()),
+        ("strict", options.profile.strict().to_string()),
+        ("nodes", nodes.to_string()),
+        ("edit-distance", edit_distance.to_string()),
+        ("links", links.to_string()),
+        ("rouge", rouge.to_string()),
+        ("bertscore", bertscore.to_string()),
+        ("alignment", alignment.and_then(|kind| kind.0).map_or("none", Alignment::as_str).to_owned()),
+        ("ids", ids.as_ref().map_or("all".to_owned(), |file| file.display().to_string())),
+        ("examples", examples.join(",")),
+        ("intervals", options.bootstrap.map_or("none".to_owned(), of_bootstrap)),
+        ("bert-model", bert_model.as_ref().map_or("none".to_owned(), |folder| folder.display().to_string())),
+        ("bert-layer", bert_layer.map_or("default".to_owned(), |layer| layer.to_string())),
+        ("groups", options.groups.iter().map(Group::to_string).collect::<Vec<_>>().join(",")),
+    ];
+    let settings: Vec<String> = settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    format!("made with: {}", settings.join("; "))
 }
 
 impl Job {
