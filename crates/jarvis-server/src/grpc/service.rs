@@ -56,12 +56,12 @@ impl FileBasedQa for Questions {
         let ended = in_time(end, until).await?;
         guard.disarm();
         let stopping = self.server.runs.is_closing();
-        let reached = ended.result.map_err(status::of_lost)?.map_err(|error| match error {
+        let answered = ended.result.map_err(status::of_lost)?.map_err(|error| match error {
             AskError::Cancelled if stopping => Status::unavailable("the server is stopping"),
             error => status::of(&error),
         })?;
-        let pictures = pictures(&self.server.parts.media, &reached.images).await?;
-        Ok(Response::new(response(reached, pictures)))
+        let pictures = pictures(&self.server.parts.media, &answered.images).await?;
+        Ok(Response::new(response(answered, pictures)))
     }
 
     type QueryFileStreamStream = Pin<Box<dyn Stream<Item = Result<QueryEvent, Status>> + Send>>;
@@ -218,11 +218,11 @@ fn event(step: u32, event: StreamEvent) -> QueryEvent {
 /// The last event of a stream: the answer, or why there is none.
 async fn last_event(ended: Result<Ended<End>, Status>, media: &Arc<Media>) -> Result<QueryEvent, Status> {
     match ended?.result.map_err(status::of_lost)? {
-        Ok(reached) => {
-            let step = u32::try_from(reached.rounds.len()).unwrap_or(u32::MAX);
-            let last: Vec<String> = reached.images.last().cloned().into_iter().collect();
+        Ok(answered) => {
+            let step = u32::try_from(answered.rounds.len()).unwrap_or(u32::MAX);
+            let last: Vec<String> = answered.images.last().cloned().into_iter().collect();
             let picture = pictures(media, &last).await?;
-            let mut response = response(reached, picture);
+            let mut response = response(answered, picture);
             response.images = Vec::new();
             Ok(event(step, StreamEvent::Final(response)))
         }
@@ -256,8 +256,8 @@ async fn pictures(media: &Arc<Media>, urls: &[String]) -> Result<Vec<Vec<u8>>, S
 }
 
 /// The reply: the last picture is the one that belongs to the answer.
-fn response(reached: AgentAnswer, pictures: Vec<Vec<u8>>) -> QueryResponse {
-    let mut warnings = reached.warnings;
+fn response(answered: AgentAnswer, pictures: Vec<Vec<u8>>) -> QueryResponse {
+    let mut warnings = answered.warnings;
     let image_data = pictures.last().cloned().unwrap_or_default();
     let all: usize = pictures.iter().map(Vec::len).sum();
     let images = if all + image_data.len() > MODEST {
@@ -273,12 +273,12 @@ fn response(reached: AgentAnswer, pictures: Vec<Vec<u8>>) -> QueryResponse {
         observation: round.observation,
     };
     QueryResponse {
-        has_text: !reached.text.is_empty(),
-        text_answer: reached.text,
+        has_text: !answered.text.is_empty(),
+        text_answer: answered.text,
         has_image: !image_data.is_empty(),
         image_data,
-        steps: reached.rounds.into_iter().map(step).collect(),
-        finish_reason: reached.finish.as_str().to_owned(),
+        steps: answered.rounds.into_iter().map(step).collect(),
+        finish_reason: answered.finish.as_str().to_owned(),
         warnings,
         images,
     }
