@@ -208,7 +208,7 @@ impl Agent {
         let began = Instant::now();
         events.emit(EventKind::RunStarted {
             request: Request::new(&asked.question),
-            planner: "react".into(),
+            planner: if self.chat.is_some() { "llm".into() } else { "offline".into() },
             model: self.model_name(),
         });
         let ended = self.answer(asked, events, &cancel).await;

@@ -13,7 +13,7 @@ pub(crate) struct Progress {
     bars: Option<MultiProgress>,
     running: HashMap<TaskId, ProgressBar>,
     waiting: Option<ProgressBar>,
-    /// Whether rounds of an agent are shown; the tasks that come of them need no lines of their own.
+    /// Whether an agent thinks in rounds, which are shown; the tasks that come of them need no lines of their own.
     rounds: bool,
 }
 
@@ -27,10 +27,9 @@ impl Progress {
         match event {
             EventKind::Queued { .. } => self.wait("waiting for a place"),
             EventKind::RunStarted { planner, model, .. } => match planner.as_str() {
-                "offline" => self.wait("planning with the offline planner"),
+                "offline" => self.wait("planning offline"),
                 "plan" => {}
-                "react" => self.rounds = true,
-                _ => self.wait(&format!("planning with {model}")),
+                _ => self.wait(&format!("asking {model}")),
             },
             EventKind::Plan { .. } | EventKind::TaskStarted { .. } | EventKind::TaskFinished { .. } if self.rounds => {}
             EventKind::Plan { plan } => {
@@ -77,8 +76,12 @@ impl Progress {
             }
             EventKind::Note { level: Level::Warning, message } => self.line(&format!("warning: {message}")),
             EventKind::Note { level: Level::Info, message } => self.note(message),
-            EventKind::Thought { step, text } => self.line(&format!("{step}. thought: {}", one_line(text, 400))),
+            EventKind::Thought { step, text } => {
+                self.rounds = true;
+                self.line(&format!("{step}. thought: {}", one_line(text, 400)));
+            }
             EventKind::Action { step, tool, input } => {
+                self.rounds = true;
                 self.line(&format!("{step}. action: {tool} {}", one_line(input, 400)))
             }
             EventKind::Observation { step, text, .. } => {

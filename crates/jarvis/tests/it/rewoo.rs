@@ -41,6 +41,10 @@ fn react_answers_from_the_attached_text() {
     let text = document["answer"]["text"].as_str().unwrap_or_default();
     assert!(text.contains("apple") && text.contains('6'), "{document:#}");
     assert_eq!(document["answer"]["resources"][0]["kind"], "image", "{document:#}");
+    // Rounds are shown, and not the tasks that come of them once more.
+    let told = harness.told(&run("which fruit is most frequent? draw it")[..6]);
+    assert!(told.contains("1. action: count {}") && told.contains("2. observation: Plot generated"), "{told}");
+    assert!(!told.contains("plan: ") && !told.contains("plot done"), "{told}");
 
     let (code, document) = harness.json(&run("who wrote it, and why?"));
     assert_eq!((code, document["error"]["code"].as_str()), (1, Some("no_answer")), "{document:#}");
