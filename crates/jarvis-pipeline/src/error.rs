@@ -97,7 +97,9 @@ impl RunError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             RunError::Model { source, .. } => source.hint(),
-            RunError::Timeout { .. } => Some("raise `limits.run_timeout_s`, or use a faster model"),
+            RunError::Timeout { .. } => {
+                Some("raise `limits.run_timeout_s` (and `react.deadline_s` for that pipeline), or use a faster model")
+            }
             RunError::NoModel { .. } => Some("name a chat model with --llm MODEL, or set `llm.model`"),
             RunError::Unreadable { .. }
             | RunError::Planner(_)

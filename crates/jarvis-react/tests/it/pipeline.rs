@@ -1,12 +1,14 @@
 //! The agent as a pipeline: question, attachments, and runs that find nothing.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jarvis_ask::Ask;
 use jarvis_chat::{Message, Scripted};
 use jarvis_engine::{Engine, Events, Job};
 use jarvis_pipeline::{Limits, Pipeline, Run, RunContext, RunError};
 use jarvis_plan::{Kind, Request, Resource, Source, Turn};
+use jarvis_testing::chat::{Reply, Script};
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{FRUITS, Harness, answer, plot, script};
@@ -45,6 +47,16 @@ async fn what_is_no_text_or_finds_nothing_is_an_error() {
             .await;
     assert!(matches!(ended, Err(RunError::NoAnswer(_))), "{ended:?}");
     assert_eq!(harness.prompts().len(), 0);
+}
+
+#[tokio::test]
+async fn a_deadline_is_told_with_the_settings_that_move_it() {
+    let harness = Harness::with(Script::new().on("react", Reply::never()), |settings| {
+        settings.deadline = Duration::ZERO;
+    });
+    let error = run(&harness.await, attached(Source::Inline(FRUITS.to_owned()))).await.unwrap_err();
+    assert_eq!((error.code(), error.to_string().as_str()), ("timeout", "the run had no result within 0 s"));
+    assert!(error.hint().is_some_and(|hint| hint.contains("`react.deadline_s`")), "{error:?}");
 }
 
 fn follow_up(turns: Vec<Turn>) -> Request {
