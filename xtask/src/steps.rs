@@ -41,7 +41,7 @@ pub(crate) fn test(root: &Path, half: Half) -> Result<()> {
     if half != Half::Doors {
         steps.run("fmt", || cargo(root, &["fmt", "--all", "--check"]))?;
     }
-    std::thread::scope(|scope| {
+    let installed = std::thread::scope(|scope| {
         // Waits for the network while the lints compile.
         let setup = (half != Half::Rust).then(|| scope.spawn(|| setup::run(root)));
         if half != Half::Doors {
@@ -49,19 +49,39 @@ pub(crate) fn test(root: &Path, half: Half) -> Result<()> {
         }
         // Tests look for the programs that it installs, and must not meet half of one. Where it fails, the tests that
         // need nothing installed still run.
-        let installed = match setup {
+        anyhow::Ok(match setup {
             Some(setup) => steps.run("setup", || setup.join().map_err(|_| anyhow!("it panicked"))?),
             None => Ok(()),
-        };
-        if half != Half::Doors {
-            rust_tests(root, &mut steps)?;
-        }
-        installed?;
-        if half != Half::Rust {
-            doors(root, &mut steps)?;
-        }
-        anyhow::Ok(())
+        })
     })?;
+    if half != Half::Doors {
+        steps.run("test", || cargo(root, &["test", "--workspace", "--no-fail-fast"]))?;
+    }
+    installed?;
+    if half == Half::Rust {
+        features(root, half, &mut steps)?;
+    } else {
+        // This also builds target/debug/jarvis for the doors.
+        steps.run("programs", || {
+            let packages = ["--package=jarvis", "--package=jarvis-tools", "--package=jarvis-workers"];
+            cargo(root, &[&["test", "--tests", NEEDS_PROGRAMS], packages.as_slice()].concat())
+        })?;
+        std::thread::scope(|scope| {
+            // Mostly wait for a browser and for Python while the features compile.
+            let doors = scope.spawn(|| doors(root));
+            let compiled = features(root, half, &mut steps);
+            let (done, passed) = doors.join().map_err(|_| anyhow!("the doors panicked"))?;
+            steps.done.extend(done.done);
+            compiled.and(passed)
+        })?;
+        steps.run("deny", || {
+            if deny::is_installed() {
+                return deny::run(root);
+            }
+            println!("skipped: cargo-deny is not installed ({})", deny::INSTALL);
+            Ok(())
+        })?;
+    }
     steps.summary();
     println!("all checks passed");
     Ok(())
@@ -75,32 +95,27 @@ fn lints(root: &Path, steps: &mut Steps) -> Result<()> {
     steps.run("tidy", || tidy::report(root))
 }
 
-fn rust_tests(root: &Path, steps: &mut Steps) -> Result<()> {
-    steps.run("test", || cargo(root, &["test", "--workspace", "--no-fail-fast"]))?;
-    steps.run("features", || cargo(root, &[FEATURE_TESTS, &["bertscore", "minilm"]].concat()))
-}
-
-fn doors(root: &Path, steps: &mut Steps) -> Result<()> {
-    // This also builds target/debug/jarvis for the steps below.
-    steps.run("programs", || {
-        let packages = ["--package=jarvis", "--package=jarvis-tools", "--package=jarvis-workers"];
-        cargo(root, &[&["test", "--tests", NEEDS_PROGRAMS], packages.as_slice()].concat())
-    })?;
+/// The tests of the opt-in features: those that need nothing installed, and those that need the sentence model.
+fn features(root: &Path, half: Half, steps: &mut Steps) -> Result<()> {
+    if half != Half::Doors {
+        steps.run("features", || cargo(root, &[FEATURE_TESTS, &["bertscore", "minilm"]].concat()))?;
+    }
+    if half == Half::Rust {
+        return Ok(());
+    }
     steps.run("model", || match setup::sentence_model(root) {
         Some(dir) => {
             cargo_with(root, &[FEATURE_TESTS, &[NEEDS_PROGRAMS]].concat(), [(setup::SENTENCE_MODEL, dir.as_path())])
         }
         None => Ok(()),
-    })?;
-    steps.run("python", || doors::python(root))?;
-    steps.run("web", || doors::web(root))?;
-    steps.run("deny", || {
-        if deny::is_installed() {
-            return deny::run(root);
-        }
-        println!("skipped: cargo-deny is not installed ({})", deny::INSTALL);
-        Ok(())
     })
+}
+
+/// What clients in other languages see. Runs beside other steps, so its steps are its own.
+fn doors(root: &Path) -> (Steps, Result<()>) {
+    let mut steps = Steps::default();
+    let passed = steps.run("python", || doors::python(root)).and_then(|()| steps.run("web", || doors::web(root)));
+    (steps, passed)
 }
 
 /// Runs every benchmark of the workspace.
