@@ -18,17 +18,11 @@ pub(crate) enum Half {
     Both,
 }
 
-/// The tests of the opt-in features, which need a build of their own.
-const FEATURE_TESTS: &[&str] = &[
-    "test",
-    "--package=jarvis-taskbench",
-    "--package=jarvis-easytool",
-    "--features=jarvis-taskbench/bertscore,jarvis-easytool/embeddings",
-    "--test=it",
-    "--",
-];
+/// All that the tests compile, with the opt-in features of the libraries. One set for every step: another would compile
+/// most of what lies below once more.
+const WHOLE: [&str; 2] = ["--workspace", "--features=jarvis-taskbench/bertscore,jarvis-easytool/embeddings"];
 
-/// Tests whose name contains this word need an installed program.
+/// Tests whose name contains this word need an installed program or a model.
 const NEEDS_PROGRAMS: &str = "installed";
 
 /// Runs the checks of `half`; stops at the first that fails.
@@ -55,32 +49,11 @@ pub(crate) fn test(root: &Path, half: Half) -> Result<()> {
         })
     })?;
     if half != Half::Doors {
-        steps.run("test", || cargo(root, &["test", "--workspace", "--no-fail-fast"]))?;
+        steps.run("test", || cargo(root, &[&["test", "--no-fail-fast"], &WHOLE[..]].concat()))?;
     }
     installed?;
-    if half == Half::Rust {
-        features(root, half, &mut steps)?;
-    } else {
-        // This also builds target/debug/jarvis for the doors.
-        steps.run("programs", || {
-            let packages = ["--package=jarvis", "--package=jarvis-tools", "--package=jarvis-workers"];
-            cargo(root, &[&["test", "--tests", NEEDS_PROGRAMS], packages.as_slice()].concat())
-        })?;
-        std::thread::scope(|scope| {
-            // Mostly wait for a browser and for Python while the features compile.
-            let doors = scope.spawn(|| doors(root));
-            let compiled = features(root, half, &mut steps);
-            let (done, passed) = doors.join().map_err(|_| anyhow!("the doors panicked"))?;
-            steps.done.extend(done.done);
-            compiled.and(passed)
-        })?;
-        steps.run("deny", || {
-            if deny::is_installed() {
-                return deny::run(root);
-            }
-            println!("skipped: cargo-deny is not installed ({})", deny::INSTALL);
-            Ok(())
-        })?;
+    if half != Half::Rust {
+        doors(root, &mut steps)?;
     }
     steps.summary();
     println!("all checks passed");
@@ -88,34 +61,31 @@ pub(crate) fn test(root: &Path, half: Half) -> Result<()> {
 }
 
 fn lints(root: &Path, steps: &mut Steps) -> Result<()> {
-    steps.run("clippy", || cargo(root, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    steps.run("clippy", || {
+        cargo(root, &[&["clippy", "--all-targets"], &WHOLE[..], &["--", "-D", "warnings"]].concat())
+    })?;
     // What the README's first command builds.
     let minimal = ["clippy", "--package=jarvis", "--no-default-features", "--", "-D", "warnings"];
     steps.run("minimal", || cargo(root, &minimal))?;
     steps.run("tidy", || tidy::report(root))
 }
 
-/// The tests of the opt-in features: those that need nothing installed, and those that need the sentence model.
-fn features(root: &Path, half: Half, steps: &mut Steps) -> Result<()> {
-    if half != Half::Doors {
-        steps.run("features", || cargo(root, &[FEATURE_TESTS, &["bertscore", "minilm"]].concat()))?;
-    }
-    if half == Half::Rust {
-        return Ok(());
-    }
-    steps.run("model", || match setup::sentence_model(root) {
-        Some(dir) => {
-            cargo_with(root, &[FEATURE_TESTS, &[NEEDS_PROGRAMS]].concat(), [(setup::SENTENCE_MODEL, dir.as_path())])
+fn doors(root: &Path, steps: &mut Steps) -> Result<()> {
+    // This also builds target/debug/jarvis for the steps below.
+    steps.run("programs", || {
+        let model = setup::sentence_model(root);
+        let env = model.as_deref().map(|folder| (setup::SENTENCE_MODEL, folder));
+        cargo_with(root, &[&["test", "--tests"], &WHOLE[..], &["--", NEEDS_PROGRAMS]].concat(), env)
+    })?;
+    steps.run("python", || doors::python(root))?;
+    steps.run("web", || doors::web(root))?;
+    steps.run("deny", || {
+        if deny::is_installed() {
+            return deny::run(root);
         }
-        None => Ok(()),
+        println!("skipped: cargo-deny is not installed ({})", deny::INSTALL);
+        Ok(())
     })
-}
-
-/// What clients in other languages see. Runs beside other steps, so its steps are its own.
-fn doors(root: &Path) -> (Steps, Result<()>) {
-    let mut steps = Steps::default();
-    let passed = steps.run("python", || doors::python(root)).and_then(|()| steps.run("web", || doors::web(root)));
-    (steps, passed)
 }
 
 /// Runs every benchmark of the workspace.
