@@ -178,7 +178,13 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
     let wanted = Wanted::from_words(metrics, &args.prompting).map_err(Failure::usage)?;
     let similarity = match &args.bert_model {
         Some(dir) if wanted.bertscore => {
-            Some(similarity::load(dir, args.bert_layer).map_err(wrong_use(SimilarityError::hint))?)
+            // The feature of this crate decides, also where another member of the workspace turns on that of the library.
+            let built = if cfg!(feature = "bertscore") {
+                similarity::load(dir, args.bert_layer)
+            } else {
+                Err(SimilarityError::NotBuilt)
+            };
+            Some(built.map_err(wrong_use(SimilarityError::hint))?)
         }
         Some(_) | None => None,
     };
