@@ -20,6 +20,13 @@ pub struct Trim {
     pub demos: usize,
 }
 
+impl Trim {
+    /// What is left of a conversation of at least as many turns as are left out.
+    pub fn kept<T>(self, history: &[T]) -> &[T] {
+        history.get(self.history..).expect("levels leave out no more turns than there are")
+    }
+}
+
 /// Not even the shortest form of a prompt fits the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(

@@ -45,11 +45,10 @@ pub(crate) async fn converse(stages: &Stages, request: &Request) -> Result<Strin
     const STAGE: &str = "chitchat";
     let input = attached::described(request);
     let levels = conversation_levels(request.history.len(), 0);
-    let question = stages.ask.stage(STAGE).temperature(None).fitted(&levels, |left_out| {
-        stages.prompts.chitchat(
-            request.history.get(left_out.history..).expect("no more turns are left out than there are"),
-            &input,
-        )
-    })?;
+    let question = stages
+        .ask
+        .stage(STAGE)
+        .temperature(None)
+        .fitted(&levels, |left_out| stages.prompts.chitchat(left_out.kept(&request.history), &input))?;
     question.prose(stages.settings.stream_answer).await
 }

@@ -129,11 +129,8 @@ impl HuggingGpt {
     }
 
     pub(crate) fn report_start(&self, request: &Request, events: &Events) {
-        events.emit(EventKind::RunStarted {
-            request: request.clone(),
-            planner: self.planner_name().into(),
-            model: self.model_name(),
-        });
+        let model = self.chat.as_ref().map(|chat| chat.model_name("parse_task"));
+        events.emit(EventKind::run_started(request.clone(), model));
     }
 
     /// Stage 1 within the run's deadline, unless the run is cancelled before.
@@ -148,7 +145,7 @@ impl HuggingGpt {
             biased;
             () = cancel.cancelled() => Err(RunError::Cancelled),
             planned = tokio::time::timeout(allowed, self.plan(request, events)) => {
-                planned.unwrap_or(Err(RunError::Timeout { after: allowed }))
+                planned.unwrap_or(Err(RunError::timeout(allowed)))
             }
         }
     }

@@ -28,7 +28,7 @@ pub(crate) fn prompt(stages: &Stages, tools: &[Tool], request: &Request) -> Resu
     let attachments = attached::shown(request);
     let levels = conversation_levels(request.history.len(), demos);
     let fitted = stages.ask.fit(STAGE, &levels, |left_out| {
-        let history = request.history.get(left_out.history..).expect("no more turns are left out than there are");
+        let history = left_out.kept(&request.history);
         let context = ParseTask { tools, history, input: &request.text, attachments: &attachments };
         stages.prompts.parse_task(&context, demos.saturating_sub(left_out.demos) / 2)
     });

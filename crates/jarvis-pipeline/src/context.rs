@@ -77,11 +77,8 @@ impl RunContext {
         work: impl Future<Output = Result<Run, RunError>>,
     ) -> Result<Run, RunError> {
         let began = Instant::now();
-        let (planner, model) = match &self.ask {
-            Some(ask) => ("llm", ask.model().model_name("")),
-            None => ("offline", "offline".to_owned()),
-        };
-        self.events.emit(EventKind::RunStarted { request: request.clone(), planner: planner.to_owned(), model });
+        let model = self.ask.as_ref().map(|ask| ask.model().model_name(""));
+        self.events.emit(EventKind::run_started(request.clone(), model));
         report_end(work.await, &self.events, began)
     }
 
@@ -97,7 +94,7 @@ impl RunContext {
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(RunError::Cancelled),
-            done = tokio::time::timeout(allowed, work) => done.unwrap_or(Err(RunError::Timeout { after: allowed })),
+            done = tokio::time::timeout(allowed, work) => done.unwrap_or(Err(RunError::timeout(allowed))),
         }
     }
 }

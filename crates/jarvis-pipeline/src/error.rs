@@ -41,6 +41,8 @@ pub enum RunError {
     Timeout {
         /// The time allowed for the run.
         after: Duration,
+        /// What to try, by the setting that allowed no more.
+        hint: &'static str,
     },
     /// The run was cancelled before there was a plan or an answer.
     #[error("the run was cancelled")]
@@ -63,6 +65,11 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// The deadline that the limits set to every run has passed.
+    pub fn timeout(after: Duration) -> RunError {
+        RunError::Timeout { after, hint: "raise `limits.run_timeout_s`, or use a faster model" }
+    }
+
     /// The last event of a run that began at `began` and ended with this error.
     pub fn event(&self, began: Instant) -> EventKind {
         let mut message = self.to_string();
@@ -97,9 +104,7 @@ impl RunError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             RunError::Model { source, .. } => source.hint(),
-            RunError::Timeout { .. } => {
-                Some("raise `limits.run_timeout_s` (and `react.deadline_s` for that pipeline), or use a faster model")
-            }
+            RunError::Timeout { hint, .. } => Some(hint),
             RunError::NoModel { .. } => Some("name a chat model with --llm MODEL, or set `llm.model`"),
             RunError::Unreadable { .. }
             | RunError::Planner(_)

@@ -181,6 +181,13 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// The start of a run that plans with the chat model of this name, or offline.
+    pub fn run_started(request: Request, model: Option<String>) -> EventKind {
+        let planner = if model.is_some() { "llm" } else { "offline" };
+        let model = model.unwrap_or_else(|| "offline".to_owned());
+        EventKind::RunStarted { request, planner: planner.to_owned(), model }
+    }
+
     /// The event's name, as in its tag.
     pub fn name(&self) -> &'static str {
         self.into()

@@ -206,11 +206,8 @@ impl Agent {
         cancel: CancellationToken,
     ) -> Result<AgentAnswer, AskError> {
         let began = Instant::now();
-        events.emit(EventKind::RunStarted {
-            request: Request::new(&asked.question),
-            planner: if self.chat.is_some() { "llm".into() } else { "offline".into() },
-            model: self.model_name(),
-        });
+        let model = self.chat.as_ref().map(|chat| chat.model_name(STAGE));
+        events.emit(EventKind::run_started(Request::new(&asked.question), model));
         let ended = self.answer(asked, events, &cancel).await;
         let ms = began.elapsed().as_millis() as u64;
         match &ended {

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use jarvis_ask::{Ask, AskError, TemplateError, conversation_levels};
+use jarvis_ask::{Ask, AskError, TemplateError, Trim, conversation_levels};
 use jarvis_chat::{ChatModel, Message};
 
 use crate::agent::STAGE;
@@ -17,7 +17,7 @@ const BYTES_PER_TOKEN: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Budget {
     /// The oldest turns of the conversation that are left out.
-    pub(crate) turns: usize,
+    pub(crate) turns: Trim,
     /// The bytes of the document that are kept, of its beginning and its end together; none means all.
     pub(crate) document: Option<usize>,
     /// The oldest rounds that are left out.
@@ -81,11 +81,12 @@ pub(crate) fn fit(
     let most = start.document.unwrap_or(whole.document).min(context.saturating_mul(BYTES_PER_TOKEN));
     let with_document = |cut: usize| {
         let keep = most / CUTS * (CUTS - cut) + if cut == 0 { most % CUTS } else { 0 };
-        Budget { turns: whole.turns, document: (keep < whole.document).then_some(keep), skip: start.skip }
+        let turns = Trim { history: whole.turns, demos: 0 };
+        Budget { turns, document: (keep < whole.document).then_some(keep), skip: start.skip }
     };
-    let turns = conversation_levels(whole.turns, 0).into_iter().map(|left_out| left_out.history);
-    let levels: Vec<Budget> = turns
-        .filter(|turns| *turns >= start.turns)
+    let levels: Vec<Budget> = conversation_levels(whole.turns, 0)
+        .into_iter()
+        .filter(|turns| turns.history >= start.turns.history)
         .map(|turns| Budget { turns, ..with_document(0) })
         .chain((1..=CUTS).map(with_document))
         .chain((start.skip..=whole.rounds).skip(1).map(|skip| Budget { skip, ..with_document(CUTS) }))

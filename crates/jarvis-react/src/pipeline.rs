@@ -83,7 +83,10 @@ impl From<AskError> for RunError {
             AskError::Unreadable { reason } => RunError::Unreadable { stage: STAGE, reason },
             AskError::Prompt(reason) => RunError::Prompt { stage: STAGE, reason },
             AskError::Offline(reason) => RunError::Internal(reason),
-            AskError::Timeout { after } => RunError::Timeout { after },
+            AskError::Timeout { after } => RunError::Timeout {
+                after,
+                hint: "raise `react.deadline_s` and `limits.run_timeout_s`, or use a faster model",
+            },
             AskError::Cancelled => RunError::Cancelled,
         }
     }

@@ -74,7 +74,7 @@ impl Rewoo {
     async fn plan(&self, ask: &Ask, offer: &Offer, request: &Request, limits: Limits) -> Result<Blueprint, AskError> {
         let (files, tools) = (files(request), offer.shown());
         let prompt = |left_out: &Trim| {
-            let question = with_history(request, left_out.history);
+            let question = with_history(request, *left_out);
             self.prompts.turns(Prompt::Plan, &json!({"question": question, "files": files, "tools": tools}))
         };
         let question = ask.stage("rewoo_plan").fitted(&conversation_levels(request.history.len(), 0), prompt)?;
@@ -121,9 +121,8 @@ impl Pipeline for Rewoo {
     }
 }
 
-/// The request's text, followed by the turns before it but for the `left_out` oldest.
-fn with_history(request: &Request, left_out: usize) -> String {
-    let history = request.history.get(left_out..).expect("no more turns are left out than there are");
+/// The request's text, followed by the turns before it that are not left out.
+fn with_history(request: &Request, left_out: Trim) -> String {
     let said = |turn: &Turn| {
         let who = match turn.role {
             Role::System => "Instructions",
@@ -132,14 +131,14 @@ fn with_history(request: &Request, left_out: usize) -> String {
         };
         format!("\n{who}: {}", turn.content)
     };
-    match history {
+    match left_out.kept(&request.history) {
         [] => request.text.clone(),
         turns => format!("{}\n\nSaid before:{}", request.text, turns.iter().map(said).collect::<String>()),
     }
 }
 
-/// The request with its files as the solver reads it, without the `left_out` oldest turns of the conversation.
-pub(crate) fn described(request: &Request, left_out: usize) -> String {
+/// The request as the solver reads it, with its files and the turns before it that are not left out.
+pub(crate) fn described(request: &Request, left_out: Trim) -> String {
     let files = files(request).into_iter().map(|file| {
         let text = |key: &str| file.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         format!("\nFile {}: {}", text("name"), text("about"))

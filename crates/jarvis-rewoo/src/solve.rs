@@ -1,6 +1,6 @@
 //! The solver: plan and evidence in, the answer out.
 
-use jarvis_ask::{Ask, AskError, conversation_levels};
+use jarvis_ask::{Ask, AskError, Trim, conversation_levels};
 use jarvis_plan::{Outcome, Request};
 use serde::Serialize;
 
@@ -30,9 +30,10 @@ pub(crate) async fn write(
     outcomes: &[Outcome],
 ) -> Result<String, AskError> {
     let [most, less @ ..] = EVIDENCE_SHOWN;
-    let turns = conversation_levels(request.history.len(), 0).into_iter().map(|left_out| (left_out.history, most));
-    let levels: Vec<(usize, usize)> = turns.chain(less.map(|shown| (request.history.len(), shown))).collect();
-    let prompt = |(left_out, shown): &(usize, usize)| {
+    let without_history = Trim { history: request.history.len(), demos: 0 };
+    let turns = conversation_levels(request.history.len(), 0).into_iter().map(|left_out| (left_out, most));
+    let levels: Vec<(Trim, usize)> = turns.chain(less.map(|shown| (without_history, shown))).collect();
+    let prompt = |(left_out, shown): &(Trim, usize)| {
         let steps: Vec<Told> = told(blueprint, outcomes, *shown).collect();
         let question = described(request, *left_out);
         prompts.turns(Prompt::Solve, &serde_json::json!({"question": question, "steps": steps}))

@@ -47,24 +47,20 @@ impl Decisions {
     ) -> Result<Decision, DecisionError> {
         let began = Instant::now();
         let work = self.decided(input, &request, events, began);
-        self.report((*request).clone(), work, Decision::execution_config, events, &cancel, began).await
+        self.report(&request, work, Decision::execution_config, events, &cancel, began).await
     }
 
     /// Waits for a decision within the deadline, unless it is cancelled, and reports its beginning and its end.
     pub(crate) async fn report<T>(
         &self,
-        request: Request,
+        request: &Request,
         work: impl Future<Output = Result<T, DecisionError>> + Send,
         document: impl Fn(&T) -> Value,
         events: &Events,
         cancel: &CancellationToken,
         began: Instant,
     ) -> Result<T, DecisionError> {
-        events.emit(EventKind::RunStarted {
-            request,
-            planner: self.pipeline.planner_name().into(),
-            model: self.pipeline.model_name(),
-        });
+        self.pipeline.report_start(request, events);
         let after = self.settings.timeout;
         let ended = tokio::select! {
             biased;

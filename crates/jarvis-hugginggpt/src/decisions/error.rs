@@ -94,7 +94,7 @@ impl From<RunError> for DecisionError {
             RunError::Model { stage, source } => DecisionError::Model { stage, source },
             RunError::Planner(reason) | RunError::Internal(reason) => DecisionError::Planner(reason),
             RunError::Prompt { stage, reason } => DecisionError::Prompt { stage, reason },
-            RunError::Timeout { after } => DecisionError::Timeout { after },
+            RunError::Timeout { after, .. } => DecisionError::Timeout { after },
             RunError::Cancelled => DecisionError::Cancelled,
             RunError::Unreadable { reason, .. } => DecisionError::unreadable(reason, ""),
             error @ (RunError::NoModel { .. } | RunError::InvalidRequest(_) | RunError::NoAnswer(_)) => {

@@ -110,7 +110,7 @@ impl Context {
             scratchpad: &scratchpad,
         };
         let mut messages = self.prompts.messages(which, self.language, &filling)?;
-        let history = self.history.get(budget.turns..).expect("no more turns are left out than there are");
+        let history = budget.turns.kept(&self.history);
         let last = messages.len().saturating_sub(1);
         messages.splice(last..last, history.iter().cloned().map(Message::from));
         if which == Which::Round(Format::NativeTools) {

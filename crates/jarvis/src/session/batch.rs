@@ -52,13 +52,13 @@ pub(crate) async fn batch<T: BatchResult>(
 ) -> Result<T, Failure> {
     let run_id = RunId(App::new_run_id());
     let request = Request::new(request);
-    let (planner, model) = match config.llm.model.trim() {
-        "" | "offline" => ("offline", "offline"),
-        model => ("llm", model),
+    let model = match config.llm.model.trim() {
+        "" | "offline" => None,
+        model => Some(model.to_owned()),
     };
     let work = async |events: &Events, cancel: CancellationToken| {
         let began = Instant::now();
-        events.emit(EventKind::RunStarted { request, planner: planner.to_owned(), model: model.to_owned() });
+        events.emit(EventKind::run_started(request, model));
         let ended = work(events, cancel.clone()).await;
         let ms = began.elapsed().as_millis() as u64;
         match &ended {

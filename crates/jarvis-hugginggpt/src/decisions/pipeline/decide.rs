@@ -88,7 +88,7 @@ impl Decisions {
         let began = Instant::now();
         let request = Request::new(&scenario.sample_description);
         let work = self.pipelined(scenario, events, began);
-        self.report(request, work, PipelineDecision::execution_config, events, &cancel, began).await
+        self.report(&request, work, PipelineDecision::execution_config, events, &cancel, began).await
     }
 
     pub(crate) fn pipeline_stages(&self, events: &Events) -> Result<(Stages, Option<PromptLog>), DecisionError> {
