@@ -53,6 +53,9 @@ impl Output {
 #[serde(transparent)]
 pub struct TaskOutput(pub Value);
 
+/// The field of what a tool gave as data, where its text does not say the same.
+pub const DATA: &str = "data";
+
 impl From<TaskOutput> for Value {
     fn from(output: TaskOutput) -> Value {
         output.0
@@ -126,6 +129,19 @@ impl TaskOutput {
             }
         }
         (!labels.is_empty()).then(|| labels.join(", "))
+    }
+
+    /// The result as data, into which paths of references lead: what a tool gave beside its text, the text where that is
+    /// JSON, else all of the result.
+    pub fn data(&self) -> Option<Value> {
+        if let Some(data) = self.0.get(DATA) {
+            return Some(data.clone());
+        }
+        let text = self.0.get("generated text").and_then(Value::as_str);
+        match text {
+            Some(text) => serde_json::from_str(text).ok().or_else(|| Some(self.0.clone())),
+            None => Some(self.0.clone()).filter(|value| !value.is_null()),
+        }
     }
 
     /// The display path of the medium of this kind, from `generated image`, `generated audio` or `generated video`.

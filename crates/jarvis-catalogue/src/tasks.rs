@@ -74,16 +74,13 @@ impl TaskType {
             schema: None,
         });
         Tool {
-            name: self.name.to_owned(),
             aliases: self.aliases.iter().map(|alias| (*alias).to_owned()).collect(),
-            description: self.description.to_owned(),
             params: params.collect(),
-            outputs: self.outputs.clone(),
-            cost: None,
             example: Some(Example {
                 scenario: self.scenario.to_owned(),
                 parameters: Value::Object(self.example.clone()),
             }),
+            ..Tool::typed(self.name, self.description, &[], &self.outputs)
         }
     }
 

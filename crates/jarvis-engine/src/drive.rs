@@ -158,7 +158,7 @@ impl<'a> Driver<'a> {
             let mut node = Node::new(task);
             match &self.engine.selector {
                 None => node.choice = Choice::Unneeded,
-                Some(_) if node.task.fault.is_none() => self.to_select.push_back(id),
+                Some(_) if node.task.faults.is_empty() => self.to_select.push_back(id),
                 Some(_) => {}
             }
             self.nodes.insert(id, node);

@@ -16,4 +16,4 @@ pub use contract::{Job, Selector, Worker};
 pub use engine::{Engine, GrowingPlan, Growth, Limits, Run, RunEnded};
 pub use jarvis_events::Events;
 pub use jarvis_plan::{Plan as Graph, out};
-pub use resolve::{ByOutput, Outcomes, Resolved, Resolver, Unresolved, fill, finished, unavailable};
+pub use resolve::{ByOutput, Outcomes, Resolved, Resolver, Unresolved, fill, finished, part, unavailable};

@@ -1,7 +1,7 @@
 //! Arguments of a ready task: references replaced by what the tasks before it gave. Nothing is performed here.
 
 use indexmap::IndexMap;
-use jarvis_plan::{Arg, ErrorCode, Fault, Outcome, Piece, Status, Task, TaskError, TaskId, text_of};
+use jarvis_plan::{Arg, ErrorCode, FieldPath, Outcome, Piece, Status, Task, TaskError, TaskId, text_of};
 use serde_json::Value;
 
 /// The arguments a task runs with.
@@ -63,10 +63,10 @@ pub struct ByOutput;
 
 impl Resolver for ByOutput {
     fn resolve(&self, task: &Task, outcomes: &dyn Outcomes) -> Result<Resolved, Unresolved> {
-        let mut output = |name: &str, of: TaskId| {
+        let mut output = |name: &str, of: TaskId, path: &FieldPath| {
             let outcome = finished(name, of, outcomes)?;
             match (&outcome.output, outcome.succeeded()) {
-                (Some(output), true) => Ok(output.clone()),
+                (Some(output), true) => part(name, outcome, output, path),
                 _ => Err(unavailable(name, outcome)),
             }
         };
@@ -85,10 +85,12 @@ const LONGEST: usize = 4 << 20;
 pub fn fill(
     name: &str,
     arg: &Arg,
-    output: &mut dyn FnMut(&str, TaskId) -> Result<Value, Unresolved>,
+    output: &mut dyn FnMut(&str, TaskId, &FieldPath) -> Result<Value, Unresolved>,
 ) -> Result<Value, Unresolved> {
-    if let Some(of) = arg.as_output() {
-        return output(name, of);
+    match arg.as_reference() {
+        Some(Piece::Output(of)) => return output(name, *of, &FieldPath::default()),
+        Some(Piece::Part(of, path)) => return output(name, *of, path),
+        Some(Piece::Text(_)) | None => {}
     }
     match arg {
         Arg::Value(value) => Ok(value.clone()),
@@ -101,7 +103,8 @@ pub fn fill(
             for piece in pieces {
                 match piece {
                     Piece::Text(text) => whole.push_str(text),
-                    Piece::Output(of) => whole.push_str(&text_of(&output(name, *of)?)),
+                    Piece::Output(of) => whole.push_str(&text_of(&output(name, *of, &FieldPath::default())?)),
+                    Piece::Part(of, path) => whole.push_str(&text_of(&output(name, *of, path)?)),
                 }
                 if whole.len() > LONGEST {
                     let message = format!("`{name}` comes to more than {LONGEST} bytes with the outputs it refers to");
@@ -111,6 +114,17 @@ pub fn fill(
             Ok(Value::String(whole))
         }
     }
+}
+
+/// The part of an output that a path leads to.
+///
+/// # Errors
+/// When it leads nowhere.
+pub fn part(name: &str, outcome: &Outcome, output: &Value, path: &FieldPath) -> Result<Value, Unresolved> {
+    path.get(output).cloned().map_err(|missing| {
+        let message = format!("`{name}` needs `{path}` of task {} (`{}`): {missing}", outcome.id, outcome.task);
+        Unresolved::failed(ErrorCode::NoOutput, message)
+    })
 }
 
 /// The outcome of a task that an argument refers to.
@@ -138,12 +152,11 @@ pub fn unavailable(name: &str, outcome: &Outcome) -> Unresolved {
 
 /// Why a task cannot run, when the plan says so.
 pub(crate) fn planned_fault(task: &Task) -> Option<Unresolved> {
-    let fault = task.fault.as_ref()?;
-    let code = match fault {
-        Fault::UnknownTask => ErrorCode::UnsupportedTask,
-        Fault::DanglingReference { .. } | Fault::UnboundReference { .. } | Fault::ReferenceCycle => ErrorCode::BadPlan,
-    };
-    Some(Unresolved::failed(code, format!("`{}` cannot run: {fault}", task.task)))
+    let first = task.faults.first()?;
+    let all: Vec<String> = task.faults.iter().map(ToString::to_string).collect();
+    let mut unresolved = Unresolved::failed(first.code(), format!("`{}` cannot run: {}", task.task, all.join("; ")));
+    unresolved.error.hint = first.hint();
+    Some(unresolved)
 }
 
 /// The arguments as planned, for tasks whose references were never replaced.

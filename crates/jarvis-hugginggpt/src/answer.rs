@@ -1,7 +1,7 @@
 //! Stage 4 with a chat model: the answer from the results, and plain conversation.
 
 use jarvis_ask::{AskError, conversation_levels};
-use jarvis_plan::{Language, Level, Outcome, Plan, Request};
+use jarvis_plan::{EventKind, Language, Level, Outcome, Plan, Request};
 use serde_json::Value;
 
 use crate::attached;
@@ -12,12 +12,13 @@ use crate::stages::Stages;
 
 const STAGE: &str = "response_results";
 
-/// Writes the answer. Results that do not fit the model are shortened, the largest values first.
+/// Writes the answer, which follows `before`. Results that do not fit the model are shortened, the largest values first.
 pub(crate) async fn write(
     stages: &Stages,
     request: &Request,
     plan: &Plan,
     outcomes: &[Outcome],
+    before: &str,
 ) -> Result<String, AskError> {
     let Stages { ask, prompts, settings } = stages;
     let model = ask.model();
@@ -37,6 +38,9 @@ pub(crate) async fn write(
     let question = ask
         .stage(STAGE)
         .fitted(&inputs, |input| prompts.response_results(&ResponseResults { input, processes: &shown, language }))?;
+    if settings.stream_answer && !before.is_empty() {
+        ask.events().emit(EventKind::Token { text: before.to_owned() });
+    }
     question.prose(settings.stream_answer).await
 }
 

@@ -15,6 +15,7 @@ mod logs;
 mod paths;
 mod pipeline;
 mod plan;
+mod planning;
 pub mod prompts;
 mod resolve;
 pub mod results;

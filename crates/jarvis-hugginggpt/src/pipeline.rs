@@ -11,14 +11,11 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use jarvis_ask::{Ask, AskError, Events};
-use jarvis_catalogue::TaskType;
+use jarvis_ask::{Ask, Events};
 use jarvis_chat::ChatModel;
 use jarvis_engine::{Engine, Limits, Selector, Worker};
-use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, report_end, resources};
-use jarvis_plan::{
-    Answer, AnswerResource, EventKind, Kind, Level, Outcome, Plan, Request, Tool, Vocabulary, check, export,
-};
+use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, report_end, resources, unplanned};
+use jarvis_plan::{Answer, AnswerResource, EventKind, Kind, Level, Outcome, Plan, Request, Tool, Vocabulary, export};
 use jarvis_planner::{Offline, Planner};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -26,7 +23,6 @@ use tokio_util::sync::CancellationToken;
 use crate::choose::Chooser;
 use crate::json::take;
 use crate::logs::RequestLogs;
-use crate::plan::ask_for_plan;
 use crate::prompts::Prompts;
 use crate::resolve::ByKind;
 use crate::results::{result, results_map};
@@ -49,6 +45,8 @@ pub struct HuggingGpt {
     pub worker: Arc<dyn Worker>,
     pub prompts: Arc<Prompts>,
     pub logs: Option<Arc<RequestLogs>>,
+    /// Whether a path leads to a file under the public root, which a plan may name though the request does not.
+    pub exists: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// How template answers show a display path.
     pub show: Arc<dyn Fn(&str) -> String + Send + Sync>,
     pub settings: Settings,
@@ -97,6 +95,7 @@ impl HuggingGpt {
             worker,
             prompts,
             logs: None,
+            exists: Arc::new(|_| true),
             show: Arc::new(str::to_owned),
             settings: Settings::default(),
         }
@@ -159,7 +158,8 @@ impl HuggingGpt {
     ) -> Result<Run, RunError> {
         let plan = match self.plan_within(request, events, cancel).await? {
             Planned::Conversation(answer, plan) => {
-                return Ok(Run { plan, outcomes: Vec::new(), answer, conversation: true, cancelled: false });
+                let (outcomes, unplanned) = (Vec::new(), Vec::new());
+                return Ok(Run { plan, outcomes, answer, conversation: true, unplanned, cancelled: false });
             }
             Planned::Tasks(plan) => plan,
         };
@@ -200,70 +200,8 @@ impl HuggingGpt {
                     "during": began.elapsed().as_secs_f64(), "op": "response",
                 }),
             );
-            Ok(Run { plan, outcomes, answer, conversation: false, cancelled: cancel.is_cancelled() })
-        }
-        .boxed()
-    }
-
-    /// Stage 1. With a chat model, a reply that is no plan, an empty plan, or a single task that the chat model itself
-    /// serves ends in conversation.
-    pub fn plan<'a>(&'a self, request: &'a Request, events: &'a Events) -> BoxFuture<'a, Result<Planned, RunError>> {
-        async move {
-            let Some(chat) = &self.chat else {
-                let draft = self
-                    .planner
-                    .plan(request, self.vocabulary.tools())
-                    .await
-                    .map_err(|error| RunError::Planner(error.to_string()))?;
-                let draft = attached::by_name(draft, request);
-                let plan = check(&draft, &self.vocabulary, self.settings.plan);
-                events.emit(EventKind::Plan { plan: plan.clone() });
-                return Ok(Planned::Tasks(plan));
-            };
-            let stages = self.stages(Arc::clone(chat), events);
-            let draft = match ask_for_plan(&stages, &self.offered, request).await {
-                Ok(draft) => draft,
-                Err(AskError::Unreadable { reply, reason, .. }) => {
-                    events.note(
-                        Level::Warning,
-                        format!("the planner's reply is no plan ({reason}); answering as conversation"),
-                    );
-                    self.log_fail(request, events, json!({"task": reply, "reason": reason, "op": "chitchat"}));
-                    let answer = converse(&stages, request).await?;
-                    return Ok(Planned::Conversation(answer, Plan::default()));
-                }
-                Err(error) => {
-                    let error = RunError::from(error);
-                    if let RunError::Model { source, .. } = &error {
-                        self.log_fail(
-                            request,
-                            events,
-                            json!({"task": "", "reason": source.to_string(), "op": "report message"}),
-                        );
-                    }
-                    return Err(error);
-                }
-            };
-            let plan = check(&draft, &self.vocabulary, self.settings.plan);
-            events.emit(EventKind::Plan { plan: plan.clone() });
-            if plan.tasks().is_empty() {
-                self.log_fail(request, events, json!({"task": [], "reason": "the plan is empty", "op": "chitchat"}));
-                let answer = converse(&stages, request).await?;
-                return Ok(Planned::Conversation(answer, plan));
-            }
-            if let [only] = plan.tasks()
-                && jarvis_catalogue::find(&only.task).is_some_and(TaskType::is_chat_served)
-            {
-                let answer = converse(&stages, request).await?;
-                self.log_success(
-                    request,
-                    events,
-                    json!({"task": export::tasks_json(&plan), "reason": "the chat model serves the only task",
-                           "response": answer.text, "op": "chitchat"}),
-                );
-                return Ok(Planned::Conversation(answer, plan));
-            }
-            Ok(Planned::Tasks(plan))
+            let unplanned = unplanned(&plan);
+            Ok(Run { plan, outcomes, answer, conversation: false, unplanned, cancelled: cancel.is_cancelled() })
         }
         .boxed()
     }
@@ -316,18 +254,21 @@ impl HuggingGpt {
         outcomes: &[Outcome],
         events: &Events,
     ) -> Result<Answer, RunError> {
-        let written = match &self.chat {
-            Some(chat) => match answer::write(&self.stages(Arc::clone(chat), events), request, plan, outcomes).await {
-                Ok(text) => Some(text),
-                Err(error) if error.is_replay_miss() => return Err(error.into()),
-                Err(error) => match RunError::from(error) {
-                    RunError::Model { source, .. } => {
-                        events.note(Level::Warning, format!("the model could not write the answer ({source})"));
-                        None
-                    }
-                    error => return Err(error),
-                },
-            },
+        let undone = template::undone(request, plan, outcomes);
+        let written = match self.chat.as_ref().filter(|_| !plan.tasks().is_empty()) {
+            Some(chat) => {
+                match answer::write(&self.stages(Arc::clone(chat), events), request, plan, outcomes, &undone).await {
+                    Ok(text) => Some(format!("{undone}{text}")),
+                    Err(error) if error.is_replay_miss() => return Err(error.into()),
+                    Err(error) => match RunError::from(error) {
+                        RunError::Model { source, .. } => {
+                            events.note(Level::Warning, format!("the model could not write the answer ({source})"));
+                            None
+                        }
+                        error => return Err(error),
+                    },
+                }
+            }
             None => None,
         };
         let Some(text) = written else { return Ok(self.template_answer(request, plan, outcomes)) };
@@ -357,22 +298,17 @@ impl HuggingGpt {
         }
     }
 
-    fn log_fail(&self, request: &Request, events: &Events, fields: Value) {
+    pub(crate) fn log_fail(&self, request: &Request, events: &Events, fields: Value) {
         if let Some(logs) = &self.logs {
             logs.fail(events.run_id(), &request.text, fields);
         }
     }
 
-    fn log_success(&self, request: &Request, events: &Events, fields: Value) {
+    pub(crate) fn log_success(&self, request: &Request, events: &Events, fields: Value) {
         if let Some(logs) = &self.logs {
             logs.success(events.run_id(), &request.text, fields);
         }
     }
-}
-
-/// Answers as conversation: the chat model gets the original messages.
-async fn converse(stages: &Stages, request: &Request) -> Result<Answer, RunError> {
-    Ok(Answer { text: answer::converse(stages, request).await?, ..Answer::default() })
 }
 
 /// Every media path the model may truthfully name: what the request brought, what the plan took, what tasks made.

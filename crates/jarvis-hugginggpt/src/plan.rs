@@ -1,10 +1,13 @@
-//! Stage 1 with a chat model: ask for a plan, read the reply, ask once more when it cannot be read.
+//! Stage 1 with a chat model: ask for a plan, read the reply, ask once more when there is none in it or it has faults.
+
+mod schema;
 
 use jarvis_ask::{AskError, conversation_levels};
-use jarvis_chat::Message;
-use jarvis_plan::{Draft, Request, Tool, dialect};
+use jarvis_chat::{ChatReply, Message};
+use jarvis_plan::{Draft, Fault, Plan, Request, Tool, Vocabulary, check};
+use jarvis_prompt::plan::{Scope, read_plan, read_tool_calls};
 use jarvis_prompt::reader::{Want, read_json};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::attached;
 use crate::decisions::pipeline;
@@ -13,14 +16,84 @@ use crate::stages::Stages;
 
 const STAGE: &str = "parse_task";
 
-/// Asks for a plan; [`AskError::Unreadable`] when the reply holds none.
-pub(crate) async fn ask_for_plan(stages: &Stages, tools: &[Tool], request: &Request) -> Result<Draft, AskError> {
-    let settings = &stages.settings;
-    let question = stages.ask.stage(STAGE).messages(prompt(stages, tools, request)?);
-    let question = question.favour(&highlight(tools), settings.parse_bias).schema("plan", || plan_schema(tools));
-    let question = question.asking(if settings.reask { 2 } else { 1 });
-    let question = question.wanted("a JSON array of tasks").noted_as("the planner's reply");
-    question.read(|reply| read(&reply.text)).await
+/// What stage 1 asks with.
+pub(crate) struct Planning<'a> {
+    pub(crate) stages: &'a Stages,
+    /// The tools that the model may use.
+    pub(crate) offered: &'a [Tool],
+    /// The tools that a plan may name.
+    pub(crate) vocabulary: &'a Vocabulary,
+    pub(crate) request: &'a Request,
+    /// Whether a path leads to a file that the run can open although the request does not name it.
+    pub(crate) exists: &'a (dyn Fn(&str) -> bool + Sync),
+    /// Faults that somebody else mends.
+    pub(crate) tolerates: fn(&Fault) -> bool,
+}
+
+impl Planning<'_> {
+    /// Asks for a plan. One with faults is sent back once with their list; the second may have faults again.
+    ///
+    /// # Errors
+    /// [`AskError::Unreadable`] when no reply holds a plan.
+    pub(crate) async fn ask(&self) -> Result<Draft, AskError> {
+        let Planning { stages, offered, request, .. } = *self;
+        let settings = &stages.settings;
+        let question = stages.ask.stage(STAGE).messages(prompt(stages, offered, request)?);
+        let question = question.favour(&highlight(offered), settings.parse_bias).schema("plan", || schema::of(offered));
+        let question = question.asking(if settings.reask { 2 } else { 1 });
+        let mut attempts = question.wanted("a JSON array of tasks").noted_as("the planner's reply").attempts();
+        let mut kept: Option<Draft> = None;
+        loop {
+            let reply = match attempts.next().await {
+                Ok(reply) => reply,
+                Err(error) => match kept {
+                    Some(draft) => return Ok(draft),
+                    None => return Err(error),
+                },
+            };
+            let refused = match self.read(&reply) {
+                Ok(draft) => match self.faults(&draft) {
+                    None => return Ok(draft),
+                    Some(faults) => {
+                        kept = Some(draft);
+                        attempts.refuse(&reply, &faults)
+                    }
+                },
+                Err(reason) => attempts.refuse(&reply, &reason),
+            };
+            match (refused, kept.take()) {
+                (Ok(()), draft) => kept = draft,
+                (Err(_), Some(draft)) => return Ok(draft),
+                (Err(error), None) => return Err(error),
+            }
+        }
+    }
+
+    fn read(&self, reply: &ChatReply) -> Result<Draft, String> {
+        let scope = Scope { tools: self.vocabulary, request: self.request, exists: self.exists };
+        if !reply.tool_uses.is_empty() {
+            let called = reply.tool_uses.iter().map(|used| (used.name.clone(), Value::String(used.arguments.clone())));
+            return Ok(read_tool_calls(&called.collect::<Vec<_>>(), scope));
+        }
+        read(&reply.text, scope)
+    }
+
+    /// The faults of a plan, as a list that the model can act on.
+    fn faults(&self, draft: &Draft) -> Option<String> {
+        let plan = check(draft, self.vocabulary, self.stages.settings.plan);
+        let faults = listed(&plan, self.tolerates);
+        (!faults.is_empty())
+            .then(|| format!("the plan has faults:\n{}\nMend these and keep the rest", faults.join("\n")))
+    }
+}
+
+/// The faults of a plan, a line each.
+fn listed(plan: &Plan, tolerates: fn(&Fault) -> bool) -> Vec<String> {
+    let of = |task: &jarvis_plan::Task| {
+        let line = |fault: &Fault| format!("- task {} (`{}`): {fault}", task.id, task.task);
+        task.faults.iter().filter(|fault| !tolerates(fault)).map(line).collect::<Vec<_>>()
+    };
+    plan.tasks().iter().flat_map(of).collect()
 }
 
 pub(crate) fn prompt(stages: &Stages, tools: &[Tool], request: &Request) -> Result<Vec<Message>, AskError> {
@@ -36,49 +109,21 @@ pub(crate) fn prompt(stages: &Stages, tools: &[Tool], request: &Request) -> Resu
 }
 
 /// Reads a reply as a draft; the error says what is wrong in words that the model can act on.
-pub(crate) fn read(reply: &str) -> Result<Draft, String> {
-    let read = read_json(reply, Want::Array).map_err(|error| error.to_string())?;
-    let mut draft = if pipeline::read::is_pipeline(&read.value) {
-        pipeline::read::to_draft(&pipeline::read::value(&read.value)?.tasks)
-    } else {
-        dialect::read(&read.value).map_err(|error| error.to_string())?
-    };
-    draft.raw = reply.to_owned();
-    draft.notes.splice(0..0, read.mended.iter().map(|mend| format!("the planner's reply was mended: {mend}").into()));
-    Ok(draft)
+pub(crate) fn read(reply: &str, scope: Scope<'_>) -> Result<Draft, String> {
+    if let Ok(read) = read_json(reply, Want::Array)
+        && pipeline::read::is_pipeline(&read.value)
+    {
+        let mut draft = pipeline::read::to_draft(&pipeline::read::value(&read.value)?.tasks);
+        draft.raw = reply.to_owned();
+        let mends = read.mended.iter().map(|mend| format!("the planner's reply was mended: {mend}").into());
+        draft.notes.splice(0..0, mends);
+        return Ok(draft);
+    }
+    read_plan(reply, scope).map_err(|error| error.to_string())
 }
 
 /// A line that holds every word of the plan format, for the highlight ids.
 fn highlight(tools: &[Tool]) -> String {
     let names: Vec<String> = tools.iter().map(|tool| format!("\"{}\"", tool.name)).collect();
     format!(r#"{{"task": {}, "args", "text", "path", "dep", "id", "<GENERATED>-"}}"#, names.join(", "))
-}
-
-/// The plan format as JSON Schema. Strict endpoints want an object at the root, so the array stands in `tasks`.
-fn plan_schema(tools: &[Tool]) -> Value {
-    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    let mut args: Vec<&str> = Vec::new();
-    for param in tools.iter().flat_map(|tool| &tool.params) {
-        if !args.contains(&param.name.as_str()) {
-            args.push(&param.name);
-        }
-    }
-    let properties: serde_json::Map<String, Value> =
-        args.iter().map(|name| ((*name).to_owned(), json!({"type": ["string", "null"]}))).collect();
-    json!({
-        "type": "object",
-        "properties": {"tasks": {"type": "array", "items": {
-            "type": "object",
-            "properties": {
-                "task": {"type": "string", "enum": names},
-                "id": {"type": "integer"},
-                "dep": {"type": "array", "items": {"type": "integer"}},
-                "args": {"type": "object", "properties": properties, "required": args, "additionalProperties": false},
-            },
-            "required": ["task", "id", "dep", "args"],
-            "additionalProperties": false,
-        }}},
-        "required": ["tasks"],
-        "additionalProperties": false,
-    })
 }

@@ -5,6 +5,7 @@
 
 mod files;
 mod pipeline;
+mod tools;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
@@ -17,7 +18,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::decisions::examples::{INFER_OBJECTS, OBJECTS_SEEN};
-use crate::untrusted::shown;
 
 pub use files::{demos_text, prompt_text};
 pub use pipeline::{ModelsShown, PipelineChoice, PipelinePlan};
@@ -100,9 +100,6 @@ pub struct ResponseResults<'a> {
 /// The placeholder that decision-only configurations write for the list of task names.
 const LIST_PLACEHOLDER: &str = "[TASKS_LIST_WILL_BE_REPLACED_DYNAMICALLY]";
 
-/// How much of a tool's description is shown, in characters.
-const DESCRIPTION_SHOWN: usize = 120;
-
 impl Prompts {
     pub const STAGES: [&'static str; 9] = [
         "parse_task",
@@ -176,11 +173,18 @@ impl Prompts {
             "input": input,
             "context": ask.history,
             "attachments": attachments,
-            "tools": ask.tools.iter().map(tool_line).collect::<Vec<_>>(),
+            "tools": ask.tools.iter().map(tools::line).collect::<Vec<_>>(),
             "tasks": quoted.join(", "),
             "objects_seen": objects,
         });
-        template.render_with(&context, |demo| fitting.contains(&demo))
+        let mut turns = template.render_with(&context, |demo| fitting.contains(&demo))?;
+        // The few that are left of the built-in ones show no call of these tools.
+        let wanted = demos.min(tools::DEMOS).saturating_sub(fitting.len());
+        if !self.own_demos {
+            let last = turns.len().saturating_sub(1);
+            turns.splice(last..last, tools::demos(ask.tools, wanted));
+        }
+        Ok(turns)
     }
 
     pub fn choose_model(&self, ask: &ChooseModel<'_>) -> Result<Vec<Turn>, TemplateError> {
@@ -254,32 +258,8 @@ static STOCK_LIST: LazyLock<Regex> = LazyLock::new(|| {
 /// True for a list most of whose names are task types of the registry: configurations of the original hold it.
 fn is_stock_list(list: &str) -> bool {
     let names: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
-    let stock = names.iter().filter(|name| is_stock(name)).count();
+    let stock = names.iter().filter(|name| tools::is_stock(name)).count();
     stock * 2 > names.len()
-}
-
-/// One line for one tool: `name(argument, optional?) -> kinds: description`.
-fn tool_line(tool: &Tool) -> String {
-    let params: Vec<String> = (tool.params.iter())
-        .map(|param| if param.required { param.name.clone() } else { format!("{}?", param.name) })
-        .collect();
-    let mut line = format!("{}({})", tool.name, params.join(", "));
-    if !tool.outputs.is_empty() {
-        let outputs: Vec<&str> = tool.outputs.iter().map(|kind| kind.as_str()).collect();
-        line.push_str(&format!(" -> {}", outputs.join(", ")));
-    }
-    let plain: String = tool.description.chars().filter(|char| !jarvis_net::text::is_hidden(*char)).collect();
-    let description = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    if !description.is_empty() && !is_stock(&tool.name) {
-        line.push_str(&format!(": {}", shown(&description, DESCRIPTION_SHOWN)));
-    }
-    line
-}
-
-/// True for the task types of the registry: every chat model knows what their names mean, so their descriptions are not
-/// worth their tokens.
-fn is_stock(name: &str) -> bool {
-    jarvis_catalogue::find(name).is_some()
 }
 
 fn attachment(resource: &Resource) -> Value {
@@ -289,7 +269,8 @@ fn attachment(resource: &Resource) -> Value {
         Kind::Audio => "audio",
         Kind::Video => "video",
     };
-    match &resource.name {
+    // A file is told under the one spelling that a plan may use; of a text, its name says how it begins.
+    match resource.name.as_ref().filter(|_| !resource.kind.is_media()) {
         Some(name) => json!({key: resource.as_arg(), "name": name}),
         None => json!({key: resource.as_arg()}),
     }

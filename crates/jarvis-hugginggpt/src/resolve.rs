@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use jarvis_catalogue::TaskOutput;
-use jarvis_engine::{Outcomes, Resolved, Resolver, Unresolved, fill, finished};
-use jarvis_plan::{Arg, ErrorCode, Kind, Outcome, Status, Task, TaskId, Vocabulary, text_of};
+use jarvis_engine::{Outcomes, Resolved, Resolver, Unresolved, fill, finished, part, unavailable};
+use jarvis_plan::{Arg, ErrorCode, FieldPath, Kind, Outcome, Status, Task, TaskId, Vocabulary, schema, text_of};
 use serde_json::Value;
 
 /// Resolves references by kind.
@@ -19,7 +19,8 @@ use serde_json::Value;
 /// The second and third leave a note. A task that did not succeed has no output, whatever its error says; when its own
 /// argument does not help either, the task that needs it is skipped. A task that only waits for a failed one can run.
 ///
-/// An argument that no schema describes is text, whatever JSON the planner wrote.
+/// A path behind the reference leads into the result as data. An argument that no schema describes is text, whatever JSON
+/// the planner wrote; one that comes of results must be what its schema takes.
 #[derive(Debug, Clone)]
 pub(crate) struct ByKind(pub(crate) Arc<Vocabulary>);
 
@@ -46,16 +47,60 @@ impl Resolution<'_> {
         let kind = kind_of(self.vocabulary, &self.task.task, name);
         // No path is made of a path and words: the medium itself is what was meant.
         if kind.is_media()
-            && arg.as_output().is_none()
+            && arg.as_reference().is_none()
             && let Some(of) = arg.references().next()
         {
             notes.push(format!("`{name}` is the output of task {of} alone; the words around it were left out"));
             return self.reference(name, kind, of, notes).map(Value::String);
         }
-        let value = fill(name, arg, &mut |name, of| self.reference(name, kind, of, notes).map(Value::String))?;
-        let tool = self.vocabulary.find(&self.task.task);
-        let is_described = tool.and_then(|tool| tool.param(name)).is_some_and(|param| param.schema.is_some());
-        Ok(if is_described { value } else { Value::String(text_of(&value).into_owned()) })
+        let schema = self.schema(name);
+        let value = fill(name, arg, &mut |name, of, path| {
+            if !path.is_empty() {
+                return self.part(name, of, path);
+            }
+            // Alone, data stays data where the tool takes data.
+            if let (Some(schema), Some(_)) = (schema, arg.as_output())
+                && let Some(data) = self.data(of).filter(|data| schema::takes(schema, data))
+            {
+                return Ok(data);
+            }
+            self.reference(name, kind, of, notes).map(Value::String)
+        })?;
+        match schema {
+            None => Ok(Value::String(text_of(&value).into_owned())),
+            Some(_) if arg.as_value().is_some() => Ok(value),
+            Some(schema) => self.typed(name, value, schema),
+        }
+    }
+
+    fn schema(&self, name: &str) -> Option<&Value> {
+        self.vocabulary.find(&self.task.task)?.param(name)?.schema.as_ref()
+    }
+
+    /// A value that came of results, as the tool takes it.
+    fn typed(&self, name: &str, value: Value, schema: &Value) -> Result<Value, Unresolved> {
+        let value = schema::coerced(value, schema);
+        if schema::takes(schema, &value) {
+            return Ok(value);
+        }
+        let (shown, takes) = (schema::shown(&value), schema::in_words(schema));
+        let message = format!("`{name}` became {shown} of `{}`, but must be {takes}", self.task.task);
+        Err(Unresolved::failed(ErrorCode::InvalidInput, message))
+    }
+
+    /// The result of a task as data, where it is more than a text.
+    fn data(&self, of: TaskId) -> Option<Value> {
+        let outcome = self.outcomes.outcome(of).filter(|outcome| outcome.succeeded())?;
+        TaskOutput::of(outcome)?.data().filter(|data| !data.is_string())
+    }
+
+    /// A part of what a task gave.
+    fn part(&self, name: &str, of: TaskId, path: &FieldPath) -> Result<Value, Unresolved> {
+        let outcome = finished(name, of, self.outcomes)?;
+        match (TaskOutput::of(outcome), outcome.succeeded()) {
+            (Some(output), true) => part(name, outcome, &output.data().unwrap_or(output.0), path),
+            _ => Err(unavailable(name, outcome)),
+        }
     }
 
     fn reference(&self, name: &str, kind: Kind, of: TaskId, notes: &mut Vec<String>) -> Result<String, Unresolved> {

@@ -5,8 +5,10 @@ use jarvis_plan::Limits as PlanLimits;
 
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Re-ask once, quoting the error, when the planner's reply cannot be read.
+    /// Ask once more when the planner's reply cannot be read or has faults, quoting what is wrong.
     pub reask: bool,
+    /// Let the offline planner plan when no plan of the chat model can run.
+    pub last_resort: bool,
     pub plan: PlanLimits,
     pub engine: EngineLimits,
     /// Tokens left free for the model's reply in every prompt.
@@ -28,6 +30,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             reask: true,
+            last_resort: true,
             plan: PlanLimits::default(),
             engine: EngineLimits::default(),
             reserve_tokens: 800,

@@ -137,7 +137,7 @@ pub trait ModelSource: Send + Sync {
             dep: Vec::new(),
             args: [("text".to_owned(), jarvis_plan::Arg::literal("x"))].into_iter().collect(),
             unfolded_from: None,
-            fault: None,
+            faults: Vec::new(),
         };
         let named = |id: &str, host: Option<Host>| ServiceModel { id: id.to_owned(), host, ..ServiceModel::default() };
         match self.find(&planned, task).await {

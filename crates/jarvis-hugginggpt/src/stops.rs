@@ -8,7 +8,7 @@ use jarvis_plan::{EventKind, Outcome, Request};
 use tokio_util::sync::CancellationToken;
 
 use crate::pipeline::{HuggingGpt, Planned};
-use jarvis_pipeline::RunError;
+use jarvis_pipeline::{RunError, unplanned};
 
 impl HuggingGpt {
     pub async fn run_plan_only(
@@ -51,8 +51,11 @@ impl HuggingGpt {
             }
             Planned::Conversation(..) => Vec::new(),
         };
-        let spoken = matches!(planned, Planned::Conversation(..));
-        let ok = !cancel.is_cancelled() && (spoken || outcomes.iter().any(Outcome::succeeded));
+        let done = match &planned {
+            Planned::Tasks(plan) => outcomes.iter().any(Outcome::succeeded) && unplanned(plan).is_empty(),
+            Planned::Conversation(..) => true,
+        };
+        let ok = !cancel.is_cancelled() && done;
         self.report_done(ok, cancel.is_cancelled(), events, began);
         Ok((planned, outcomes))
     }

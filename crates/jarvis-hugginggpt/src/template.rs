@@ -5,6 +5,7 @@ mod words;
 use std::fmt::Write;
 
 use jarvis_catalogue::{Output, TaskOutput};
+use jarvis_pipeline::not_done;
 use jarvis_plan::{Language, NoteKind, Outcome, Plan, Request, Source, Status};
 use serde_json::Value;
 
@@ -28,7 +29,13 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], show:
         out.push_str(&(words.summary)(done, outcomes.len()));
         out.push('\n');
     }
-    for outcome in outcomes {
+    // What was not done comes first.
+    let (failed, done): (Vec<&Outcome>, Vec<&Outcome>) = outcomes.iter().partition(|outcome| !outcome.succeeded());
+    let left_out = plan.notes().iter().filter(|note| note.kind == NoteKind::LeftOut);
+    for note in left_out {
+        let _ = writeln!(out, "{}: {note}", words.note);
+    }
+    for outcome in failed.into_iter().chain(done) {
         let number = if outcomes.len() > 1 { format!("{}. ", outcome.id.0 + 1) } else { String::new() };
         let _ = write!(out, "{number}{}", title(&outcome.task, language));
         if let Some(name) = about(request, outcome) {
@@ -44,10 +51,24 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], show:
             Status::Cancelled => failure(&mut out, words.cancelled, outcome, language),
         }
     }
-    for note in plan.notes().iter().filter(|note| note.kind == NoteKind::LeftOut) {
-        let _ = writeln!(out, "{}: {note}", words.note);
-    }
     by_name(out.trim_end().to_owned(), request)
+}
+
+/// What was not done, in the language of the request, a line each with an empty line after them; empty when all was done.
+pub(crate) fn undone(request: &Request, plan: &Plan, outcomes: &[Outcome]) -> String {
+    let words = Words::of(Language::of(&request.text));
+    let mut lines: Vec<String> =
+        not_done(plan, outcomes).iter().map(|what| format!("{}{what}", capitalised(words.not_done))).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    lines.push("\n".to_owned());
+    lines.join("\n")
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// The file that a task is about, by the name the person gave it.

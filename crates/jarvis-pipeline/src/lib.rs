@@ -25,7 +25,7 @@
 //!         cx.report(&request, async {
 //!             let question = cx.model(self.name())?.stage("direct").messages(vec![Turn::user(&request.text).into()]);
 //!             let answer = Answer { text: question.call().await?.text, ..Answer::default() };
-//!             Ok(Run { plan: Plan::default(), outcomes: Vec::new(), answer, conversation: true, cancelled: false })
+//!             Ok(Run { plan: Plan::default(), outcomes: Vec::new(), answer, conversation: true, unplanned: Vec::new(), cancelled: false })
 //!         })
 //!         .await
 //!     }
@@ -54,7 +54,7 @@ use jarvis_plan::Request;
 
 pub use context::{Limits, RunContext};
 pub use error::RunError;
-pub use run::{Run, report_end, resources};
+pub use run::{Run, not_done, report_end, resources, unplanned};
 
 /// A way to carry out a request.
 #[async_trait]

@@ -1,10 +1,11 @@
 //! Runs that have ended.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use jarvis_catalogue::TaskOutput;
 use jarvis_events::Events;
-use jarvis_plan::{Answer, AnswerResource, EventKind, Outcome, Plan};
+use jarvis_plan::{Answer, AnswerResource, EventKind, NoteKind, Outcome, Plan, TaskId};
 
 use crate::RunError;
 
@@ -19,14 +20,33 @@ pub struct Run {
     pub answer: Answer,
     /// Whether the request was answered as conversation, without tasks.
     pub conversation: bool,
+    /// What was asked for and is not in the plan, or could never run, a sentence each without a full stop.
+    pub unplanned: Vec<String>,
     /// Whether the run was cancelled. Outcomes and answer then cover what was done before.
     pub cancelled: bool,
 }
 
 impl Run {
-    /// Whether the answer rests on something: conversation, or at least one task that succeeded.
+    /// Whether the request was carried out: all of it was planned, and at least one task succeeded, or it was answered in
+    /// conversation. Of several tasks some may have failed, of which the answer tells first.
     pub fn ok(&self) -> bool {
-        !self.cancelled && (self.conversation || self.outcomes.iter().any(Outcome::succeeded))
+        let done = self.conversation || self.outcomes.iter().any(Outcome::succeeded);
+        !self.cancelled && self.unplanned.is_empty() && done
+    }
+
+    /// Why the run is not ok, as a stable word.
+    pub fn reason(&self) -> Option<&'static str> {
+        if self.ok() {
+            None
+        } else if self.cancelled {
+            Some("cancelled")
+        } else if self.outcomes.is_empty() {
+            Some("no_plan")
+        } else if self.outcomes.iter().any(Outcome::succeeded) {
+            Some("partial")
+        } else {
+            Some("failed")
+        }
     }
 }
 
@@ -44,6 +64,29 @@ pub fn report_end(ended: Result<Run, RunError>, events: &Events, began: Instant)
         Err(error) => events.emit(error.event(began)),
     }
     ended
+}
+
+/// What a plan leaves undone whatever its tasks do: its tasks with faults, and what was left out of it, a sentence each.
+pub fn unplanned(plan: &Plan) -> Vec<String> {
+    let faulty = plan.tasks().iter().filter(|task| !task.faults.is_empty()).map(|task| {
+        let faults: Vec<String> = task.faults.iter().map(ToString::to_string).collect();
+        format!("task {} (`{}`): {}", task.id.0 + 1, task.task, faults.join("; "))
+    });
+    let left_out = plan.notes().iter().filter(|note| note.kind == NoteKind::LeftOut).map(|note| note.text.clone());
+    faulty.chain(left_out).collect()
+}
+
+/// What a run did not do: [`unplanned`], and the tasks that failed and that no other task was to use, a sentence each.
+pub fn not_done(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
+    let used: HashSet<TaskId> = plan.tasks().iter().flat_map(|task| task.dep.iter().copied()).collect();
+    let is_faulty = |id: TaskId| plan.task(id).is_some_and(|task| !task.faults.is_empty());
+    let failed =
+        outcomes.iter().filter(|outcome| !outcome.succeeded() && !used.contains(&outcome.id) && !is_faulty(outcome.id));
+    let failed = failed.map(|outcome| {
+        let why = outcome.error.as_ref().map_or(outcome.status.as_str(), |error| error.message.as_str());
+        format!("task {} (`{}`): {why}", outcome.id.0 + 1, outcome.task)
+    });
+    unplanned(plan).into_iter().chain(failed).collect()
 }
 
 /// The files that tasks made, in task order, without repeats.

@@ -1,6 +1,9 @@
 //! Arguments: JSON values in which the output of other tasks may stand.
 //!
-//! In text a reference is written `<GENERATED>-k`; `<GENERATED-k>`, blanks inside and any letter case are read as well.
+//! In text a reference is written `<GENERATED>-k`, with a path into the output behind it where only a part is meant:
+//! `<GENERATED>-k.flights[0].number`. Where such a reference would run into the text behind it, it is written
+//! `<GENERATED-k.flights[0].number>`. Blanks inside and any letter case are read as well; what else models write for
+//! references is put into this form by `jarvis_prompt::plan`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +14,7 @@ use regex::Regex;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::TaskId;
+use crate::{FieldPath, TaskId};
 
 /// A reference as a planner wrote it: the id it named, or none (`<GENERATED>` alone).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,6 +27,26 @@ pub enum Piece<R> {
     Text(String),
     /// The output of the task that `R` names.
     Output(R),
+    /// A part of that output.
+    Part(R, FieldPath),
+}
+
+impl<R: Copy> Piece<R> {
+    /// This piece with a path, where it is an output.
+    fn part(self, path: &FieldPath) -> Piece<R> {
+        match self {
+            Piece::Output(of) => Piece::Part(of, path.clone()),
+            Piece::Text(_) | Piece::Part(..) => self,
+        }
+    }
+
+    /// The task that it refers to.
+    fn of(&self) -> Option<R> {
+        match self {
+            Piece::Text(_) => None,
+            Piece::Output(of) | Piece::Part(of, _) => Some(*of),
+        }
+    }
 }
 
 /// An argument. `R` is [`DraftRef`] before the check and [`TaskId`] after it, so a plan cannot hold a reference that was
@@ -60,6 +83,11 @@ impl<R: Copy> Arg<R> {
         Arg::Text(vec![Piece::Output(of)])
     }
 
+    /// An argument that is a part of one task's output; all of it where the path is empty.
+    pub fn part(of: R, path: FieldPath) -> Arg<R> {
+        if path.is_empty() { Arg::output(of) } else { Arg::Text(vec![Piece::Part(of, path)]) }
+    }
+
     /// A text argument; neighbouring texts are joined.
     pub fn text(pieces: impl IntoIterator<Item = Piece<R>>) -> Arg<R> {
         let mut joined: Vec<Piece<R>> = Vec::new();
@@ -77,14 +105,16 @@ impl<R: Copy> Arg<R> {
         }
     }
 
-    pub(crate) fn list(items: Vec<Arg<R>>) -> Arg<R> {
+    /// A list; a value where no element holds a reference.
+    pub fn list(items: Vec<Arg<R>>) -> Arg<R> {
         match items.iter().map(Arg::as_value).collect::<Option<Vec<&Value>>>() {
             Some(values) => Arg::Value(values.into_iter().cloned().collect()),
             None => Arg::List(items),
         }
     }
 
-    pub(crate) fn object(fields: IndexMap<String, Arg<R>>) -> Arg<R> {
+    /// An object; a value where no field holds a reference.
+    pub fn object(fields: IndexMap<String, Arg<R>>) -> Arg<R> {
         if fields.values().all(|field| field.as_value().is_some()) {
             Arg::Value(
                 fields.iter().filter_map(|(name, field)| Some((name.clone(), field.as_value()?.clone()))).collect(),
@@ -119,24 +149,29 @@ impl<R: Copy> Arg<R> {
     pub fn references(&self) -> Box<dyn Iterator<Item = R> + '_> {
         match self {
             Arg::Value(_) => Box::new(std::iter::empty()),
-            Arg::Text(pieces) => Box::new(pieces.iter().filter_map(|piece| match piece {
-                Piece::Output(of) => Some(*of),
-                Piece::Text(_) => None,
-            })),
+            Arg::Text(pieces) => Box::new(pieces.iter().filter_map(Piece::of)),
             Arg::List(items) => Box::new(items.iter().flat_map(Arg::references)),
             Arg::Object(fields) => Box::new(fields.values().flat_map(Arg::references)),
         }
     }
 
-    /// The reference, when the argument is nothing but one.
+    /// The task, when the argument is nothing but its output.
     pub fn as_output(&self) -> Option<R> {
+        match self.as_reference()? {
+            Piece::Output(of) => Some(*of),
+            Piece::Part(..) | Piece::Text(_) => None,
+        }
+    }
+
+    /// The reference, to an output or a part of one, when the argument is nothing but one.
+    pub fn as_reference(&self) -> Option<&Piece<R>> {
         let Arg::Text(pieces) = self else { return None };
         let mut found = None;
         for piece in pieces {
             match piece {
-                Piece::Output(of) if found.is_none() => found = Some(*of),
                 Piece::Text(text) if text.trim().is_empty() => {}
-                Piece::Output(_) | Piece::Text(_) => return None,
+                Piece::Output(_) | Piece::Part(..) if found.is_none() => found = Some(piece),
+                Piece::Output(_) | Piece::Part(..) | Piece::Text(_) => return None,
             }
         }
         found
@@ -157,7 +192,7 @@ impl<R: Copy> Arg<R> {
                         }
                         Piece::Text(text) if text.trim() == "," && !separated => separated = true,
                         Piece::Text(text) if text.trim().is_empty() => {}
-                        Piece::Output(_) | Piece::Text(_) => return None,
+                        Piece::Output(_) | Piece::Part(..) | Piece::Text(_) => return None,
                     }
                 }
                 (list.len() >= 2 && !separated).then_some(list)
@@ -179,14 +214,15 @@ impl<R: Copy> Arg<R> {
         self.as_value().map(text_of)
     }
 
-    /// Maps each reference to pieces of another reference type. A reference that is an element of an array becomes as many
-    /// elements as there are outputs among its pieces.
+    /// Maps each reference to pieces of another reference type; the path of a part goes to each output among them. A
+    /// reference that is an element of an array becomes as many elements as there are outputs among its pieces.
     pub fn map<S: Copy>(&self, replace: &mut dyn FnMut(R) -> Vec<Piece<S>>) -> Arg<S> {
         match self {
             Arg::Value(value) => Arg::Value(value.clone()),
             Arg::Text(pieces) => Arg::text(pieces.iter().flat_map(|piece| match piece {
                 Piece::Text(text) => vec![Piece::Text(text.clone())],
                 Piece::Output(of) => replace(*of),
+                Piece::Part(of, path) => replace(*of).into_iter().map(|piece| piece.part(path)).collect(),
             })),
             Arg::List(items) => Arg::list(
                 items
@@ -198,7 +234,7 @@ impl<R: Copy> Arg<R> {
                             let several = pieces.len() > 1;
                             pieces
                                 .into_iter()
-                                .filter(|piece| !several || matches!(piece, Piece::Output(_)))
+                                .filter(|piece| !several || piece.of().is_some())
                                 .map(|piece| Arg::text([piece]))
                                 .collect()
                         }
@@ -222,7 +258,7 @@ pub fn text_of(value: &Value) -> Cow<'_, str> {
 }
 
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)<\s*generated\s*>\s*-\s*([0-9]+)|<\s*generated\s*-\s*([0-9]+)\s*>|<\s*generated\s*>")
+    Regex::new(r"(?i)<\s*generated\s*>\s*-\s*([0-9]+)|<\s*generated\s*-\s*([0-9]+)([\w.\[\]]*)\s*>|<\s*generated\s*>")
         .expect("the reference pattern is valid")
 });
 
@@ -242,9 +278,29 @@ impl Arg<DraftRef> {
                 Some(Ok(id)) => DraftRef(Some(i64::from(id))),
                 Some(Err(_)) => continue,
             };
-            pieces.push(Piece::Text(between(end, whole.start())));
-            pieces.push(Piece::Output(reference));
-            end = whole.end();
+            let before = between(end, whole.start());
+            let path = match (found.get(1), found.get(3)) {
+                (None, Some(inside)) => {
+                    let (path, length) = FieldPath::at_start(inside.as_str());
+                    if length < inside.len() {
+                        continue;
+                    }
+                    end = whole.end();
+                    path
+                }
+                (Some(_), _) => {
+                    let behind = text.get(whole.end()..).expect("matches end between characters");
+                    let (path, length) = FieldPath::at_start(behind);
+                    end = whole.end() + length;
+                    path
+                }
+                (None, None) => {
+                    end = whole.end();
+                    FieldPath::default()
+                }
+            };
+            pieces.push(Piece::Text(before));
+            pieces.push(if path.is_empty() { Piece::Output(reference) } else { Piece::Part(reference, path) });
         }
         pieces.push(Piece::Text(between(end, text.len())));
         Arg::text(pieces)
@@ -296,19 +352,27 @@ impl<R: Named> Arg<R> {
 fn written<R: Named>(pieces: &[Piece<R>]) -> String {
     let mut text = String::new();
     let mut pieces = pieces.iter().peekable();
+    let whole = FieldPath::default();
     while let Some(piece) = pieces.next() {
-        match piece {
-            Piece::Text(literal) => text.push_str(literal),
-            Piece::Output(of) => {
-                let digit_follows =
-                    matches!(pieces.peek(), Some(Piece::Text(text)) if text.starts_with(|c: char| c.is_ascii_digit()));
-                match of.id() {
-                    // The other spelling, so that the digits that follow are not read as part of the id.
-                    Some(id) if digit_follows => text.push_str(&format!("<GENERATED-{id}>")),
-                    Some(id) => text.push_str(&format!("<GENERATED>-{id}")),
-                    None => text.push_str("<GENERATED>"),
-                }
+        let (of, path) = match piece {
+            Piece::Text(literal) => {
+                text.push_str(literal);
+                continue;
             }
+            Piece::Output(of) => (of, &whole),
+            Piece::Part(of, path) => (of, path),
+        };
+        let goes_on = match pieces.peek() {
+            Some(Piece::Text(rest)) => {
+                rest.starts_with(|c: char| c.is_alphanumeric() || c == '_') || FieldPath::at_start(rest).1 > 0
+            }
+            Some(Piece::Output(_) | Piece::Part(..)) | None => false,
+        };
+        match of.id() {
+            // What follows must not be read as a part of the id or of the path.
+            Some(id) if goes_on => text.push_str(&format!("<GENERATED-{id}{path}>")),
+            Some(id) => text.push_str(&format!("<GENERATED>-{id}{path}")),
+            None => text.push_str("<GENERATED>"),
         }
     }
     text

@@ -1,11 +1,13 @@
 //! The check: a [`Draft`] in, a [`Plan`] out, whatever the draft looks like.
 //!
 //! Names are put in their proper spelling, ids made unique and dense, bare references bound, dependencies united with
-//! references, cycles broken, lists of references unfolded into copies. A task that cannot run keeps its place with a
-//! [`Fault`]; nothing else is lost without a note. Checking a checked plan again changes nothing.
+//! references, cycles broken, lists of references unfolded into copies, values typed by the schemas of the tools. A task that
+//! cannot run keeps its place with its [`Fault`]s; nothing else is lost without a note. Checking a checked plan again changes
+//! nothing.
 //!
 //! It does not look at whether files exist or models are available: that is the work of later stages.
 
+mod args;
 mod cycles;
 mod ids;
 mod unfold;
@@ -36,7 +38,7 @@ struct Node {
     dep: Vec<i64>,
     args: IndexMap<String, Arg<DraftRef>>,
     unfolded_from: Option<i64>,
-    fault: Option<Fault>,
+    faults: Vec<Fault>,
 }
 
 impl Node {
@@ -52,7 +54,9 @@ impl Node {
     }
 
     fn fail(&mut self, fault: Fault) {
-        self.fault.get_or_insert(fault);
+        if !self.faults.contains(&fault) {
+            self.faults.push(fault);
+        }
     }
 }
 
@@ -100,6 +104,7 @@ impl Plan {
         cycles::break_all(&mut nodes, &mut notes);
         unfold::all(&mut nodes, vocabulary, limits, &mut notes);
         unite(&mut nodes, &mut notes);
+        args::hold(nodes.get_mut(before..).expect("tasks were only added"), vocabulary, &mut notes);
         ids::dense(&mut nodes, &mut notes);
         self.tasks.extend(nodes.into_iter().skip(before).map(finish));
         self.notes.append(&mut notes.0);
@@ -117,19 +122,23 @@ fn checked(task: &Task) -> Node {
         dep: task.dep.iter().copied().map(id).collect(),
         args: task.args.iter().map(|(name, arg)| (name.clone(), drafted(arg))).collect(),
         unfolded_from: task.unfolded_from,
-        fault: task.fault.clone(),
+        faults: task.faults.clone(),
     }
 }
 
 fn start(task: &DraftTask, vocabulary: &Vocabulary) -> Node {
     let tool = vocabulary.find(&task.task);
+    let mut faults = task.faults.clone();
+    if tool.is_none() && !faults.iter().any(|fault| matches!(fault, Fault::AmbiguousTask { .. })) {
+        faults.insert(0, Fault::UnknownTask { nearest: vocabulary.nearest(&task.task) });
+    }
     Node {
         id: task.id,
         task: tool.map_or_else(|| task.task.clone(), |tool| tool.name.clone()),
         dep: task.dep.clone(),
         args: task.args.clone(),
         unfolded_from: task.unfolded_from,
-        fault: tool.is_none().then_some(Fault::UnknownTask),
+        faults,
     }
 }
 
@@ -179,7 +188,7 @@ fn unite(nodes: &mut [Node], notes: &mut Notes) {
             }
         }
         // References inside a cycle are kept as written but are not followed.
-        if node.fault != Some(Fault::ReferenceCycle) {
+        if !node.faults.contains(&Fault::ReferenceCycle) {
             for id in node.referenced() {
                 if id != node.id && known.contains(&id) && !dep.contains(&id) {
                     dep.push(id);
@@ -208,5 +217,5 @@ fn finish(node: Node) -> Task {
         })
         .collect();
     let unfolded_from = node.unfolded_from.filter(|id| ids::is_usable(*id));
-    Task { task: node.task, id: id(node.id), dep, args, unfolded_from, fault: node.fault }
+    Task { task: node.task, id: id(node.id), dep, args, unfolded_from, faults: node.faults }
 }

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::{Arg, DraftRef, Note, Plan};
+use crate::{Arg, DraftRef, Fault, Note, Plan};
 
 /// Tasks as some planner proposed them, with the raw reply when a model wrote it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -29,6 +29,8 @@ pub struct DraftTask {
     pub args: IndexMap<String, Arg<DraftRef>>,
     /// The id of the task that this one is an unfolded copy of, when an earlier check unfolded it.
     pub unfolded_from: Option<i64>,
+    /// What is wrong with it, where reading it showed that already.
+    pub faults: Vec<Fault>,
 }
 
 impl DraftTask {
@@ -38,7 +40,14 @@ impl DraftTask {
 
     /// A task without dependencies and arguments.
     pub fn new(id: i64, task: impl Into<String>) -> DraftTask {
-        DraftTask { id, task: task.into(), dep: Vec::new(), args: IndexMap::new(), unfolded_from: None }
+        DraftTask {
+            id,
+            task: task.into(),
+            dep: Vec::new(),
+            args: IndexMap::new(),
+            unfolded_from: None,
+            faults: Vec::new(),
+        }
     }
 
     /// Adds an argument, read as a planner writes it.
@@ -66,6 +75,7 @@ impl From<&Plan> for Draft {
                 dep: task.dep.iter().map(|id| i64::from(id.0)).collect(),
                 args: task.args.iter().map(|(name, arg)| (name.clone(), Arg::of(&arg.to_value()))).collect(),
                 unfolded_from: task.unfolded_from,
+                faults: Vec::new(),
             })
             .collect();
         Draft { tasks, raw: String::new(), notes: Vec::new() }

@@ -70,7 +70,7 @@ pub fn plan(plan: &Plan, extra: impl Fn(TaskId) -> Vec<String>) -> Diagram {
             details: task.args.iter().map(|(name, arg)| (name.clone(), arg.to_string())).collect(),
             extra: extra(task.id),
             description: String::new(),
-            fault: task.fault.as_ref().map(ToString::to_string),
+            fault: task.faults.first().map(ToString::to_string),
         });
         let before = task.dep.iter().filter_map(|dep| places.get(dep));
         diagram.edges.extend(before.map(|from| Edge { from: *from, to, label: None }));

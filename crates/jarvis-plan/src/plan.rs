@@ -8,7 +8,7 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::{Arg, TaskId};
+use crate::{Arg, Fault, TaskId};
 
 /// A checked task graph: no cycle, no dangling reference, ids exactly `0..tasks().len()`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -39,6 +39,23 @@ impl Plan {
     /// The task of that id.
     pub fn task(&self, id: TaskId) -> Option<&Task> {
         self.tasks.iter().find(|task| task.id == id)
+    }
+
+    /// Whether some task can run: it has no fault and needs the output of none that has.
+    pub fn can_begin(&self) -> bool {
+        let faulty: Vec<TaskId> =
+            self.tasks.iter().filter(|task| !task.faults.is_empty()).map(|task| task.id).collect();
+        let depends = |task: &Task| task.args.values().flat_map(Arg::references).any(|of| faulty.contains(&of));
+        self.tasks.iter().any(|task| task.faults.is_empty() && !depends(task))
+    }
+
+    /// Keeps every task from running when one has a fault: for plans that change the world, half of which may be worse than
+    /// nothing.
+    pub fn withhold_beside_faults(&mut self) {
+        let Some(because) = self.tasks.iter().find(|task| !task.faults.is_empty()).map(|task| task.id) else { return };
+        for task in self.tasks.iter_mut().filter(|task| task.faults.is_empty()) {
+            task.faults.push(Fault::Withheld { because: because.0.into() });
+        }
     }
 
     /// The names of tasks, for plans that [`Plan::builder`] made.
@@ -73,12 +90,17 @@ pub struct Task {
     /// The id, as drafted, of the task that this one is a copy of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfolded_from: Option<i64>,
-    /// Why this task cannot run. It is kept so that its failure is told, and fails without being tried.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fault: Option<Fault>,
+    /// Why this task cannot run, if it cannot. It is kept so that its failure is told, and fails without being tried.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
 }
 
 impl Task {
+    /// Whether no tool has its name.
+    pub fn is_unknown(&self) -> bool {
+        self.faults.iter().any(|fault| matches!(fault, Fault::UnknownTask { .. } | Fault::AmbiguousTask { .. }))
+    }
+
     /// The argument as text: `None` when it is missing or refers to another task.
     pub fn literal(&self, name: &str) -> Option<Cow<'_, str>> {
         self.args.get(name).and_then(Arg::as_literal)
@@ -94,30 +116,6 @@ fn dep_or_minus_one<S: Serializer>(dep: &[TaskId], serializer: S) -> Result<S::O
         seq.serialize_element(id)?;
     }
     seq.end()
-}
-
-/// Why a task of a plan cannot run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Fault {
-    /// No tool has this name.
-    #[error("no tool of this name is known")]
-    UnknownTask,
-    /// An argument refers to a task that is not in the plan.
-    #[error("it needs the output of task {to}, which is not in the plan")]
-    DanglingReference {
-        /// The id referred to.
-        to: i64,
-    },
-    /// An argument holds `<GENERATED>` without an id, and no earlier task gives what it needs.
-    #[error("its argument `{arg}` names no task, and no earlier task gives what it needs")]
-    UnboundReference {
-        /// The argument.
-        arg: String,
-    },
-    /// Its arguments depend on its own output.
-    #[error("its arguments depend on its own output")]
-    ReferenceCycle,
 }
 
 /// What a note of a plan is about.

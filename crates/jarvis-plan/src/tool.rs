@@ -1,11 +1,9 @@
-//! Tools: what can be called, and the vocabulary that a plan's task names are checked against.
-
-use std::collections::HashMap;
+//! Tools: what can be called.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Kind;
+use crate::{Kind, schema};
 
 /// A catalogue record of something callable. A *model* is a tool that serves a task type; in a plan the task type
 /// itself is the tool, and the model is chosen later.
@@ -24,6 +22,12 @@ pub struct Tool {
     /// What it gives; empty when unknown.
     #[serde(default)]
     pub outputs: Vec<Kind>,
+    /// What it does to the world.
+    #[serde(default)]
+    pub effect: Effect,
+    /// The JSON Schema of its result, where it says one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
     /// What a call costs, when known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
@@ -41,6 +45,8 @@ impl Tool {
             description: description.to_owned(),
             params: inputs.iter().map(|kind| Param::required(kind.as_str(), *kind)).collect(),
             outputs: outputs.to_vec(),
+            effect: Effect::Reads,
+            output_schema: None,
             cost: None,
             example: None,
         }
@@ -60,6 +66,35 @@ impl Tool {
     pub fn gives(&self, kind: Kind) -> bool {
         self.outputs.contains(&kind)
     }
+}
+
+/// What a tool does to the world beyond its answer.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumString,
+    strum::IntoStaticStr,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Effect {
+    /// Nothing: calling it twice is as good as once.
+    #[default]
+    Reads,
+    /// It adds or changes something.
+    Writes,
+    /// It removes something, or what it does cannot be undone.
+    Destroys,
 }
 
 /// The kind an argument name means where no tool declares it: `image` an image, and so on; text otherwise.
@@ -91,6 +126,24 @@ impl Param {
         Param { name: name.to_owned(), kind, required: true, description: String::new(), schema: None }
     }
 
+    /// What it takes, in words: of the schema, else of the kind, and what it means.
+    pub fn takes(&self) -> String {
+        let type_ = match &self.schema {
+            Some(schema) => schema::in_words(schema),
+            None => match self.kind {
+                Kind::Text => "text".to_owned(),
+                Kind::Json => "data".to_owned(),
+                Kind::Image => "a picture".to_owned(),
+                Kind::Audio => "a sound".to_owned(),
+                Kind::Video => "a video".to_owned(),
+            },
+        };
+        match self.description.trim() {
+            "" => type_,
+            meaning => format!("{type_}, {meaning}"),
+        }
+    }
+
     /// Whether its schema asks for an array, so that a list given to it is one argument.
     pub fn takes_list(&self) -> bool {
         let types = self.schema.as_ref().and_then(|schema| schema.get("type"));
@@ -119,52 +172,4 @@ pub struct Example {
     pub scenario: String,
     /// The arguments that do it.
     pub parameters: Value,
-}
-
-/// The tools a plan may use, looked up by name or alias without regard to case, spaces and underscores.
-#[derive(Debug, Clone, Default)]
-pub struct Vocabulary {
-    tools: Vec<Tool>,
-    /// By the name itself: names that differ only in what is disregarded are different tools.
-    exact: HashMap<String, usize>,
-    index: HashMap<String, usize>,
-}
-
-impl Vocabulary {
-    /// Builds the lookup. Where two tools claim a name, a proper name wins over an alias, the earlier over the later.
-    pub fn new(tools: Vec<Tool>) -> Vocabulary {
-        let mut index = HashMap::new();
-        let mut exact = HashMap::new();
-        for (at, tool) in tools.iter().enumerate() {
-            exact.entry(tool.name.clone()).or_insert(at);
-            index.entry(fold(&tool.name)).or_insert(at);
-        }
-        for (at, tool) in tools.iter().enumerate() {
-            for alias in &tool.aliases {
-                index.entry(fold(alias)).or_insert(at);
-            }
-        }
-        Vocabulary { tools, exact, index }
-    }
-
-    /// Tools of which only the names are known.
-    pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Vocabulary {
-        Vocabulary::new(names.into_iter().map(|name| Tool::typed(name, "", &[], &[])).collect())
-    }
-
-    /// The tools, in the order given.
-    pub fn tools(&self) -> &[Tool] {
-        &self.tools
-    }
-
-    /// The tool a model means by `name`.
-    pub fn find(&self, name: &str) -> Option<&Tool> {
-        let at = self.exact.get(name).or_else(|| self.index.get(&fold(name)))?;
-        self.tools.get(*at)
-    }
-}
-
-/// The form in which names are compared: lower case, with blanks and underscores as hyphens.
-fn fold(name: &str) -> String {
-    name.trim().to_lowercase().replace([' ', '_'], "-")
 }

@@ -4,5 +4,6 @@
 
 pub mod literal;
 pub mod number;
+pub mod plan;
 pub mod reader;
 pub mod template;

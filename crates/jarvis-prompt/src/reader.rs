@@ -17,6 +17,7 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+pub(crate) use choose::Candidate;
 pub use error::{ReadError, ReadFault};
 pub(crate) use find::{fences, plausible};
 pub use thought::without_reasoning;
@@ -129,6 +130,14 @@ pub fn read_typed<T: DeserializeOwned>(reply: &str, want: Want) -> Result<Read<T
     }
 }
 
+/// Every value that stands in a text, left to right, each as strict or mended JSON; and why the first that could not be
+/// mended could not.
+pub(crate) fn values_in(text: &str, want: Want) -> (Vec<Candidate>, Option<ReadFault>) {
+    let (mut found, mut fault) = (Vec::new(), None);
+    find::values(text, want, find::Until::End, &mut find::Budget::new(text.len()), &mut found, &mut fault);
+    (found, fault)
+}
+
 fn read_text(text: &str, want: Want, strings: bool) -> Result<Read, ReadFault> {
     let whole_error = match serde_json::from_str::<Value>(text) {
         Ok(Value::String(inner)) if strings && want != Want::Any && inner.contains(['[', '{']) => {
@@ -151,7 +160,7 @@ fn read_text(text: &str, want: Want, strings: bool) -> Result<Read, ReadFault> {
     let mut budget = find::Budget::new(answer.len());
     let mut fenced = Vec::new();
     for block in find::fences(answer) {
-        find::values(block, want, &mut budget, &mut fenced, &mut None);
+        find::values(block, want, find::Until::Best, &mut budget, &mut fenced, &mut None);
     }
     if choose::is_best(&fenced, want)
         && let Some(read) = choose::best(fenced.clone(), want)
@@ -162,7 +171,7 @@ fn read_text(text: &str, want: Want, strings: bool) -> Result<Read, ReadFault> {
     let mut budget = find::Budget::new(answer.len());
     let mut found = Vec::new();
     let mut first_fault = None;
-    find::values(answer, want, &mut budget, &mut found, &mut first_fault);
+    find::values(answer, want, find::Until::Best, &mut budget, &mut found, &mut first_fault);
     let whole = found.first().is_some_and(|first| first.start == 0 && first.end == answer.len());
     let (candidates, from) = if choose::is_best(&found, want) || fenced.is_empty() {
         (found, if whole { None } else { Some(Mend::Prose) })

@@ -47,7 +47,14 @@ impl Agent {
         let answer = answered.answer();
         // An answer that needed no tool is one all the same.
         let conversation = !answered.outcomes.iter().any(Outcome::succeeded);
-        Ok(Run { plan: answered.plan, outcomes: answered.outcomes, answer, conversation, cancelled: false })
+        Ok(Run {
+            plan: answered.plan,
+            outcomes: answered.outcomes,
+            answer,
+            conversation,
+            unplanned: Vec::new(),
+            cancelled: false,
+        })
     }
 }
 

@@ -77,11 +77,13 @@ pub fn read(reply: &str, offer: &Offer, limits: Limits) -> Result<Blueprint, Str
     }
     for (step, task) in steps.iter_mut().zip(plan.tasks()) {
         step.task = task.id;
-        match &task.fault {
-            // Names of tools and variables were looked at when the task was drafted.
-            None | Some(Fault::UnknownTask | Fault::DanglingReference { .. }) => {}
-            Some(Fault::ReferenceCycle) => faults.push(format!("#E{} depends on its own result", step.number)),
-            Some(fault @ Fault::UnboundReference { .. }) => faults.push(format!("#E{}: {fault}", step.number)),
+        for fault in &task.faults {
+            match fault {
+                // Names of tools and variables were looked at when the task was drafted.
+                Fault::UnknownTask { .. } | Fault::DanglingReference { .. } => {}
+                Fault::ReferenceCycle => faults.push(format!("#E{} depends on its own result", step.number)),
+                fault => faults.push(format!("#E{}: {fault}", step.number)),
+            }
         }
     }
     Ok(Blueprint { steps, plan, faults })

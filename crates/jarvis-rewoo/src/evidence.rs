@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jarvis_ask::Ask;
 use jarvis_catalogue::TaskOutput;
-use jarvis_engine::{Job, Outcomes, Resolved, Resolver, Unresolved, Worker, fill, finished, unavailable};
-use jarvis_plan::{ErrorCode, Kind, Outcome, Task, TaskError, TaskId};
+use jarvis_engine::{Job, Outcomes, Resolved, Resolver, Unresolved, Worker, fill, finished, part, unavailable};
+use jarvis_plan::{ErrorCode, FieldPath, Kind, Outcome, Task, TaskError, TaskId};
 use jarvis_prompt::reader::without_reasoning;
 use serde_json::{Value, json};
 
@@ -46,10 +46,13 @@ pub(crate) struct ByEvidence;
 
 impl Resolver for ByEvidence {
     fn resolve(&self, task: &Task, outcomes: &dyn Outcomes) -> Result<Resolved, Unresolved> {
-        let mut evidence = |name: &str, of: TaskId| {
+        let mut evidence = |name: &str, of: TaskId, path: &FieldPath| {
             let outcome = finished(name, of, outcomes)?;
             let output = TaskOutput::of(outcome).filter(|_| outcome.succeeded());
             let Some(output) = output else { return Err(unavailable(name, outcome)) };
+            if !path.is_empty() {
+                return part(name, outcome, &output.data().unwrap_or(output.0), path);
+            }
             let file = name.parse::<Kind>().ok().and_then(|kind| output.media(kind));
             Ok(file.map_or_else(|| in_words(&output), str::to_owned).into())
         };

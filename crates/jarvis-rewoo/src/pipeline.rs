@@ -67,7 +67,7 @@ impl Rewoo {
         };
         let answer = Answer { text, resources: resources(&outcomes), notes: Vec::new() };
         let cancelled = cx.cancel.is_cancelled();
-        Ok(Run { plan: blueprint.plan, outcomes, answer, conversation: false, cancelled })
+        Ok(Run { plan: blueprint.plan, outcomes, answer, conversation: false, unplanned: Vec::new(), cancelled })
     }
 
     /// Asks for a plan, and once more with its faults. A second plan is carried out with the faults it has.

@@ -32,7 +32,7 @@ pub(crate) fn job_and_events(
         dep: vec![TaskId(1)],
         args: Default::default(),
         unfolded_from: None,
-        fault: None,
+        faults: Vec::new(),
     };
     let job = Job {
         request: Arc::new(Request::new("do it")),

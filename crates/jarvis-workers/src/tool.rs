@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use jarvis_catalogue::TaskOutput;
+use jarvis_catalogue::{DATA, TaskOutput};
 use jarvis_engine::{Job, Worker};
 use jarvis_plan::{ErrorCode, Kind, Param, Source, TaskError, Tool};
 use jarvis_prompt::reader::{Want, read_json};
@@ -151,8 +151,12 @@ pub fn planned_tool(spec: &ToolSpec) -> Tool {
 /// # Errors
 /// When a file cannot be kept.
 pub async fn inference_of(observation: Observation, media: &Arc<Media>) -> Result<TaskOutput, TaskError> {
-    let Observation { text, media: artifacts, .. } = observation;
+    let Observation { text, media: artifacts, value } = observation;
+    let said = serde_json::from_str::<Value>(&text).ok();
     let mut inference = TaskOutput::text(text);
+    if let Some(data) = value.filter(|data| said.as_ref() != Some(data) && !data.is_string() && !data.is_null()) {
+        inference = inference.with(DATA, data);
+    }
     let mut images: Vec<String> = Vec::new();
     for artifact in artifacts {
         match keep(artifact, media).await? {

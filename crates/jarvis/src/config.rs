@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-pub(crate) use decisions::DecisionsConfig;
+pub(crate) use decisions::{DecisionsConfig, LastResort};
 pub(crate) use experts::{MediaConfig, StatusApi};
 pub(crate) use model::Config;
 #[cfg(feature = "serve")]

@@ -30,7 +30,7 @@ use jarvis_store::{Journal, Media};
 use url::Url;
 
 use crate::cli::Global;
-use crate::config::{self, Config, Loaded};
+use crate::config::{self, Config, LastResort, Loaded};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -151,8 +151,10 @@ impl Base {
             &self.tools,
         )?;
         let (shown, naming) = (Arc::clone(&self.media), self.naming);
+        let media = Arc::clone(&self.media);
         Ok(HuggingGpt {
             logs: self.logs.clone(),
+            exists: Arc::new(move |path| media.open_file(path).is_ok()),
             show: Arc::new(move |url: &str| match naming {
                 Naming::Disk => shown.disk_path(url).map_or_else(|_| url.to_owned(), |path| path.display().to_string()),
                 Naming::Display => url.to_owned(),
@@ -265,6 +267,7 @@ fn settings(config: &Config) -> Settings {
     let bias = |bias: f32| (bias != 0.0).then_some(bias);
     Settings {
         reask: config.planning.reask,
+        last_resort: config.planning.last_resort == LastResort::Offline,
         plan: PlanLimits { max_tasks: config.planning.max_tasks },
         engine: EngineLimits {
             concurrency: config.limits.concurrency,

@@ -216,10 +216,14 @@ async fn a_cancelled_run_returns_at_once_with_every_outcome() {
 #[tokio::test(start_paused = true)]
 async fn faults_are_told_and_not_tried() {
     use jarvis_plan::Fault::{DanglingReference, ReferenceCycle, UnboundReference, UnknownTask};
-    let faults =
-        [UnknownTask, DanglingReference { to: 9 }, ReferenceCycle, UnboundReference { arg: "image".to_owned() }];
+    let faults = [
+        UnknownTask { nearest: Vec::new() },
+        DanglingReference { to: 9 },
+        ReferenceCycle,
+        UnboundReference { arg: "image".to_owned() },
+    ];
     let mut tasks: Vec<Task> =
-        faults.into_iter().zip(0..).map(|(fault, id)| Task { fault: Some(fault), ..paint(id, &[]) }).collect();
+        faults.into_iter().zip(0..).map(|(fault, id)| Task { faults: vec![fault], ..paint(id, &[]) }).collect();
     tasks.extend([paint(4, &[0]), task(5, &[0], &[])]);
     let (outcomes, events) = play(tasks, vec![Role::giving(); 6], QUICK).await;
     insta::assert_snapshot!(outcomes, @"

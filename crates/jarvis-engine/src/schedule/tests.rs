@@ -13,7 +13,7 @@ fn task(id: u32, dep: &[u32]) -> Task {
         dep: dep.iter().map(|dep| TaskId(*dep)).collect(),
         args: Default::default(),
         unfolded_from: None,
-        fault: None,
+        faults: Vec::new(),
     }
 }
 

@@ -16,7 +16,7 @@ use super::{Decision, DecisionError, Decisions, Mapped, PromptLog, TaskChoice, d
 use crate::attached;
 use crate::choose::Chooser;
 use crate::json::take;
-use crate::plan::{ask_for_plan, prompt};
+use crate::plan::{Planning, prompt};
 use crate::source::Tasks;
 use crate::stages::Stages;
 
@@ -175,7 +175,12 @@ impl Decisions {
             let draft = planned.map_err(|error| DecisionError::Planner(error.to_string()))?;
             return Ok(attached::by_name(draft, request));
         };
-        match ask_for_plan(stages, &tasks.offered, request).await {
+        let tolerates: fn(&Fault) -> bool = match self.settings.semantic_mapping {
+            true => |fault| matches!(fault, Fault::UnknownTask { .. }),
+            false => |_| false,
+        };
+        let (offered, vocabulary) = (&tasks.offered, &tasks.vocabulary);
+        match (Planning { stages, offered, vocabulary, request, exists: &|_| true, tolerates }).ask().await {
             Ok(draft) => Ok(draft),
             // JSON that is no list of tasks says that there are none; anything else says nothing.
             Err(AskError::Unreadable { reply, .. }) if serde_json::from_str::<Value>(reply.trim()).is_ok() => {
@@ -195,7 +200,7 @@ impl Decisions {
         request: &Request,
         events: &Events,
     ) -> Result<Vec<Mapped>, DecisionError> {
-        if !self.settings.semantic_mapping || !plan.tasks().iter().any(|task| task.fault == Some(Fault::UnknownTask)) {
+        if !self.settings.semantic_mapping || !plan.tasks().iter().any(jarvis_plan::Task::is_unknown) {
             return Ok(Vec::new());
         }
         let mapped = mapping::map(&self.settings, stages, plan, tasks, request, events).await?;
@@ -254,8 +259,8 @@ impl Decisions {
 
 /// The choice for one task, reported as it is made.
 async fn choice(chooser: &Chooser, task: &Task, events: &Events) -> TaskChoice {
-    let made = match &task.fault {
-        Some(Fault::UnknownTask) => {
+    let made = match task.faults.first() {
+        Some(Fault::UnknownTask { .. }) => {
             Err(TaskError::new(ErrorCode::UnsupportedTask, format!("no task type `{}` is known", task.task)))
         }
         Some(fault) => Err(TaskError::new(ErrorCode::BadPlan, fault.to_string())),

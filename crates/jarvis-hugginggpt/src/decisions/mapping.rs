@@ -9,7 +9,7 @@ use futures::stream::{self, StreamExt as _};
 use jarvis_ask::{AskError, Events};
 use jarvis_catalogue::{Family, find};
 use jarvis_chat::ChatError;
-use jarvis_plan::{Fault, Level, Plan, Request, TaskId};
+use jarvis_plan::{Level, Plan, Request, TaskId};
 use jarvis_prompt::reader::{Want, read_json, without_reasoning};
 use serde_json::{Value, json};
 
@@ -39,9 +39,8 @@ pub(super) async fn map(
     request: &Request,
     events: &Events,
 ) -> Result<Vec<Mapped>, DecisionError> {
-    let unknown = |task: &&jarvis_plan::Task| task.fault == Some(Fault::UnknownTask);
     let names: Vec<(Option<TaskId>, String)> =
-        plan.tasks().iter().filter(unknown).map(|task| (Some(task.id), task.task.clone())).collect();
+        plan.tasks().iter().filter(|task| task.is_unknown()).map(|task| (Some(task.id), task.task.clone())).collect();
     let aliases = |tool: &jarvis_plan::Tool| tool.aliases.clone();
     let known: Vec<Known> =
         tasks.offered.iter().map(|tool| Known { id: tool.name.clone(), aliases: aliases(tool) }).collect();

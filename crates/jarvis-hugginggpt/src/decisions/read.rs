@@ -182,13 +182,17 @@ pub fn read_plan(
     for task in plan.tasks() {
         let origin = origin(task);
         let Some(row) = rows.iter().find(|row| numbers.get(row.id.as_str()) == Some(&origin)) else { continue };
-        match &task.fault {
-            Some(Fault::UnboundReference { arg }) => {
-                let message = "it refers to no task, and no earlier one gives what it needs";
-                faults.push(&row.id, format!("args.{arg}"), message);
+        for fault in &task.faults {
+            match fault {
+                Fault::UnboundReference { arg } => {
+                    let message = "it refers to no task, and no earlier one gives what it needs";
+                    faults.push(&row.id, format!("args.{arg}"), message);
+                }
+                Fault::MissingArgument { arg, .. } | Fault::BadValue { arg, .. } => {
+                    faults.push(&row.id, format!("args.{arg}"), fault.to_string());
+                }
+                fault => faults.push(&row.id, "args", fault.to_string()),
             }
-            Some(fault) => faults.push(&row.id, "args", fault.to_string()),
-            None => {}
         }
         let at = usize::try_from(task.id.0).unwrap_or(usize::MAX);
         if let (Some(pin), Some(id)) = (pins.get_mut(at), ids.get_mut(at)) {

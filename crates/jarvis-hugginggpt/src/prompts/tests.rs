@@ -97,7 +97,7 @@ fn demos_are_valid_consistent_and_cover_the_six_situations() {
         let plan = check(&draft, &vocabulary, Limits::default());
         assert_eq!(plan.notes(), []);
         for task in plan.tasks() {
-            assert_eq!(task.fault, None);
+            assert_eq!(task.faults, []);
             let tool = vocabulary.find(&task.task).unwrap();
             assert!(tool.params.iter().filter(|param| param.required).all(|param| task.args.contains_key(&param.name)));
             for (name, arg) in &task.args {

@@ -89,7 +89,7 @@ fn arguments_become_values() {
             dep: dep.into_iter().map(TaskId).collect(),
             args: args.into_iter().map(|(name, value)| (name, arg(&value))).collect(),
             unfolded_from: None,
-            fault: None,
+            faults: Vec::new(),
         };
         let before: BTreeMap<TaskId, Outcome> = before().into_iter().map(|outcome| (outcome.id, outcome)).collect();
         let got = show(ByKind(Arc::new(vocabulary())).resolve(&task, &before));

@@ -106,8 +106,9 @@ async fn pictures_are_named_as_the_public_folders_and_not_opened() {
         ("", ""),
     ];
     for (typed, want) in rows {
-        let script = one_task("image-to-text", &json!({"image": typed, "text": "park.jpg"}).to_string());
-        let fixture = with_chat(script).live("image-to-text", "org/one").build().await;
+        let task = "visual-question-answering";
+        let script = one_task(task, &json!({"image": typed, "text": "park.jpg"}).to_string());
+        let fixture = with_chat(script).live(task, "org/one").build().await;
         let decided = decide(&decisions(&fixture), Request::new("do it")).await;
         let config = decided.decision().execution_config();
         assert_eq!(config["execution_config"]["tasks"][0]["args"], json!({"image": want, "text": "park.jpg"}));

@@ -53,7 +53,7 @@ fn fail(nodes: &mut [Node], cycle: &[i64], notes: &mut Notes) {
     let list = ids.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     notes.push(format!("tasks {list} need each other's output; none of them can run"));
     for node in nodes.iter_mut().filter(|node| cycle.contains(&node.id)) {
-        node.fault = Some(Fault::ReferenceCycle);
+        node.fail(Fault::ReferenceCycle);
         node.dep.retain(|dep| !cycle.contains(dep));
     }
 }

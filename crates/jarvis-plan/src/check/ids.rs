@@ -101,8 +101,13 @@ pub(super) fn dense(nodes: &mut [Node], notes: &mut Notes) {
         for arg in node.args.values_mut() {
             *arg = arg.map(&mut |reference| vec![Piece::Output(DraftRef(reference.0.map(&mut renumber)))]);
         }
-        if let Some(Fault::DanglingReference { to }) = &mut node.fault {
-            *to = renumber(*to);
+        for fault in &mut node.faults {
+            if let Fault::DanglingReference { to }
+            | Fault::NotGiven { unused: to, .. }
+            | Fault::NoSuchField { of: to, .. } = fault
+            {
+                *to = renumber(*to);
+            }
         }
         node.id = renumber(node.id);
         node.dep = node.dep.iter().map(|id| renumber(*id)).collect();

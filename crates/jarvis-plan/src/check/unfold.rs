@@ -13,7 +13,7 @@ pub(super) fn all(nodes: &mut Vec<Node>, vocabulary: &Vocabulary, limits: Limits
 }
 
 fn next(nodes: &[Node], vocabulary: &Vocabulary) -> Option<(usize, String, Vec<DraftRef>)> {
-    nodes.iter().enumerate().filter(|(_, node)| node.fault.is_none()).find_map(|(at, node)| {
+    nodes.iter().enumerate().filter(|(_, node)| node.faults.is_empty()).find_map(|(at, node)| {
         let tool = vocabulary.find(&node.task);
         let takes_list = |name: &str| tool.and_then(|tool| tool.param(name)).is_some_and(Param::takes_list);
         let lists = node.args.iter().filter(|(name, _)| !takes_list(name));

@@ -158,7 +158,7 @@ fn names_are_found_by_alias_and_unknown_ones_are_kept() {
     check(
         r#"[{"task":"TTS","id":0,"args":{"text":"a"}},{"task":"Text to Speech","id":1,"args":{"text":"b"}},
             {"task":"time-travel","id":2,"args":{"text":"c"}}]"#,
-        "0:text-to-speech<>(text=a)\n1:text-to-speech<>(text=b)\n2:time-travel<>(text=c) !UnknownTask",
+        "0:text-to-speech<>(text=a)\n1:text-to-speech<>(text=b)\n2:time-travel<>(text=c) !UnknownTask { nearest: [] }",
         &[],
     );
 }
@@ -211,7 +211,8 @@ fn ids_beyond_all_plans_bind_nothing() {
         first.args.insert("text".to_owned(), Arg::output(DraftRef(Some(id))));
         let draft = Draft { tasks: vec![first, DraftTask::new(id, "translation")], ..Draft::default() };
         let plan = run_check(&draft, &vocabulary(), Limits::default());
-        let want = "0:translation<>(text=<GENERATED-2>) !DanglingReference { to: 2 }\n1:translation<>()";
+        let want = "0:translation<>(text=<GENERATED-2>) !DanglingReference { to: 2 }\n\
+             1:translation<>() !MissingArgument { arg: \"text\", takes: \"text\" }";
         assert_eq!(compact(&plan), want, "{id}");
     }
 }

@@ -10,7 +10,7 @@ mod properties;
 mod reading;
 mod words;
 
-use jarvis_plan::{Kind, Limits, Plan, Tool, Vocabulary, check, dialect};
+use jarvis_plan::{Kind, Limits, Param, Plan, Tool, Vocabulary, check, dialect};
 
 /// A small vocabulary with every shape of tool: text to text, picture to text, picture to picture, mixed, sound.
 fn vocabulary() -> Vocabulary {
@@ -18,12 +18,14 @@ fn vocabulary() -> Vocabulary {
     caption.aliases = vec!["captioning".into(), "ocr".into()];
     let mut speech = Tool::typed("text-to-speech", "Reads a text aloud", &[Kind::Text], &[Kind::Audio]);
     speech.aliases = vec!["tts".into()];
+    let mut change = Tool::typed("image-to-image", "Changes a picture", &[Kind::Image], &[Kind::Image]);
+    change.params.push(Param::optional("text", Kind::Text));
     Vocabulary::new(vec![
         caption,
         speech,
         Tool::typed("object-detection", "Finds objects", &[Kind::Image], &[Kind::Image, Kind::Json]),
         Tool::typed("visual-question-answering", "Answers", &[Kind::Image, Kind::Text], &[Kind::Text]),
-        Tool::typed("image-to-image", "Changes a picture", &[Kind::Image, Kind::Text], &[Kind::Image]),
+        change,
         Tool::typed("translation", "Translates", &[Kind::Text], &[Kind::Text]),
         Tool::typed("automatic-speech-recognition", "Writes down speech", &[Kind::Audio], &[Kind::Text]),
     ])
@@ -42,8 +44,8 @@ fn compact(plan: &Plan) -> String {
         .map(|task| {
             let dep: Vec<String> = task.dep.iter().map(ToString::to_string).collect();
             let args: Vec<String> = task.args.iter().map(|(name, arg)| format!("{name}={arg}")).collect();
-            let fault = task.fault.as_ref().map(|fault| format!(" !{fault:?}")).unwrap_or_default();
-            format!("{}:{}<{}>({}){fault}", task.id, task.task, dep.join(","), args.join(" "))
+            let faults: String = task.faults.iter().map(|fault| format!(" !{fault:?}")).collect();
+            format!("{}:{}<{}>({}){faults}", task.id, task.task, dep.join(","), args.join(" "))
         })
         .collect::<Vec<_>>()
         .join("\n")

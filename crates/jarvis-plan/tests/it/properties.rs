@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Fault, Limits, Piece, Plan, TaskId, check, dialect, export, graph};
+use jarvis_plan::{
+    Arg, Draft, DraftRef, DraftTask, Fault, Limits, Piece, Plan, TaskId, check, dialect, export, graph, text_of,
+};
 use proptest::prelude::*;
 
 use crate::drawings::drawn;
@@ -18,6 +20,9 @@ fn value() -> impl Strategy<Value = String> {
     let reference = prop_oneof![
         id().prop_map(|id| format!("<GENERATED>-{id}")),
         id().prop_map(|id| format!("<generated-{id}>")),
+        id().prop_map(|id| format!("<GENERATED>-{id}.rows[1]")),
+        id().prop_map(|id| format!("<GENERATED-{id}.rows>")),
+        Just(".name".to_owned()),
         Just("<GENERATED>".to_owned()),
     ];
     let piece = prop_oneof![4 => reference, 1 => Just(",".to_owned()), 1 => Just(" and ".to_owned()), 1 => ".{0,6}"];
@@ -97,7 +102,7 @@ proptest! {
 
     #[test]
     fn no_list_of_references_is_left_to_unfold(draft in draft()) {
-        for task in checked(&draft).tasks().iter().filter(|task| task.fault.is_none()) {
+        for task in checked(&draft).tasks().iter().filter(|task| task.faults.is_empty()) {
             prop_assert!(task.args.values().all(|arg| arg.as_list().is_none()));
         }
     }
@@ -153,11 +158,18 @@ proptest! {
         let plan = checked(&draft);
         let known: HashMap<u32, &str> = plan.tasks().iter().map(|task| (task.id.0, task.task.as_str())).collect();
         for task in plan.tasks() {
-            match &task.fault {
-                Some(Fault::UnknownTask) => prop_assert_eq!(task.task.as_str(), "unheard-of"),
-                Some(Fault::DanglingReference { to }) => prop_assert!(!known.contains_key(&(*to as u32))),
-                Some(Fault::UnboundReference { arg }) => prop_assert!(task.args.contains_key(arg)),
-                Some(Fault::ReferenceCycle) | None => {}
+            for fault in &task.faults {
+                match fault {
+                    Fault::UnknownTask { .. } => prop_assert_eq!(task.task.as_str(), "unheard-of"),
+                    Fault::DanglingReference { to } => prop_assert!(!known.contains_key(&(*to as u32))),
+                    Fault::UnboundReference { arg } => prop_assert!(task.args.contains_key(arg)),
+                    Fault::MissingArgument { arg, .. } => {
+                        let given = task.args.get(arg).and_then(Arg::as_value);
+                        prop_assert!(given.is_none_or(|value| text_of(value).trim().is_empty()));
+                    }
+                    Fault::ReferenceCycle => {}
+                    other => prop_assert!(false, "no such task was drafted: {other}"),
+                }
             }
         }
     }

@@ -20,7 +20,10 @@ fn slips_in_fields_are_forgiven() {
     check(r#"[{"task":"text-to-speech","id":0,"args":{"text":{"a":1}}}]"#, r#"0:text-to-speech<>(text={"a":1})"#);
     check(r#"[{"task":"text-to-speech","id":0,"args":"read this"}]"#, "0:text-to-speech<>(text=read this)");
     check(r#"[{"task":"image-to-text","id":0,"args":{"image":"/a.jpg","text":null}}]"#, want);
-    check(r#"[{"task":"text-to-speech","id":0}]"#, "0:text-to-speech<>()");
+    check(
+        r#"[{"task":"text-to-speech","id":0}]"#,
+        "0:text-to-speech<>() !MissingArgument { arg: \"text\", takes: \"text\" }",
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use jarvis_plan::{Limits, NoteKind, Request, Tool, Vocabulary};
 use jarvis_planner::{Offline, Planner, ToolIndex};
 use proptest::prelude::*;
 
-use crate::support::{compact, everyday, request, task_types};
+use crate::support::{compact, everyday, is_well_formed, request, task_types};
 
 const PIECES: &str = "find the edges| of |/images/a.png| and |, |then |read it aloud|\"|'|«|»|“|：|: |.|?|\n|опиши| картинку |\
     затем |把|变成黑白|然后|，|翻译|<GENERATED>-0|<GENERATED>|both pictures|book a flight| from Paris| to Rome|\
@@ -37,7 +37,7 @@ fn sound(text: &str) {
         assert_eq!(draft, Offline::draft_with(index, &asked));
         assert!(!draft.tasks.is_empty() || !draft.notes.is_empty());
         let plan = jarvis_plan::check(&draft, vocabulary, Limits::default());
-        assert!(plan.tasks().iter().all(|task| task.fault.is_none()), "{text}: {}", compact(&draft));
+        assert!(plan.tasks().iter().all(is_well_formed), "{text}: {}", compact(&draft));
         assert!(plan.tasks().len() <= 32);
     }
 }

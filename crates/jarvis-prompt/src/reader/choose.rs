@@ -6,12 +6,12 @@ use super::error::{Found, ReadFault};
 use super::{Mend, Read, Want};
 
 #[derive(Debug, Clone)]
-pub(super) struct Candidate {
-    pub(super) value: Value,
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(crate) struct Candidate {
+    pub(crate) value: Value,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
     /// What was mended in it; empty when it is strict JSON.
-    pub(super) mended: Vec<Mend>,
+    pub(crate) mended: Vec<Mend>,
 }
 
 /// How well a value fits; lower is better, `None` not at all.

@@ -61,11 +61,21 @@ fn is_json(text: &str) -> bool {
     text.starts_with(['[', '{']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
-/// Finds the values in a text, left to right, and adds them to `found`; stops at one that cannot be bettered. The
-/// first thing that looked like the wanted value and could not be mended goes to `fault`.
+/// How far values are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Until {
+    /// To the first that cannot be bettered.
+    Best,
+    /// To the end of the text.
+    End,
+}
+
+/// Finds the values in a text, left to right, and adds them to `found`. The first thing that looked like the wanted value
+/// and could not be mended goes to `fault`.
 pub(super) fn values(
     text: &str,
     want: Want,
+    until: Until,
     budget: &mut Budget,
     found: &mut Vec<Candidate>,
     fault: &mut Option<ReadFault>,
@@ -98,7 +108,7 @@ pub(super) fn values(
             }
             Ok((value, end)) => {
                 let candidate = Candidate { value, start, end, mended: Vec::new() };
-                let done = is_final(&candidate, want);
+                let done = until == Until::Best && is_final(&candidate, want);
                 found.push(candidate);
                 if done {
                     break;

@@ -7,4 +7,5 @@ mod literal;
 mod literal_properties;
 mod reader_corpus;
 mod reader_properties;
+mod replies;
 mod template;

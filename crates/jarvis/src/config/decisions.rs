@@ -9,8 +9,10 @@ use serde::Deserialize;
 #[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct PlanningConfig {
-    /// Ask once more, quoting the error, when the planner's reply cannot be read.
+    /// Ask once more when the planner's reply cannot be read or has faults, quoting what is wrong.
     pub(crate) reask: bool,
+    /// Who plans when no plan of the chat model can run: `offline`, or `none`.
+    pub(crate) last_resort: LastResort,
     /// The most tasks of a plan.
     pub(crate) max_tasks: usize,
     /// Tokens left free for the model's reply.
@@ -19,8 +21,17 @@ pub(crate) struct PlanningConfig {
 
 impl Default for PlanningConfig {
     fn default() -> PlanningConfig {
-        PlanningConfig { reask: true, max_tasks: 32, reserve_tokens: 800 }
+        PlanningConfig { reask: true, last_resort: LastResort::Offline, max_tasks: 32, reserve_tokens: 800 }
     }
+}
+
+/// Who plans when no plan of the chat model can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LastResort {
+    Offline,
+    None,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -134,7 +134,7 @@ pub(super) fn task(id: u32, dep: &[u32], args: &[(&str, Arg)]) -> Task {
         dep: dep.iter().map(|dep| TaskId(*dep)).collect(),
         args: args.iter().map(|(name, arg)| ((*name).to_owned(), arg.clone())).collect(),
         unfolded_from: None,
-        fault: None,
+        faults: Vec::new(),
     }
 }
 

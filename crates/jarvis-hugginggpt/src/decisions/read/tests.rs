@@ -96,7 +96,7 @@ proptest! {
                 Ok(plan) => {
                     prop_assert!(!plan.plan.tasks().is_empty());
                     prop_assert_eq!((plan.pins.len(), plan.ids.len()), (plan.plan.tasks().len(), plan.plan.tasks().len()));
-                    prop_assert!(plan.plan.tasks().iter().all(|task| task.fault.is_none()));
+                    prop_assert!(plan.plan.tasks().iter().all(|task| task.faults.is_empty()));
                 }
                 Err(error) => prop_assert!(!error.faults.is_empty() && !error.hint().is_empty()),
             }

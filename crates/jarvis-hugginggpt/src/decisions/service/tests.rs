@@ -238,7 +238,7 @@ async fn a_source_offers_what_the_service_lists_and_no_less() {
         dep: Vec::new(),
         args: indexmap::IndexMap::new(),
         unfolded_from: None,
-        fault: None,
+        faults: Vec::new(),
     };
     let found = async |name: &str| source.find(&task(name), name).await;
     match found("face-detection").await.unwrap() {

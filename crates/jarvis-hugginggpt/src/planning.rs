@@ -1,0 +1,149 @@
+//! Stage 1: the request to a plan, by the chat model or the offline planner, and what becomes of a plan with faults.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jarvis_ask::{AskError, Events};
+use jarvis_catalogue::TaskType;
+use jarvis_chat::ChatModel;
+use jarvis_pipeline::RunError;
+use jarvis_plan::{Answer, Effect, EventKind, Level, Plan, Request, check, export};
+use serde_json::json;
+
+use crate::pipeline::{HuggingGpt, Planned};
+use crate::plan::Planning;
+use crate::stages::Stages;
+use crate::{answer, attached};
+
+impl HuggingGpt {
+    /// Stage 1. With a chat model, an empty plan and a single task that the chat model itself serves end in conversation.
+    ///
+    /// Of a plan whose faults the model did not mend, what depends on no fault runs, unless a tool that changes the world is
+    /// among the tasks. Where nothing is left, or no reply was a plan, the offline planner plans; where that finds nothing
+    /// either, a request with a picture, a sound or a video has an empty plan, and any other becomes conversation.
+    pub fn plan<'a>(&'a self, request: &'a Request, events: &'a Events) -> BoxFuture<'a, Result<Planned, RunError>> {
+        async move {
+            let planned = match &self.chat {
+                Some(chat) => self.plan_with(chat, request, events).await?,
+                None => Planned::Tasks(self.plan_offline(request).await?),
+            };
+            if let Planned::Tasks(plan) = &planned {
+                events.emit(EventKind::Plan { plan: plan.clone() });
+            }
+            Ok(planned)
+        }
+        .boxed()
+    }
+
+    async fn plan_offline(&self, request: &Request) -> Result<Plan, RunError> {
+        let planned = self.planner.plan(request, self.vocabulary.tools()).await;
+        let draft = planned.map_err(|error| RunError::Planner(error.to_string()))?;
+        Ok(check(&attached::by_name(draft, request), &self.vocabulary, self.settings.plan))
+    }
+
+    async fn plan_with(
+        &self,
+        chat: &Arc<dyn ChatModel>,
+        request: &Request,
+        events: &Events,
+    ) -> Result<Planned, RunError> {
+        let stages = self.stages(Arc::clone(chat), events);
+        let planning = Planning {
+            stages: &stages,
+            offered: &self.offered,
+            vocabulary: &self.vocabulary,
+            request,
+            exists: self.exists.as_ref(),
+            tolerates: |_| false,
+        };
+        let mut plan = match planning.ask().await {
+            Ok(draft) => check(&draft, &self.vocabulary, self.settings.plan),
+            Err(AskError::Unreadable { reply, reason, .. }) => {
+                self.log_fail(request, events, json!({"task": reply, "reason": reason, "op": "chitchat"}));
+                let reason = format!("the planner's reply is no plan ({reason})");
+                if let Some(plan) = self.last_resort(request, &reason, events).await? {
+                    return Ok(Planned::Tasks(plan));
+                }
+                return self.without_tasks(&stages, request, Plan::default(), &reason, events).await;
+            }
+            Err(error) => {
+                let error = RunError::from(error);
+                if let RunError::Model { source, .. } = &error {
+                    let fields = json!({"task": "", "reason": source.to_string(), "op": "report message"});
+                    self.log_fail(request, events, fields);
+                }
+                return Err(error);
+            }
+        };
+        if plan.tasks().is_empty() {
+            self.log_fail(request, events, json!({"task": [], "reason": "the plan is empty", "op": "chitchat"}));
+            return self.without_tasks(&stages, request, plan, "the plan is empty", events).await;
+        }
+        let changes = |task: &jarvis_plan::Task| {
+            self.vocabulary.find(&task.task).is_some_and(|tool| tool.effect != Effect::Reads)
+        };
+        if plan.tasks().iter().any(changes) {
+            plan.withhold_beside_faults();
+        }
+        if !plan.can_begin() {
+            let reason = "no task of the planner's reply can run";
+            if let Some(plan) = self.last_resort(request, reason, events).await? {
+                return Ok(Planned::Tasks(plan));
+            }
+            return Ok(Planned::Tasks(plan));
+        }
+        if let [only] = plan.tasks()
+            && jarvis_catalogue::find(&only.task).is_some_and(TaskType::is_chat_served)
+        {
+            events.emit(EventKind::Plan { plan: plan.clone() });
+            let answer = converse(&stages, request).await?;
+            self.log_success(
+                request,
+                events,
+                json!({"task": export::tasks_json(&plan), "reason": "the chat model serves the only task",
+                       "response": answer.text, "op": "chitchat"}),
+            );
+            return Ok(Planned::Conversation(answer, plan));
+        }
+        Ok(Planned::Tasks(plan))
+    }
+
+    /// The offline planner's plan of a request that the chat model could not plan, if there is one that can run.
+    async fn last_resort(&self, request: &Request, reason: &str, events: &Events) -> Result<Option<Plan>, RunError> {
+        if !self.settings.last_resort {
+            return Ok(None);
+        }
+        let mut plan = self.plan_offline(request).await?;
+        if !plan.can_begin() {
+            return Ok(None);
+        }
+        let note = format!("{reason}; the offline planner planned instead");
+        events.note(Level::Warning, note.clone());
+        plan.note(note);
+        Ok(Some(plan))
+    }
+
+    /// What becomes of a request that nobody made tasks of: conversation, unless it brought what conversation cannot see.
+    async fn without_tasks(
+        &self,
+        stages: &Stages,
+        request: &Request,
+        plan: Plan,
+        reason: &str,
+        events: &Events,
+    ) -> Result<Planned, RunError> {
+        if request.attachments.iter().any(|attachment| attachment.kind.is_media()) {
+            events.note(Level::Warning, format!("{reason}; nothing is done with the attached files"));
+            return Ok(Planned::Tasks(plan));
+        }
+        events.note(Level::Warning, format!("{reason}; answering as conversation"));
+        events.emit(EventKind::Plan { plan: plan.clone() });
+        Ok(Planned::Conversation(converse(stages, request).await?, plan))
+    }
+}
+
+/// Answers as conversation: the chat model gets the original messages.
+async fn converse(stages: &Stages, request: &Request) -> Result<Answer, RunError> {
+    Ok(Answer { text: answer::converse(stages, request).await?, ..Answer::default() })
+}

@@ -1,0 +1,171 @@
+//! Faults: why a task of a plan cannot run, in words that a planner can act on.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ErrorCode;
+
+/// Why a task of a plan cannot run. The text says what is wrong and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Fault {
+    /// No tool has this name.
+    #[error("no tool of this name is known{}", or_list("; the nearest are", .nearest))]
+    UnknownTask {
+        /// Names of tools that are like it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        nearest: Vec<String>,
+    },
+    /// Several tools may be meant.
+    #[error("the name fits several tools{}", or_list(":", .candidates))]
+    AmbiguousTask {
+        /// Their names.
+        candidates: Vec<String>,
+    },
+    /// A required argument is missing.
+    #[error("its argument `{arg}` is missing: {takes}")]
+    MissingArgument {
+        /// The argument.
+        arg: String,
+        /// What it takes.
+        takes: String,
+    },
+    /// A value is not what the argument takes.
+    #[error("its argument `{arg}` is {value}, but must be {takes}")]
+    BadValue {
+        /// The argument.
+        arg: String,
+        /// The value, as JSON, cut where it is long.
+        value: String,
+        /// What it takes.
+        takes: String,
+    },
+    /// A file or an address that the request does not hold.
+    #[error("its argument `{arg}` names {value}, which the request does not hold{}", or_list("; it holds", .attached))]
+    NoSuchFile {
+        /// The argument.
+        arg: String,
+        /// The name.
+        value: String,
+        /// The files and addresses of the request.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attached: Vec<String>,
+    },
+    /// Something that stands for a result, and nothing says for which.
+    #[error(
+        "its argument `{arg}` is {value}, which stands for nothing; write `<GENERATED>-k` for the output of task k"
+    )]
+    UnresolvedReference {
+        /// The argument.
+        arg: String,
+        /// What stands there.
+        value: String,
+    },
+    /// A text that neither the request nor an earlier task gives.
+    #[error(
+        "its argument `{arg}` is {value}, which the request does not say; write `<GENERATED>-{unused}` for the output of \
+         task {unused}"
+    )]
+    NotGiven {
+        /// The argument.
+        arg: String,
+        /// What stands there.
+        value: String,
+        /// The earlier task whose output nothing takes.
+        unused: i64,
+    },
+    /// Two readings are equally good.
+    #[error("its argument `{arg}` is {value}, which may mean{}", or_list("", .readings))]
+    Ambiguous {
+        /// The argument.
+        arg: String,
+        /// What stands there.
+        value: String,
+        /// What it may mean.
+        readings: Vec<String>,
+    },
+    /// An argument refers to a task that is not in the plan.
+    #[error("it needs the output of task {to}, which is not in the plan")]
+    DanglingReference {
+        /// The id referred to.
+        to: i64,
+    },
+    /// An argument refers to a part of an output that the tool does not give.
+    #[error("its argument `{arg}` needs `{path}` of task {of}: {problem}")]
+    NoSuchField {
+        /// The argument.
+        arg: String,
+        /// The task referred to.
+        of: i64,
+        /// The path into its output.
+        path: String,
+        /// What is there instead.
+        problem: String,
+    },
+    /// An argument holds `<GENERATED>` without an id, and no earlier task gives what it needs.
+    #[error("its argument `{arg}` names no task, and no earlier task gives what it needs")]
+    UnboundReference {
+        /// The argument.
+        arg: String,
+    },
+    /// Another task of a plan that changes the world has a fault.
+    #[error("nothing of this plan runs, since it would change something and task {because} cannot run")]
+    Withheld {
+        /// The task with the fault.
+        because: i64,
+    },
+    /// Its arguments depend on its own output.
+    #[error("its arguments depend on its own output")]
+    ReferenceCycle,
+}
+
+impl Fault {
+    /// What a person can do about it, where there is something.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Fault::MissingArgument { .. } | Fault::NoSuchFile { .. } => {
+                Some("say it in the request, or give a file with `--file`".to_owned())
+            }
+            Fault::UnknownTask { .. } | Fault::AmbiguousTask { .. } => {
+                Some("`jarvis tools list` and `jarvis models list` name what there is".to_owned())
+            }
+            Fault::BadValue { .. }
+            | Fault::UnresolvedReference { .. }
+            | Fault::NotGiven { .. }
+            | Fault::Ambiguous { .. }
+            | Fault::DanglingReference { .. }
+            | Fault::NoSuchField { .. }
+            | Fault::UnboundReference { .. }
+            | Fault::Withheld { .. }
+            | Fault::ReferenceCycle => None,
+        }
+    }
+
+    /// The code of the task's error.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Fault::UnknownTask { .. } => ErrorCode::UnsupportedTask,
+            Fault::MissingArgument { .. } => ErrorCode::MissingArgument,
+            Fault::BadValue { .. } => ErrorCode::InvalidInput,
+            Fault::NoSuchFile { .. } => ErrorCode::NotFound,
+            Fault::AmbiguousTask { .. }
+            | Fault::UnresolvedReference { .. }
+            | Fault::NotGiven { .. }
+            | Fault::Ambiguous { .. }
+            | Fault::DanglingReference { .. }
+            | Fault::NoSuchField { .. }
+            | Fault::UnboundReference { .. }
+            | Fault::Withheld { .. }
+            | Fault::ReferenceCycle => ErrorCode::BadPlan,
+        }
+    }
+}
+
+/// The names after a lead, in backticks; nothing without names.
+fn or_list(lead: &str, names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((last, [])) => format!("{lead} {last}"),
+        Some((last, rest)) => format!("{lead} {} or {last}", rest.join(", ")),
+    }
+}

@@ -1,0 +1,128 @@
+//! The plan in a reply, whatever it is written in: JSON, calls between marks, Python, YAML, actions.
+
+use serde_json::Value;
+
+use super::call::{Call, calls};
+use super::{markup, python};
+use crate::reader::{Candidate, Mend, ReadFault, Want, fences, values_in};
+
+/// The calls of a reply, and what was done to get them, as sentences.
+pub(super) struct Found {
+    pub(super) calls: Vec<Call>,
+    pub(super) mended: Vec<String>,
+}
+
+/// Finds the plan in a reply without its reasoning. Of several complete plans the last one counts, one that names only
+/// known tools before one that does not.
+pub(super) fn find(text: &str, knows: &dyn Fn(&str) -> bool) -> Result<Found, ReadFault> {
+    let said = |calls: Vec<Call>, how: &str| Found { calls, mended: vec![how.to_owned()] };
+    let marked = markup::marked(text, knows);
+    if !marked.is_empty() {
+        return Ok(said(marked, "the tasks stood in the calls of another format"));
+    }
+    // A JSON text in a JSON string.
+    let inner = serde_json::from_str::<String>(text).ok();
+    let text = inner.as_deref().map_or(text, str::trim);
+    let (values, fault) = values_in(text, Want::Array);
+    let cut = fault == Some(ReadFault::Cut) || values.iter().any(|value| value.mended.contains(&Mend::Cut));
+    if let Some(found) = in_json(&values, text, knows) {
+        // Half a plan is no plan: what is missing may be what was asked for.
+        return if cut { Err(ReadFault::Cut) } else { Ok(found) };
+    }
+    let blocks = fences(text);
+    let parts = || blocks.iter().rev().copied().chain([text]);
+    if let Some(calls) = parts().map(|part| python::calls(part, knows)).find(|calls| !calls.is_empty()) {
+        return Ok(said(calls, "the tasks were written as code"));
+    }
+    if let Some(calls) = parts().find_map(|part| in_yaml(part, knows)) {
+        return Ok(said(calls, "the tasks were written as YAML"));
+    }
+    let calls = markup::actions(text, knows);
+    if !calls.is_empty() {
+        return Ok(said(calls, "the tasks were written as actions"));
+    }
+    Err(if cut { ReadFault::Cut } else { fault.unwrap_or(ReadFault::NoJson { want: Want::Array }) })
+}
+
+/// A list of calls, where it stands, and whether it was written as a list.
+struct Proposal<'v> {
+    calls: Vec<Call>,
+    parts: Vec<&'v Candidate>,
+    is_list: bool,
+}
+
+fn in_json(values: &[Candidate], text: &str, knows: &dyn Fn(&str) -> bool) -> Option<Found> {
+    let mut proposals: Vec<Proposal<'_>> = Vec::new();
+    let mut empty = None;
+    for value in values {
+        if value.value.as_array().is_some_and(Vec::is_empty) {
+            empty = Some(value);
+            continue;
+        }
+        let Some(mut read) = calls(&value.value, knows).filter(|calls| !calls.is_empty()) else { continue };
+        // Bare objects beside each other are one list.
+        let is_list = value.value.is_array() || read.len() > 1;
+        match proposals.last_mut().filter(|last| !is_list && !last.is_list) {
+            Some(last) => {
+                last.calls.append(&mut read);
+                last.parts.push(value);
+            }
+            None => proposals.push(Proposal { calls: read, parts: vec![value], is_list }),
+        }
+    }
+    let known = |proposal: &Proposal<'_>| proposal.calls.iter().filter(|call| knows(&call.name)).count();
+    let rank = |proposal: &Proposal<'_>| {
+        let known = known(proposal);
+        (known > 0, known == proposal.calls.len(), proposal.is_list)
+    };
+    // `max_by_key` takes the last of equals.
+    let Some(best) = proposals.into_iter().max_by_key(rank) else {
+        let empty = empty.filter(|empty| is_alone(empty, text))?;
+        return Some(Found { calls: Vec::new(), mended: how(&[empty], text) });
+    };
+    let mended = how(&best.parts, text);
+    Some(Found { calls: best.calls, mended })
+}
+
+/// Whether a value is all that a reply says, but for a fence.
+fn is_alone(value: &Candidate, text: &str) -> bool {
+    let before = text.get(..value.start).unwrap_or_default();
+    let after = text.get(value.end..).unwrap_or_default();
+    let is_fence = |part: &str| part.trim().trim_matches(['`', '~']).trim().chars().all(char::is_alphanumeric);
+    is_fence(before) && after.trim().trim_matches(['`', '~']).is_empty()
+}
+
+fn how(parts: &[&Candidate], text: &str) -> Vec<String> {
+    let mut mends: Vec<Mend> = parts.iter().flat_map(|part| part.mended.iter().copied()).collect();
+    match parts {
+        [only] if only.start == 0 && only.end == text.len() => {
+            if !only.value.is_array() {
+                mends.push(Mend::Unwrapped);
+            }
+        }
+        [only] => mends.push(if is_alone(only, text) { Mend::Fence } else { Mend::Prose }),
+        _ => mends.push(Mend::Joined),
+    }
+    mends.sort_unstable();
+    mends.dedup();
+    mends.into_iter().map(|mend| mend.to_string()).collect()
+}
+
+/// A list of calls as YAML: from its first line, which is an element of a list or names one, to the last that may belong
+/// to it.
+fn in_yaml(text: &str, knows: &dyn Fn(&str) -> bool) -> Option<Vec<Call>> {
+    let begins = |line: &str| {
+        let line = line.trim_end();
+        let item = line.strip_prefix("- ").unwrap_or(line);
+        let key = item.split_once(':').map(|(key, _)| key.trim());
+        key.is_some_and(|key| !key.is_empty() && !key.contains(' ')) && (item.len() < line.len() || line.ends_with(':'))
+    };
+    let belongs =
+        |line: &str| line.trim().is_empty() || line.starts_with([' ', '-', '\t']) || line.trim_end().ends_with(':');
+    let lines: Vec<&str> = text.lines().collect();
+    let start = lines.iter().position(|line| begins(line))?;
+    let block: Vec<&str> = lines.iter().skip(start).take_while(|line| belongs(line)).copied().collect();
+    let value: Value = serde_saphyr::from_str(&block.join("\n")).ok()?;
+    let read = calls(&value, knows)?;
+    read.iter().any(|call| knows(&call.name)).then_some(read)
+}

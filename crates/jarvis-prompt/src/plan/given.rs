@@ -1,0 +1,108 @@
+//! What a plan leaves open, and what it makes up: required media and texts that an earlier task gives or the request holds,
+//! and texts that neither gives.
+
+use std::collections::HashSet;
+
+use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Fault, Kind, is_han, stem};
+
+use super::Scope;
+use super::media::Files;
+use super::reference::quoted;
+
+/// Gives tasks the required media and texts that they lack: the output of the task that they are to wait for, or else of the
+/// only earlier task that gives such a thing which nothing takes, or the only attachment of the kind. Where there is more
+/// than one, none is taken. Parameters with a schema get nothing that was not said.
+pub(super) fn fill(draft: &mut Draft, scope: Scope<'_>) {
+    let files = Files::new(scope);
+    for at in 0..draft.tasks.len() {
+        let Some(task) = draft.tasks.get(at).filter(|task| task.faults.is_empty()) else { continue };
+        let Some(tool) = scope.tools.find(&task.task) else { continue };
+        let missing: Vec<(String, Kind)> = (tool.params.iter())
+            .filter(|param| param.required && param.schema.is_none() && param.kind != Kind::Json)
+            .filter(|param| is_blank(task.args.get(&param.name)))
+            .map(|param| (param.name.clone(), param.kind))
+            .collect();
+        for (name, kind) in missing {
+            let made = giver(draft, at, kind, scope);
+            let attached = files.only(kind).filter(|_| kind.is_media());
+            let (arg, from) = match (made, attached) {
+                (Some(id), None) => (Arg::output(DraftRef(Some(id))), format!("the output of task {id}")),
+                (None, Some(path)) if unused(draft, at, kind, scope).is_empty() => {
+                    (Arg::literal(path), format!("`{path}`"))
+                }
+                _ => continue,
+            };
+            if let Some(task) = draft.tasks.get_mut(at) {
+                draft.notes.push(format!("task {}: `{name}` was missing and became {from}", task.id).into());
+                task.args.insert(name, arg);
+            }
+        }
+    }
+}
+
+fn is_blank(arg: Option<&Arg<DraftRef>>) -> bool {
+    arg.is_none_or(|arg| arg.as_literal().is_some_and(|text| text.trim().is_empty()))
+}
+
+/// Whether the tool of a task gives a kind.
+fn gives(task: &DraftTask, kind: Kind, scope: Scope<'_>) -> bool {
+    scope.tools.find(&task.task).is_some_and(|tool| tool.gives(kind))
+}
+
+/// The only task that can be meant to give a kind.
+fn giver(draft: &Draft, at: usize, kind: Kind, scope: Scope<'_>) -> Option<i64> {
+    let task = draft.tasks.get(at)?;
+    let waits_for = |other: &&DraftTask| task.dep.contains(&other.id) && gives(other, kind, scope);
+    let mut awaited = draft.tasks.iter().filter(waits_for);
+    if let (Some(only), None) = (awaited.next(), awaited.next()) {
+        return Some(only.id);
+    }
+    match unused(draft, at, kind, scope).as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
+}
+
+/// The tasks before a task that give a kind which nothing takes.
+fn unused(draft: &Draft, at: usize, kind: Kind, scope: Scope<'_>) -> Vec<i64> {
+    let args = draft.tasks.iter().flat_map(|task| task.args.values());
+    let taken: HashSet<i64> = args.flat_map(Arg::references).filter_map(|reference| reference.0).collect();
+    let earlier = draft.tasks.iter().take(at);
+    earlier.filter(|task| gives(task, kind, scope) && !taken.contains(&task.id)).map(|task| task.id).collect()
+}
+
+/// Marks texts that a model made up in the place of an earlier task's text: the request does not say them, and the text that
+/// there will be is taken by nothing.
+pub(super) fn hold(draft: &mut Draft, scope: Scope<'_>) {
+    let said = words(&scope.request.text);
+    let mut found: Vec<(usize, Fault)> = Vec::new();
+    for (at, task) in draft.tasks.iter().enumerate() {
+        let Some(tool) = scope.tools.find(&task.task).filter(|_| task.faults.is_empty()) else { continue };
+        for param in tool.params.iter().filter(|param| param.kind == Kind::Text && param.schema.is_none()) {
+            let Some(text) = task.args.get(&param.name).and_then(Arg::as_literal) else { continue };
+            let own = words(&text);
+            let known = own.iter().filter(|word| said.contains(*word)).count();
+            if own.is_empty() || known * 2 >= own.len() || scope.request.text.contains(text.trim()) {
+                continue;
+            }
+            if let Some(unused) = unused(draft, at, Kind::Text, scope).last() {
+                let value = quoted(&text);
+                found.push((at, Fault::NotGiven { arg: param.name.clone(), value, unused: *unused }));
+            }
+        }
+    }
+    for (at, fault) in found {
+        if let Some(task) = draft.tasks.get_mut(at) {
+            task.faults.push(fault);
+        }
+    }
+}
+
+/// The stems of the words of a text that carry its meaning: those of four letters and more, and single Chinese characters.
+fn words(text: &str) -> HashSet<String> {
+    let lower = text.to_lowercase();
+    let mut found: HashSet<String> = lower.chars().filter(|c| is_han(*c)).map(String::from).collect();
+    let parts = lower.split(|c: char| !c.is_alphanumeric() || is_han(c));
+    found.extend(parts.filter(|word| word.chars().count() > 3).map(stem));
+    found
+}
