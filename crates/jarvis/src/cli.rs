@@ -27,7 +27,7 @@ use crate::wiring::pipelines::PIPELINES;
         jarvis run \"what is in this picture?\" --file photo.jpg --llm gpt-4o-mini\n  \
         jarvis plan \"segment photo.jpg, then find the edges of the result\" --format mermaid\n  \
         jarvis doctor\n\n\
-        Without --llm nothing is sent anywhere: jarvis plans with its offline planner and works with its native models."
+        Without --llm jarvis plans with its offline planner, and works with its native models unless others are configured."
 )]
 pub(crate) struct Cli {
     /// What to do.

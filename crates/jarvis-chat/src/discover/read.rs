@@ -80,17 +80,29 @@ pub(super) fn lm_studio(list: &Value) -> Option<Listed> {
     Some(Listed { kind: ServerKind::LmStudio, models })
 }
 
-/// `/v1/models` of any server. vLLM signs each model, and tells its context.
+/// `/v1/models` of any server. vLLM and llama-server sign each model.
 pub(super) fn openai(list: &Value) -> Option<Listed> {
     let listed = list["data"].as_array()?;
     let model = |listed: &Value| {
         let name = listed["id"].as_str()?;
-        let loaded = listed["status"]["value"].as_str().is_none_or(|status| status == "loaded");
-        Some(ServedModel { loaded, context: tokens(&listed["max_model_len"]), ..named(name) })
+        let in_force = tokens(&listed["max_model_len"]).or_else(|| tokens(&listed["meta"]["n_ctx"]));
+        let context = in_force.or_else(|| tokens(&listed["meta"]["n_ctx_train"]));
+        Some(ServedModel {
+            // Who serves several says which are loaded; others have one.
+            loaded: listed["status"]["value"].as_str().is_none_or(|status| status == "loaded"),
+            context_is_maximum: in_force.is_none() && context.is_some(),
+            context,
+            ..named(name)
+        })
     };
     let models = listed.iter().map(model).collect::<Option<Vec<ServedModel>>>()?;
-    let is_vllm = !listed.is_empty() && listed.iter().all(|model| model["owned_by"] == "vllm");
-    Some(Listed { kind: if is_vllm { ServerKind::Vllm } else { ServerKind::OpenAiCompatible }, models })
+    let is_signed = |by: &str| !listed.is_empty() && listed.iter().all(|model| model["owned_by"] == by);
+    let kind = match () {
+        () if is_signed("vllm") => ServerKind::Vllm,
+        () if is_signed("llamacpp") => ServerKind::LlamaServer,
+        () => ServerKind::OpenAiCompatible,
+    };
+    Some(Listed { kind, models })
 }
 
 /// llama-server's `/props`, on top of its `/v1/models`.
@@ -102,7 +114,10 @@ pub(super) fn llama_server(list: &mut Listed, props: &Value) {
     list.kind = ServerKind::LlamaServer;
     // Where it routes between models, these are the properties of none.
     if let [model] = list.models.as_mut_slice() {
-        model.context = tokens(&settings["n_ctx"]);
+        if let Some(in_force) = tokens(&settings["n_ctx"]) {
+            model.context = Some(in_force);
+            model.context_is_maximum = false;
+        }
         model.vision = props["modalities"]["vision"].as_bool();
     }
 }

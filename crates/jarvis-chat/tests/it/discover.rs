@@ -130,6 +130,21 @@ async fn the_key_goes_to_the_configured_endpoint_and_nowhere_else() {
     assert!(redirecting.requests().iter().rev().take(4).all(|request| request.header("authorization").is_none()));
 }
 
+/// llama-server in front of several models tells no properties of one.
+#[tokio::test]
+async fn a_server_that_routes_between_models_says_which_is_loaded() {
+    let model = |name: &str, status: &str| json!({"id": name, "object": "model", "owned_by": "llamacpp", "status": {"value": status}, "meta": {"n_ctx_train": 32768}});
+    let list = json!({"object": "list", "data": [model("a-chat", "unloaded"), model("b-chat", "loaded")]});
+    let router = Stub::start(move |request| match request.path.as_str() {
+        "/v1/models" => Canned::json(&list),
+        "/props" => Canned::json(&json!({"role": "router", "max_instances": 4})),
+        _ => Canned::json(&json!({"error": {"code": 404, "type": "not_found_error"}})).status(404),
+    });
+    let (server, best) = discovery(&[router.await.unwrap().url("")]).first().await.unwrap();
+    let found = (server.kind.to_string(), best.name.as_str(), best.context, best.context_is_maximum);
+    assert_eq!(found, ("llama-server".to_owned(), "b-chat", Some(32768), true));
+}
+
 #[tokio::test]
 async fn what_is_no_model_server_is_told_apart() {
     let page = Canned::bytes("text/html", "<!doctype html><title>It works</title>");

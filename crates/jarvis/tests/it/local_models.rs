@@ -5,8 +5,6 @@ use serde_json::{Value, json};
 
 use crate::harness::{Ended, Harness, outcomes};
 
-const DESCRIBE: &str = r#"[{"task":"image-to-text","id":0,"dep":[-1],"args":{"image":"photo.png"}}]"#;
-
 fn model(name: &str) -> Hosted {
     Hosted { name: name.into(), context: 32768, parameters: "8.0B".into(), ..Hosted::default() }
 }
@@ -15,9 +13,16 @@ fn seeing(name: &str) -> Hosted {
     Hosted { vision: true, ..model(name) }
 }
 
+/// What the model says of a picture `photo.png`.
 fn script() -> Script {
+    // Files are named by what they hold.
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    let edges = harness.json(&["run", "find the edges of photo.png", "--json", "-q"]).1;
+    let picture = &edges["plan"]["tasks"][0]["args"]["image"];
+    let plan = json!([{"task": "image-to-text", "id": 0, "dep": [-1], "args": {"image": picture}}]);
     Script::new()
-        .on("parse_task", Reply::text(DESCRIBE))
+        .on("parse_task", Reply::text(plan.to_string()))
         .on("task_llm", Reply::text("A red square on a blue ground."))
         .on("response_results", Reply::text("The picture shows a red square."))
         .otherwise(Reply::text("ok"))
