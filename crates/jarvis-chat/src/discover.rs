@@ -100,9 +100,9 @@ impl ModelServer {
         format!("{}/v1", self.address.as_str().trim_end_matches('/'))
     }
 
-    /// `Ollama at http://127.0.0.1:11434`.
-    pub fn shown(&self) -> String {
-        format!("{} at {}", self.kind, shown(&self.address))
+    /// The address as messages show it.
+    pub fn at(&self) -> String {
+        shown(&self.address)
     }
 }
 
@@ -155,8 +155,8 @@ impl Discovery {
     /// once, and those after the first that will do are not waited for.
     ///
     /// # Errors
-    /// What was tried, and why nothing there will do.
-    pub async fn first(&self) -> Result<(ModelServer, ServedModel), Vec<(Url, NoServer)>> {
+    /// The addresses that were tried, and why nothing there will do.
+    pub async fn first(&self) -> Result<(ModelServer, ServedModel), Vec<(String, NoServer)>> {
         let usable = |endpoint| async move {
             let server = self.look(endpoint, true).await?;
             let best = server.best().cloned().ok_or(NoServer::NoModel(server.kind))?;
@@ -171,7 +171,7 @@ impl Discovery {
         while let Some((address, found)) = looks.next().await {
             match found {
                 Ok(found) => return Ok(found),
-                Err(miss) => misses.push((address, miss)),
+                Err(miss) => misses.push((shown(&address), miss)),
             }
         }
         Err(misses)

@@ -58,7 +58,7 @@ pub(crate) fn answers(server: &ModelServer) -> Option<String> {
         1 => "1 model".to_owned(),
         models => format!("{models} models"),
     };
-    Some(format!("{} answers at {} with {models}", server.kind, server.address.as_str().trim_end_matches('/')))
+    Some(format!("{} answers at {} with {models}", server.kind, server.at()))
 }
 
 #[cfg(test)]

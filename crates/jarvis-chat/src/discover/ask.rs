@@ -39,7 +39,7 @@ impl Asker<'_> {
         let models = self.answer(self.client.get(self.models.clone()));
         let (version, studio, props, models) =
             tokio::join!(self.get("api/version"), self.get("api/v0/models"), self.get("props"), models);
-        if version.is_ok_and(|version| version["version"].is_string()) {
+        if version.is_ok_and(|version| version.get("version").is_some_and(Value::is_string)) {
             let (tags, running) = tokio::join!(self.get("api/tags"), self.get("api/ps"));
             if let Some(mut list) = tags.ok().as_ref().and_then(read::ollama) {
                 running.iter().for_each(|running| read::ollama_running(&mut list, running));

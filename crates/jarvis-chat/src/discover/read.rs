@@ -36,12 +36,13 @@ pub(super) fn ollama_running(list: &mut Listed, running: &Value) {
         let name = listed["name"].as_str().unwrap_or_default();
         if let Some(model) = list.models.iter_mut().find(|model| model.name == name) {
             model.loaded = true;
-            model.context = tokens(&listed["context_length"]);
+            model.context = tokens(listed.get("context_length"));
         }
     }
 }
 
-/// Ollama's `/api/show`. In force is `num_ctx` of the model's parameters where it is set, else what the model was loaded with.
+/// Ollama's `/api/show`. In force is `num_ctx` of the model's parameters: a call without options loads the model again when another
+/// client loaded it with more or less. Without it, what the model is loaded with.
 pub(super) fn ollama_show(model: &mut ServedModel, show: &Value) {
     if let Some(capabilities) = show["capabilities"].as_array() {
         let can = |what: &str| capabilities.iter().any(|capability| capability == what);
@@ -52,8 +53,8 @@ pub(super) fn ollama_show(model: &mut ServedModel, show: &Value) {
     let num_ctx = lines.filter_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok()).next_back();
     let info = &show["model_info"];
     let architecture = info["general.architecture"].as_str().unwrap_or_default();
-    let largest = tokens(&info[format!("{architecture}.context_length")]);
-    let in_force = model.context.or(num_ctx.filter(|tokens| *tokens > 0));
+    let largest = tokens(info.get(format!("{architecture}.context_length")));
+    let in_force = num_ctx.filter(|tokens| *tokens > 0).or(model.context);
     model.context_is_maximum = in_force.is_none();
     model.context = match (in_force, largest) {
         (Some(in_force), Some(largest)) => Some(in_force.min(largest)),
@@ -66,11 +67,11 @@ pub(super) fn lm_studio(list: &Value) -> Option<Listed> {
     let models = list["data"].as_array()?;
     let model = |listed: &Value| {
         let (name, kind, state) = (listed["id"].as_str()?, listed["type"].as_str()?, listed["state"].as_str()?);
-        let in_force = tokens(&listed["loaded_context_length"]);
+        let in_force = tokens(listed.get("loaded_context_length"));
         Some(ServedModel {
             chats: matches!(kind, "llm" | "vlm") && may_chat(name),
             loaded: state == "loaded",
-            context: in_force.or_else(|| tokens(&listed["max_context_length"])),
+            context: in_force.or_else(|| tokens(listed.get("max_context_length"))),
             context_is_maximum: in_force.is_none(),
             vision: Some(kind == "vlm"),
             ..named(name)
@@ -85,11 +86,11 @@ pub(super) fn openai(list: &Value) -> Option<Listed> {
     let listed = list["data"].as_array()?;
     let model = |listed: &Value| {
         let name = listed["id"].as_str()?;
-        let in_force = tokens(&listed["max_model_len"]).or_else(|| tokens(&listed["meta"]["n_ctx"]));
-        let context = in_force.or_else(|| tokens(&listed["meta"]["n_ctx_train"]));
+        let in_force = tokens(listed.get("max_model_len")).or_else(|| tokens(listed.pointer("/meta/n_ctx")));
+        let context = in_force.or_else(|| tokens(listed.pointer("/meta/n_ctx_train")));
         Some(ServedModel {
             // Who serves several says which are loaded; others have one.
-            loaded: listed["status"]["value"].as_str().is_none_or(|status| status == "loaded"),
+            loaded: listed.pointer("/status/value").is_none_or(|status| status == "loaded"),
             context_is_maximum: in_force.is_none() && context.is_some(),
             context,
             ..named(name)
@@ -114,23 +115,23 @@ pub(super) fn llama_server(list: &mut Listed, props: &Value) {
     list.kind = ServerKind::LlamaServer;
     // Where it routes between models, these are the properties of none.
     if let [model] = list.models.as_mut_slice() {
-        if let Some(in_force) = tokens(&settings["n_ctx"]) {
+        if let Some(in_force) = tokens(settings.get("n_ctx")) {
             model.context = Some(in_force);
             model.context_is_maximum = false;
         }
-        model.vision = props["modalities"]["vision"].as_bool();
+        model.vision = props.pointer("/modalities/vision").and_then(Value::as_bool);
     }
 }
 
 /// llama-server answers so until its model is loaded.
 pub(super) fn is_loading(body: &Value) -> bool {
-    body["error"]["type"] == "unavailable_error"
+    body.pointer("/error/type").is_some_and(|kind| kind == "unavailable_error")
 }
 
 fn named(name: &str) -> ServedModel {
     ServedModel { name: name.to_owned(), chats: may_chat(name), parameters: parameters(name), ..ServedModel::default() }
 }
 
-fn tokens(value: &Value) -> Option<usize> {
-    value.as_u64().and_then(|tokens| usize::try_from(tokens).ok()).filter(|tokens| *tokens > 0)
+fn tokens(value: Option<&Value>) -> Option<usize> {
+    value?.as_u64().and_then(|tokens| usize::try_from(tokens).ok()).filter(|tokens| *tokens > 0)
 }

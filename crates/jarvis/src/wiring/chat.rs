@@ -48,7 +48,8 @@ pub(crate) async fn build_special(
     special: Special,
 ) -> Result<Option<Chat>, Failure> {
     let found = match config.llm.name() {
-        AUTO => Some(find(config, special.key.clone()).await?),
+        // Boxed, since every command holds this future.
+        AUTO => Some(Box::pin(find(config, special.key.clone())).await?),
         _ => None,
     };
     let name = config.llm.name();
@@ -66,7 +67,7 @@ pub(crate) async fn build_special(
         let openai = Arc::new(OpenAi::new(openai).map_err(unusable)?);
         match found {
             Some(server) => openai.know(server),
-            None if !is_known && may_ask(config) => openai.learn().await,
+            None if !is_known && may_ask(config) => Box::pin(openai.learn()).await,
             None => {}
         }
         endpoint = Some(Arc::clone(&openai));
@@ -117,13 +118,12 @@ pub(crate) fn discovery(config: &Config) -> Result<Discovery, Failure> {
     Ok(discovery.timeout(Duration::from_secs(config.llm.probe_timeout_s)))
 }
 
-fn not_found(misses: &[(Url, NoServer)]) -> Failure {
+fn not_found(misses: &[(String, NoServer)]) -> Failure {
     if misses.is_empty() {
         return Failure::usage("there is nowhere to look for a local model server: `llm.local_servers` is empty")
             .hint("name addresses there, or a model with --llm MODEL");
     }
-    let tried: Vec<String> =
-        misses.iter().map(|(at, why)| format!("{} ({why})", at.as_str().trim_end_matches('/'))).collect();
+    let tried: Vec<String> = misses.iter().map(|(at, why)| format!("{at} ({why})")).collect();
     Failure::work(format!("no local model server with a chat model answers; tried {}", tried.join(", "))).hint(
         "start one, for example `ollama serve` with a model from `ollama pull qwen3:8b`, or `llama-server -m FILE`; \
          or name a model with --llm MODEL and its server with --base-url URL",

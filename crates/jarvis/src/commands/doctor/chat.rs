@@ -63,12 +63,10 @@ fn facts(endpoint: &OpenAi, findings: &mut Vec<Finding>) {
     let server = endpoint.server();
     let kind = server.map(|server| server.kind);
     let at = endpoint.address();
-    findings.push(match server {
-        Some(server) => {
-            Finding::good("chat endpoint", format!("{at}: {}, models: {}", server.kind, server.models.len()))
-        }
-        None => Finding::good("chat endpoint", format!("{at}: it does not tell what it is")),
-    });
+    findings.push(Finding::good(
+        "chat endpoint",
+        server.map_or(at.clone(), |server| format!("{at}: {}, models: {}", server.kind, server.models.len())),
+    ));
     if let (Some(server), None) = (server, endpoint.served(PLANNING))
         && !matches!(server.kind, ServerKind::OpenAiCompatible)
     {
