@@ -18,6 +18,7 @@ use url::Url;
 
 use crate::config::{OpenAiConfig, PROBE_TIMEOUT};
 use crate::endpoint::Endpoint;
+use crate::family::Family;
 use crate::model::ChatError;
 pub(crate) use ask::Asker;
 pub(crate) use choose::CANDIDATES;
@@ -65,6 +66,13 @@ pub struct ServedModel {
     pub vision: Option<bool>,
     /// Millions of parameters, where the server or the name tells.
     parameters: Option<u64>,
+}
+
+impl ServedModel {
+    /// Whether it takes pictures, by what the server tells, else by its name.
+    pub fn sees(&self) -> bool {
+        self.vision.unwrap_or_else(|| Family::of(&self.name).is_some_and(|family| family.sees))
+    }
 }
 
 /// A model server that answered.

@@ -29,8 +29,7 @@ pub(super) fn order(models: &[ServedModel]) -> Vec<usize> {
     let rank = |model: &ServedModel| {
         let known = Family::of(&model.name).and_then(|family| family.context);
         let context = model.context.or(known).unwrap_or(UNKNOWN_CONTEXT);
-        let sees = model.vision.unwrap_or(false);
-        (model.loaded, context >= ROOMY, known.is_some(), model.parameters, context, sees)
+        (model.loaded, context >= ROOMY, known.is_some(), model.parameters, context, model.sees())
     };
     let chats = models.iter().enumerate().filter(|(_, model)| model.chats);
     let mut ranked: Vec<_> = chats.map(|(at, model)| (Reverse(rank(model)), &model.name, at)).collect();

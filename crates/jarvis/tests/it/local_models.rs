@@ -70,6 +70,17 @@ fn a_model_without_eyes_is_given_no_picture() {
 }
 
 #[test]
+fn another_model_of_the_server_may_look_at_pictures() {
+    let server = FakeChat::hosted(Host::new(Make::Ollama, [model("qwen3:8b"), seeing("llava:7b")]), script());
+    let harness = looking_at(&[server.origin()]).env("JARVIS_LLM__STAGES__TASK_LLM", "llava:7b");
+    let (_, document) = harness.json(&["run", "what is in photo.png?", "--llm", "auto", "--json", "-q"]);
+    assert_eq!(
+        (&document["model"], outcomes(&document)),
+        (&json!("qwen3:8b"), vec!["0 image-to-text succeeded llava:7b".into()])
+    );
+}
+
+#[test]
 fn a_base_url_says_where_auto_looks_and_its_key_goes_there() {
     let server = FakeChat::hosted(Host::new(Make::Vllm, [model("mine")]), script());
     let harness = looking_at(&[]);
@@ -159,6 +170,9 @@ fn the_doctor_tells_what_was_found_from_where_and_what_would_be_better() {
             "vision: the chat model takes pictures, configured, but the endpoint tells otherwise (fix: set `llm.vision: auto`)",
         ]
     );
+    let blind = doctor(&["--llm", "qwen3:8b", "--base-url", &url]);
+    let fix = "(fix: set `llm.stages.task_llm: gemma3:4b`, which the same server has, for tasks on pictures)";
+    assert_eq!(blind[3], format!("vision: the chat model takes no pictures, from the endpoint {fix}"));
     let unknown = doctor(&["--llm", "my-own", "--base-url", &url]);
     assert!(unknown[2].starts_with("chat model: Ollama does not list it (fix: name one that it has"), "{unknown:#?}");
     assert!(unknown[3].starts_with("context size: 8192 tokens, assumed"), "{unknown:#?}");

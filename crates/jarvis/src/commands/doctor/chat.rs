@@ -118,7 +118,16 @@ fn vision(endpoint: &OpenAi) -> Finding {
         (Origin::Configuration, Some(told)) if told != value => {
             Finding::bad(what, false, format!("{found}, but the endpoint tells otherwise"), "set `llm.vision: auto`")
         }
+        _ if !value && let Some(other) = other_that_sees(endpoint) => {
+            let fix = format!("set `llm.stages.task_llm: {other}`, which the same server has, for tasks on pictures");
+            Finding::bad(what, false, found, fix)
+        }
         (Origin::Assumption, _) => Finding::bad(what, false, found, "set `llm.vision: true` if it takes pictures"),
         _ => Finding::good(what, found),
     }
+}
+
+fn other_that_sees(endpoint: &OpenAi) -> Option<&str> {
+    let mut models = endpoint.server()?.models.iter();
+    models.find(|model| model.chats && model.sees()).map(|model| model.name.as_str())
 }
