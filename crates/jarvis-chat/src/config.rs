@@ -60,7 +60,7 @@ pub struct OpenAiConfig {
     /// Retries of a call that failed for a transient reason: 408, 429, 5xx, no connection, no reply in time. A reply that
     /// did not come in time is asked for at most once more, whatever this says.
     pub retries: Retries,
-    /// The context size in tokens; without it what the endpoint told, see [`crate::OpenAi::learn`], or the model's family.
+    /// The context size in tokens; without it what the endpoint told, see [`crate::OpenAi::probe`], or the model's family.
     pub context_tokens: Option<usize>,
     /// Whether the models take pictures; without it what the endpoint told, or the model's family.
     pub vision: Option<bool>,

@@ -1,4 +1,4 @@
-//! Model servers found by themselves, and what they tell of their models.
+//! Discovery of model servers, and of what their models can do.
 //!
 //! A server is recognised by its own protocol, never by its port: Ollama by `/api/version`, LM Studio by `/api/v0/models`,
 //! llama-server by `/props`, vLLM by the owner of the models that `/v1/models` lists. Questions are bounded in time
@@ -97,8 +97,8 @@ impl ModelServer {
     }
 
     /// The best fitting model for planning and conversation: a loaded one before others; then one whose context holds a plan
-    /// (8192 tokens), of a family that jarvis knows; then the one with more parameters, the larger context, eyes; then the
-    /// first by name.
+    /// (8192 tokens), of a family that jarvis knows; then the one with more parameters, the larger context, vision; then
+    /// the first by name.
     pub fn best(&self) -> Option<&ServedModel> {
         choose::best(&self.models)
     }
@@ -109,7 +109,7 @@ impl ModelServer {
     }
 
     /// The address as messages show it.
-    pub fn at(&self) -> String {
+    pub fn shown_address(&self) -> String {
         shown(&self.address)
     }
 }
@@ -123,7 +123,9 @@ pub enum NoServer {
     Timeout(Duration),
     #[error("llama-server is still loading its model")]
     Loading,
-    #[error("what answers there is no model server that jarvis knows")]
+    #[error("it requires a key: set its --base-url and the key")]
+    Locked,
+    #[error("not a model server that jarvis recognises")]
     Unknown,
     #[error("{0} has no chat model")]
     NoModel(ServerKind),

@@ -58,7 +58,7 @@ pub(crate) fn answers(server: &ModelServer) -> Option<String> {
         1 => "1 model".to_owned(),
         models => format!("{models} models"),
     };
-    Some(format!("{} answers at {} with {models}", server.kind, server.at()))
+    Some(format!("{} answers at {} with {models}", server.kind, server.shown_address()))
 }
 
 #[cfg(test)]
@@ -76,15 +76,15 @@ mod tests {
     async fn a_server_that_answers_is_told_once_and_nobody_waits_for_it() {
         let ollama = host(Make::Ollama, &["qwen3:8b", "gemma3:4b", "nomic-embed-text"]);
         let studio = host(Make::LmStudio, &["one"]);
-        let blind = host(Make::Vllm, &["all-minilm"]);
+        let embedder = host(Make::Vllm, &["all-minilm"]);
         let (at, beside) = (ollama.origin(), studio.origin());
         for (servers, want) in [
             (vec![&ollama], Some(format!("Ollama answers at {at} with 2 models; use it with `--llm auto`"))),
             (
-                vec![&blind, &studio, &ollama],
+                vec![&embedder, &studio, &ollama],
                 Some(format!("LM Studio answers at {beside} with 1 model; use it with `--llm auto`")),
             ),
-            (vec![&blind], None),
+            (vec![&embedder], None),
             (vec![], None),
         ] {
             let mut config = Config::default();

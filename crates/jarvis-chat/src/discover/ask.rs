@@ -53,6 +53,10 @@ impl Asker<'_> {
             (Err(NoServer::Loading), _) => return Err(NoServer::Loading),
             (_, models) => read::openai(&models?).ok_or(NoServer::Unknown)?,
         };
+        // Its list of models is public even where everything else requires a key.
+        if list.kind == ServerKind::LlamaServer && matches!(props, Err(NoServer::Locked)) {
+            return Err(NoServer::Locked);
+        }
         props.iter().for_each(|props| read::llama_server(&mut list, props));
         Ok(list)
     }
@@ -110,6 +114,7 @@ impl Asker<'_> {
             let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
             match (status.as_u16(), read::is_loading(&body)) {
                 (503, true) => Err(NoServer::Loading),
+                (401 | 403, _) => Err(NoServer::Locked),
                 (200, _) if !body.is_null() => Ok(body),
                 _ => Err(NoServer::Unknown),
             }

@@ -22,9 +22,9 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Origin::Configuration => "configured",
-            Origin::Endpoint => "from the endpoint",
+            Origin::Endpoint => "reported by the endpoint",
             Origin::Family => "from the table of model families",
-            Origin::Assumption => "assumed: neither the endpoint nor the table of model families tells",
+            Origin::Assumption => "assumed: unknown to the endpoint and to the table of model families",
         })
     }
 }
@@ -44,7 +44,7 @@ impl<T> Fact<T> {
 impl OpenAi {
     /// Asks the endpoint, once, what server it is and what its models can do. An endpoint that does not tell
     /// is no error, and is not asked again: the table of model families answers then.
-    pub async fn learn(&self) {
+    pub async fn probe(&self) {
         if self.server.get().is_some() {
             return;
         }
@@ -61,7 +61,7 @@ impl OpenAi {
                 None
             }
         };
-        // A call at the same time may have been quicker, and learned the same.
+        // A concurrent probe may have been quicker, with the same result.
         let _ = self.server.set(server);
     }
 
@@ -69,19 +69,19 @@ impl OpenAi {
     ///
     /// # Errors
     /// Why it does not tell them.
-    pub async fn look(&self) -> Result<ModelServer, NoServer> {
+    pub async fn inspect(&self) -> Result<ModelServer, NoServer> {
         let asker = self.asker();
         let mut server = asker.server().await?;
         asker.describe(&mut server, CANDIDATES).await;
         Ok(server)
     }
 
-    /// Sets what [`OpenAi::learn`] would ask for, unless it was asked already.
-    pub fn know(&self, server: ModelServer) {
+    /// Sets the result of [`OpenAi::probe`], unless there is one.
+    pub fn set_server(&self, server: ModelServer) {
         let _ = self.server.set(Some(server));
     }
 
-    /// What [`OpenAi::learn`] found.
+    /// The result of [`OpenAi::probe`], where the endpoint told it.
     pub fn server(&self) -> Option<&ModelServer> {
         self.server.get()?.as_ref()
     }

@@ -273,10 +273,10 @@ async fn pictures_need_a_model_that_sees() {
     let fake = FakeChat::start(Script::always("a cat")).await;
     let mut request = request("task_llm", "What is it?");
     request.messages[1].parts.push(Part::Image("data:image/png;base64,AA==".into()));
-    let blind = OpenAi::new(OpenAiConfig { vision: Some(false), ..config(fake.url()) }).unwrap();
+    let text_only = OpenAi::new(OpenAiConfig { vision: Some(false), ..config(fake.url()) }).unwrap();
     let message = "the model gpt-4o-mini takes no pictures as far as is known; set `llm.vision: true` if it does";
-    assert_eq!(blind.complete(&request).await.unwrap_err(), ChatError::Config(message.into()));
-    // That it sees is known by its name.
+    assert_eq!(text_only.complete(&request).await.unwrap_err(), ChatError::Config(message.into()));
+    // Its family takes pictures.
     let client = client(&fake);
     assert!(client.can_see("task_llm"));
     assert_eq!(client.complete(&request).await.unwrap().text, "a cat");

@@ -81,12 +81,12 @@ async fn the_endpoint_tells_context_and_vision_or_the_families_do() {
         let fake = server.map_or_else(|| FakeChat::spawn(Script::always("hi")), host);
         let client = OpenAi::new(config(fake.url(), &model)).unwrap();
         assert_eq!(fake.lookups().len(), 0, "nothing is asked before it is needed");
-        client.learn().await;
+        client.probe().await;
         let [context, from, vision, by] = want;
         assert_eq!(told(client.context("parse_task")), [context, from], "{case}");
         assert_eq!(told(client.vision("task_llm")), [vision, by], "{case}");
         let asked = fake.lookups().len();
-        client.learn().await;
+        client.probe().await;
         assert_eq!((fake.lookups().len(), fake.requests().len()), (asked, 0), "{case}: it is asked once");
     }
 }
@@ -96,15 +96,15 @@ async fn what_is_configured_wins_and_each_stage_has_its_own_model() {
     let server: Host = rows::<Telling>(CASES, "facts").into_iter().find_map(|row| row.server).unwrap();
     let fake = host(server);
     let mut config = config(fake.url(), "text:8b");
-    config.stage_models = [("task_llm".to_owned(), "eyes:8b".to_owned())].into();
+    config.stage_models = [("task_llm".to_owned(), "vision:8b".to_owned())].into();
     let client = OpenAi::new(config.clone()).unwrap();
-    client.learn().await;
+    client.probe().await;
     assert_eq!((client.can_see("parse_task"), client.can_see("task_llm")), (false, true));
 
     config.context_tokens = Some(77);
     config.vision = Some(true);
     let client = OpenAi::new(config.clone()).unwrap();
-    client.learn().await;
+    client.probe().await;
     assert_eq!((client.context_tokens("parse_task"), client.can_see("parse_task")), (77, true));
     config.protocol = Protocol::Completion;
     assert!(!OpenAi::new(config).unwrap().can_see("task_llm"), "the legacy protocol has no pictures");
@@ -118,7 +118,7 @@ async fn the_key_goes_to_the_configured_endpoint_and_nowhere_else() {
     for base in [redirecting.url(""), redirecting.url("/v1")] {
         let config = OpenAiConfig { api_key: Secret::new(KEY), ..config(base, "gpt-4o") };
         let client = OpenAi::new(config).unwrap();
-        client.learn().await;
+        client.probe().await;
         assert!(client.server().is_none() && client.can_see("task_llm"));
     }
     assert!(redirecting.requests().iter().all(|request| request.header("authorization").is_some()));
@@ -148,7 +148,8 @@ async fn a_server_that_routes_between_models_says_which_is_loaded() {
 #[tokio::test]
 async fn what_is_no_model_server_is_told_apart() {
     let page = Canned::bytes("text/html", "<!doctype html><title>It works</title>");
-    let other: [(&str, Canned, NoServer); 7] = [
+    let other: [(&str, Canned, NoServer); 8] = [
+        ("one that requires a key", Canned::json(&json!({"error": "no key"})).status(401), NoServer::Locked),
         ("a web page for every path", page, NoServer::Unknown),
         ("not JSON", Canned::bytes("application/json", "{\"version\": "), NoServer::Unknown),
         ("another service's version", Canned::json(&json!({"version": "1.2"})), NoServer::Unknown),
@@ -189,13 +190,13 @@ async fn every_server_that_answers_is_listed() {
     let fakes: Vec<FakeChat> =
         rows::<Telling>(CASES, "facts").into_iter().filter_map(|row| row.server.map(host)).collect();
     let addresses: Vec<String> = std::iter::once(nobody().await).chain(fakes.iter().map(FakeChat::url)).collect();
-    let found: Vec<String> = discovery(&addresses).all().await.iter().map(|server| server.at()).collect();
+    let found: Vec<String> = discovery(&addresses).all().await.iter().map(|server| server.shown_address()).collect();
     assert_eq!(found, fakes.iter().map(FakeChat::origin).collect::<Vec<String>>());
 }
 
 #[tokio::test]
 async fn an_endpoint_that_is_not_there_leaves_the_table() {
     let client = OpenAi::new(config(nobody().await, "gpt-4o-mini")).unwrap();
-    client.learn().await;
+    client.probe().await;
     assert_eq!((client.context_tokens("parse_task"), client.can_see("task_llm")), (128_000, true));
 }

@@ -66,8 +66,8 @@ pub(crate) async fn build_special(
         let is_known = openai.context_tokens.is_some() && openai.vision.is_some();
         let openai = Arc::new(OpenAi::new(openai).map_err(unusable)?);
         match found {
-            Some(server) => openai.know(server),
-            None if !is_known && may_ask(config) => Box::pin(openai.learn()).await,
+            Some(server) => openai.set_server(server),
+            None if !is_known && may_ask(config) => Box::pin(openai.probe()).await,
             None => {}
         }
         endpoint = Some(Arc::clone(&openai));
@@ -92,7 +92,7 @@ pub(crate) fn may_ask(config: &Config) -> bool {
 async fn find(config: &mut Config, key: Option<Secret>) -> Result<ModelServer, Failure> {
     if config.llm.base_url.is_some() && config.llm.azure.is_none() {
         let openai = OpenAi::new(openai(config, key)?).map_err(unusable)?;
-        let server = openai.look().await.and_then(|server| match server.best() {
+        let server = openai.inspect().await.and_then(|server| match server.best() {
             Some(best) => Ok((best.name.clone(), server)),
             None => Err(NoServer::NoModel(server.kind)),
         });
@@ -154,7 +154,7 @@ pub(super) fn for_caller(
     let model = OpenAi::new(openai).map_err(|error| error.to_string())?;
     // An endpoint that a caller names is asked for replies and nothing else.
     if let (false, Some(server)) = (own, server) {
-        model.know(server.clone());
+        model.set_server(server.clone());
     }
     Ok(Arc::new(model))
 }

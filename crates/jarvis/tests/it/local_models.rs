@@ -61,7 +61,7 @@ fn a_picture_is_described_by_the_model_that_was_found_without_any_key() {
 }
 
 #[test]
-fn a_model_without_eyes_is_given_no_picture() {
+fn a_model_without_vision_is_given_no_picture() {
     let server = FakeChat::hosted(Host::new(Make::Ollama, [model("qwen3:8b")]), script());
     let harness = looking_at(&[server.origin()]);
     let (_, document) = harness.json(&["run", "what is in photo.png?", "--llm", "auto", "--json", "-q"]);
@@ -103,7 +103,7 @@ fn where_nothing_answers_it_is_told_what_was_tried_and_what_to_start() {
         "no local model server with a chat model answers",
         "http://127.0.0.1:1 (",
         &format!("{first} (Ollama has no chat model)"),
-        &format!("{second} (what answers there is no model server that jarvis knows)"),
+        &format!("{second} (not a model server that jarvis recognises)"),
         "hint: start one, for example `ollama serve`",
     ] {
         assert!(stderr.contains(want), "{want}: {stderr}");
@@ -157,22 +157,22 @@ fn the_doctor_tells_what_was_found_from_where_and_what_would_be_better() {
         [
             "chat model: gemma3:4b answers".to_owned(),
             format!("chat endpoint: {url}: Ollama, models: 2"),
-            "context size: 16384 tokens, from the endpoint".to_owned(),
-            "vision: the chat model takes pictures, from the endpoint".to_owned(),
+            "context size: 16384 tokens, reported by the endpoint".to_owned(),
+            "vision: the chat model takes pictures, reported by the endpoint".to_owned(),
         ]
     );
     harness.file("set.yaml", "llm: {vision: true, context_tokens: 99999}");
     assert_eq!(
         doctor(&["--llm", "qwen3:8b", "--base-url", &url, "--config", "set.yaml"])[2..],
         [
-            "context size: 99999 tokens, configured, but 32768 from the endpoint (fix: set `llm.context_tokens: auto`, \
+            "context size: 99999 tokens, configured, but the endpoint reports 32768 (fix: set `llm.context_tokens: auto`, \
              or give the server's model more context)",
-            "vision: the chat model takes pictures, configured, but the endpoint tells otherwise (fix: set `llm.vision: auto`)",
+            "vision: the chat model takes pictures, configured, but the endpoint reports otherwise (fix: set `llm.vision: auto`)",
         ]
     );
-    let blind = doctor(&["--llm", "qwen3:8b", "--base-url", &url]);
+    let text_only = doctor(&["--llm", "qwen3:8b", "--base-url", &url]);
     let fix = "(fix: set `llm.stages.task_llm: gemma3:4b`, which the same server has, for tasks on pictures)";
-    assert_eq!(blind[3], format!("vision: the chat model takes no pictures, from the endpoint {fix}"));
+    assert_eq!(text_only[3], format!("vision: the chat model takes no pictures, reported by the endpoint {fix}"));
     let unknown = doctor(&["--llm", "my-own", "--base-url", &url]);
     assert!(unknown[2].starts_with("chat model: Ollama does not list it (fix: name one that it has"), "{unknown:#?}");
     assert!(unknown[3].starts_with("context size: 8192 tokens, assumed"), "{unknown:#?}");

@@ -42,9 +42,9 @@ pub(super) async fn look(app: &App, findings: &mut Vec<Finding>) {
         ),
     });
     if let Some(endpoint) = &app.endpoint {
-        // Nothing was asked where everything is configured; here it is compared.
+        // Where everything is configured, nothing was asked yet; the doctor compares.
         if may_ask(&app.config) {
-            endpoint.learn().await;
+            endpoint.probe().await;
         }
         facts(endpoint, findings);
     }
@@ -92,7 +92,7 @@ fn context(endpoint: &OpenAi, kind: Option<ServerKind>) -> Finding {
     };
     match (origin, told) {
         (Origin::Configuration, Some(told)) if told < value => {
-            let found = format!("{found}, but {told} from the endpoint");
+            let found = format!("{found}, but the endpoint reports {told}");
             Finding::bad(what, false, found, "set `llm.context_tokens: auto`, or give the server's model more context")
         }
         (Origin::Assumption, _) => Finding::bad(what, false, found, "set `llm.context_tokens` to what the model has"),
@@ -116,7 +116,7 @@ fn vision(endpoint: &OpenAi) -> Finding {
     let told = endpoint.served(TASK_STAGE).and_then(|model| model.vision);
     match (origin, told) {
         (Origin::Configuration, Some(told)) if told != value => {
-            Finding::bad(what, false, format!("{found}, but the endpoint tells otherwise"), "set `llm.vision: auto`")
+            Finding::bad(what, false, format!("{found}, but the endpoint reports otherwise"), "set `llm.vision: auto`")
         }
         _ if !value && let Some(other) = other_that_sees(endpoint) => {
             let fix = format!("set `llm.stages.task_llm: {other}`, which the same server has, for tasks on pictures");
