@@ -9,6 +9,9 @@ use jarvis_net::policy::without_secrets;
 use jarvis_net::retry::Retries;
 use serde_json::{Map, Value};
 
+/// The time for one question about a model server, unless another is set.
+pub(crate) const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Which of the two protocols an endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Protocol {
@@ -57,10 +60,12 @@ pub struct OpenAiConfig {
     /// Retries of a call that failed for a transient reason: 408, 429, 5xx, no connection, no reply in time. A reply that
     /// did not come in time is asked for at most once more, whatever this says.
     pub retries: Retries,
-    /// The context size in tokens; without it that of the model's family is taken.
+    /// The context size in tokens; without it what the endpoint told, see [`crate::OpenAi::probe`], or the model's family.
     pub context_tokens: Option<usize>,
-    /// Whether the model takes pictures; false by default.
-    pub vision: bool,
+    /// Whether the models take pictures; without it what the endpoint told, or the model's family.
+    pub vision: Option<bool>,
+    /// Time for each question about what the endpoint is and what its models can do, 1 s by default.
+    pub probe_timeout: Duration,
 }
 
 impl OpenAiConfig {
@@ -80,7 +85,8 @@ impl OpenAiConfig {
             timeout: Duration::from_secs(120),
             retries: Retries::default(),
             context_tokens: None,
-            vision: false,
+            vision: None,
+            probe_timeout: PROBE_TIMEOUT,
         }
     }
 
@@ -106,6 +112,7 @@ impl fmt::Debug for OpenAiConfig {
             .field("retries", &self.retries)
             .field("context_tokens", &self.context_tokens)
             .field("vision", &self.vision)
+            .field("probe_timeout", &self.probe_timeout)
             .finish()
     }
 }

@@ -10,7 +10,7 @@ use crate::model::ChatError;
 pub(crate) const CHAT_ENDPOINT: &str = "chat endpoint";
 
 /// The base of an endpoint's addresses, checked once.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
     base: Url,
     azure: Option<Azure>,

@@ -4,8 +4,10 @@
 #![allow(clippy::disallowed_methods, reason = "this crate defines the calls, and wraps and tests them")]
 
 mod config;
+mod discover;
 mod embeddings;
 mod endpoint;
+mod family;
 mod model;
 mod openai;
 mod recording;
@@ -18,6 +20,7 @@ mod transport;
 mod wire;
 
 pub use config::{Azure, OpenAiConfig, Protocol};
+pub use discover::{Discovery, LOCAL_SERVERS, ModelServer, NoServer, ServedModel, ServerKind};
 pub use embeddings::{EmbedError, Embedder, OpenAiEmbeddings};
 pub use jarvis_net::Secret;
 pub use jarvis_net::retry::Retries;
@@ -25,7 +28,7 @@ pub use model::{
     CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, Message, Part, ReplySchema,
     TokenUsage, ToolOffer, ToolUse,
 };
-pub use openai::OpenAi;
+pub use openai::{Fact, OpenAi, Origin};
 pub use recording::{Recorder, Replay, request_sha256};
 pub use scripted::Scripted;
 pub use tokens::Tokens;

@@ -192,7 +192,8 @@ pub trait ChatModel: Send + Sync {
     /// endpoint's, so that no wrong token is favoured.
     fn token_ids(&self, stage: &str, text: &str) -> Vec<u32>;
 
-    fn can_see(&self) -> bool {
+    /// Whether the model used for this stage takes pictures.
+    fn can_see(&self, _stage: &str) -> bool {
         false
     }
 
@@ -224,8 +225,8 @@ macro_rules! model_facts_of {
             $inner.token_ids(stage, text)
         }
 
-        fn can_see(&$self) -> bool {
-            $inner.can_see()
+        fn can_see(&$self, stage: &str) -> bool {
+            $inner.can_see(stage)
         }
     };
 }

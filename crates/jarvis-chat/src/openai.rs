@@ -3,18 +3,22 @@
 //! Built on reqwest and eventsource-stream with own lenient types: of a client library only the joining of addresses would
 //! be left in use, since typed replies refuse real servers, and its own repeats and error reading have to be replaced.
 
+mod facts;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 use futures::stream::{self, StreamExt};
+use jarvis_net::policy::without_secrets;
 use reqwest::header::HeaderValue;
 use reqwest::{RequestBuilder, Response};
 use serde_json::{Map, Value};
 
 use crate::config::{OpenAiConfig, Protocol};
+use crate::discover::ModelServer;
 use crate::endpoint::{CHAT_ENDPOINT, Endpoint};
 use crate::model::{CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, Part};
 use crate::retry::Failure;
@@ -23,12 +27,16 @@ use crate::tokens::Tokens;
 use crate::transport::{ATTEMPT_HEADER, STAGE_HEADER, TASK_HEADER, Transport, content_type};
 use crate::wire::{self, MAX_REPLY, Refused, Reply, start};
 
+pub use facts::{Fact, Origin};
+
 /// A client of one endpoint. Cheap to share by reference or `Arc`; connections are pooled.
 pub struct OpenAi {
     config: OpenAiConfig,
     endpoint: Endpoint,
     transport: Transport,
     refused: Mutex<HashMap<String, Refused>>,
+    /// What the endpoint told of itself, once it was asked.
+    server: OnceLock<Option<ModelServer>>,
 }
 
 impl OpenAi {
@@ -39,7 +47,7 @@ impl OpenAi {
         }
         let endpoint = Endpoint::new(&config, CHAT_ENDPOINT)?;
         let transport = Transport::new(&config, &endpoint, CHAT_ENDPOINT)?;
-        Ok(OpenAi { config, endpoint, transport, refused: Mutex::default() })
+        Ok(OpenAi { config, endpoint, transport, refused: Mutex::default(), server: OnceLock::new() })
     }
 
     /// The names of the models that the endpoint offers. One attempt, no repeats.
@@ -57,6 +65,11 @@ impl OpenAi {
             })
         });
         listed.await.map_err(|failure| self.transport.redactor().error(failure.error))
+    }
+
+    /// The endpoint's base URL, without credentials.
+    pub fn address(&self) -> String {
+        without_secrets(self.endpoint.base().as_str())
     }
 
     /// Loads the tokenizers of the configured models off the async threads, so that no later count waits for them.
@@ -123,8 +136,10 @@ impl OpenAi {
     async fn body(&self, request: &ChatRequest, model: &str, streamed: bool) -> Result<Map<String, Value>, ChatError> {
         let pictures = |part: &Part| matches!(part, Part::Image(_));
         let pictures = request.messages.iter().any(|message| message.parts.iter().any(pictures));
-        if pictures && (!self.config.vision || self.config.protocol == Protocol::Completion) {
-            return Err(ChatError::Config(format!("the model {model} is not configured to take pictures")));
+        if pictures && !self.can_see(&request.stage) {
+            return Err(ChatError::Config(format!(
+                "the model {model} takes no pictures as far as is known; set `llm.vision: true` if it does"
+            )));
         }
         match self.config.protocol {
             Protocol::Chat => Ok(wire::chat_body(request, model, streamed)),
@@ -165,7 +180,7 @@ impl ChatModel for OpenAi {
     }
 
     fn context_tokens(&self, stage: &str) -> usize {
-        self.config.context_tokens.unwrap_or_else(|| self.tokens(stage).context())
+        self.context(stage).value
     }
 
     fn count_tokens(&self, stage: &str, text: &str) -> usize {
@@ -176,8 +191,8 @@ impl ChatModel for OpenAi {
         self.tokens(stage).ids(text)
     }
 
-    fn can_see(&self) -> bool {
-        self.config.vision && self.config.protocol == Protocol::Chat
+    fn can_see(&self, stage: &str) -> bool {
+        self.vision(stage).value
     }
 
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {

@@ -70,7 +70,7 @@ impl ChatModel for Scripted {
         Vec::new()
     }
 
-    fn can_see(&self) -> bool {
+    fn can_see(&self, _: &str) -> bool {
         self.sees
     }
 

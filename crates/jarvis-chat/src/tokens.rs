@@ -1,8 +1,8 @@
 //! Tokenizers and context sizes by model name. Tokenizers are inside the program and loaded when first used.
 
-use std::sync::LazyLock;
-
 use tiktoken_rs::CoreBPE;
+
+use crate::family::{Family, UNKNOWN_CONTEXT};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tokens {
@@ -19,37 +19,15 @@ enum Encoding {
     Harmony,
 }
 
-/// The context size of a model that is not known, in tokens.
-const UNKNOWN_CONTEXT: usize = 8192;
-
-/// Families of models: the start of the name, the tokenizer where it is known, the context size in tokens.
-static FAMILIES: LazyLock<Vec<(&str, Tokens)>> = LazyLock::new(|| {
-    let lines = include_str!("families.tsv").lines().filter(|line| !line.starts_with('#'));
-    let family = |line: &'static str| {
-        let mut fields = line.split('\t');
-        let (start, encoding, context) = (fields.next()?, fields.next()?, fields.next()?);
-        let known = || ENCODINGS.into_iter().find(|other| other.name() == encoding);
-        let encoding = if encoding == "-" { None } else { Some(known()?) };
-        Some((start, Tokens { encoding, context: context.parse().ok()? }))
-    };
-    lines.map(|line| family(line).expect("each line is a family, which a test reads")).collect()
-});
-
 const ENCODINGS: [Encoding; 5] = [Encoding::R50k, Encoding::P50k, Encoding::Cl100k, Encoding::O200k, Encoding::Harmony];
 
 impl Tokens {
     /// What is known of a model by its name; an owner before it (`openai/gpt-4o`) and `ft:` are passed over.
     pub fn of(model: &str) -> Tokens {
-        let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
-        let name = name.strip_prefix("ft:").unwrap_or(&name);
-        // `gpt-4` is the family of `gpt-4-0613`, but neither of `gpt-4o` nor of `gpt-4all`.
-        let fits = |start: &str| {
-            let rest = name.strip_prefix(start)?;
-            (!rest.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some(start.len())
-        };
-        let longest =
-            FAMILIES.iter().filter_map(|(start, tokens)| Some((fits(start)?, *tokens))).max_by_key(|fit| fit.0);
-        longest.map_or(Tokens { encoding: None, context: UNKNOWN_CONTEXT }, |(_, tokens)| tokens)
+        let family = Family::of(model);
+        let encoding = family.and_then(|family| family.encoding);
+        let encoding = encoding.and_then(|name| ENCODINGS.into_iter().find(|known| known.name() == name));
+        Tokens { encoding, context: family.and_then(|family| family.context).unwrap_or(UNKNOWN_CONTEXT) }
     }
 
     /// The context size in tokens; 8192 for an unknown model.

@@ -58,6 +58,11 @@ impl Transport {
         Ok(Transport { client, redactor, connect_timeout: config.connect_timeout, what })
     }
 
+    /// The client, whose requests carry the credentials. It follows no redirect, so they go to the endpoint alone.
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
     pub(crate) fn get(&self, url: Url) -> RequestBuilder {
         self.client.get(url)
     }

@@ -3,10 +3,12 @@
 //!
 //! It captures every request, refuses malformed ones as a real server would, and sees clients that go away.
 
+mod host;
 mod protocol;
 mod script;
 mod vectors;
 
+pub use host::{Host, Hosted, Make};
 pub use script::{Replies, Reply, Script, Step};
 pub use vectors::{DIMENSION, fake_vector};
 
@@ -84,7 +86,9 @@ pub struct FakeChat {
 #[derive(Debug)]
 struct Shared {
     rules: Mutex<Vec<Rule>>,
+    host: Option<Host>,
     requests: Mutex<Vec<Request>>,
+    lookups: Mutex<Vec<Request>>,
     received: watch::Sender<usize>,
     aborted: watch::Sender<usize>,
 }
@@ -112,12 +116,26 @@ impl FakeChat {
     /// # Panics
     /// When no port or thread can be had: a test cannot go on then.
     pub fn spawn(script: Script) -> FakeChat {
+        FakeChat::run(script, None)
+    }
+
+    /// As [`FakeChat::spawn`], on a model server that tells what it is and what its models can do.
+    ///
+    /// # Panics
+    /// When no port or thread can be had: a test cannot go on then.
+    pub fn hosted(host: Host, script: Script) -> FakeChat {
+        FakeChat::run(script, Some(host))
+    }
+
+    fn run(script: Script, host: Option<Host>) -> FakeChat {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port on the loopback interface");
         listener.set_nonblocking(true).expect("a socket that does not block");
         let address = listener.local_addr().expect("a bound socket has an address");
         let shared = Arc::new(Shared {
             rules: Mutex::new(script.rules),
+            host,
             requests: Mutex::default(),
+            lookups: Mutex::default(),
             received: watch::Sender::new(0),
             aborted: watch::Sender::new(0),
         });
@@ -147,9 +165,14 @@ impl FakeChat {
         format!("http://{}", self.address)
     }
 
-    /// All requests so far, in order of arrival; those for the list of models too.
+    /// All calls so far, in order of arrival. What asks about the server is among [`FakeChat::lookups`].
     pub fn requests(&self) -> Vec<Request> {
         lock(&self.shared.requests).clone()
+    }
+
+    /// What asked about the server and its models so far, in order of arrival.
+    pub fn lookups(&self) -> Vec<Request> {
+        lock(&self.shared.lookups).clone()
     }
 
     pub fn requests_of(&self, stage: &str) -> Vec<Request> {
@@ -203,6 +226,10 @@ impl Shared {
     }
 
     fn note(&self, request: Request) {
+        if request.method == "GET" {
+            lock(&self.lookups).push(request);
+            return;
+        }
         lock(&self.requests).push(request);
         self.received.send_modify(|count| *count += 1);
     }

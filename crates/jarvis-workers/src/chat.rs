@@ -51,7 +51,7 @@ impl ChatWorker {
     }
 
     pub fn serves(&self, task: &str) -> bool {
-        is_on_text(task) || (self.model.can_see() && PICTURE_TASKS.contains(&task))
+        is_on_text(task) || (self.model.can_see(TASK_STAGE) && PICTURE_TASKS.contains(&task))
     }
 
     async fn on_text(&self, job: &Job) -> Result<TaskOutput, TaskError> {
@@ -129,7 +129,7 @@ impl ChatWorker {
         if !PICTURE_TASKS.contains(&task) {
             return Err(TaskError::new(ErrorCode::CannotDo, format!("a chat model does not perform `{task}`")));
         }
-        if !self.model.can_see() {
+        if !self.model.can_see(TASK_STAGE) {
             return Err(TaskError::new(
                 ErrorCode::CannotDo,
                 format!("the chat model {} takes no pictures", self.model.model_name(TASK_STAGE)),

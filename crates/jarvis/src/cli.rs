@@ -23,10 +23,11 @@ use crate::wiring::pipelines::PIPELINES;
     after_help = "Examples:\n  \
         jarvis run \"find the edges of this picture\" --file photo.jpg\n  \
         jarvis run \"summarise notes.txt and read the summary aloud\"\n  \
+        jarvis run \"what is in this picture?\" --file photo.jpg --llm auto    # the model of a local server, such as Ollama\n  \
         jarvis run \"what is in this picture?\" --file photo.jpg --llm gpt-4o-mini\n  \
         jarvis plan \"segment photo.jpg, then find the edges of the result\" --format mermaid\n  \
         jarvis doctor\n\n\
-        Without --llm nothing is sent anywhere: jarvis plans with its offline planner and works with its native models."
+        Without --llm jarvis plans with its offline planner, and works with its native models unless others are configured."
 )]
 pub(crate) struct Cli {
     /// What to do.
@@ -41,7 +42,8 @@ pub(crate) struct Cli {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
-    /// The chat model: `offline`, a model name such as `gpt-4o-mini`, or `replay:FILE` [env: JARVIS_LLM]
+    /// The chat model: `offline`, a model name such as `gpt-4o-mini`, `auto` for the best one of a local server that answers
+    /// (Ollama, LM Studio, llama-server, vLLM), or `replay:FILE` [env: JARVIS_LLM]
     #[arg(long, global = true, value_name = "MODEL")]
     pub(crate) llm: Option<String>,
     /// Base URL of an OpenAI-compatible endpoint [default: OpenAI's] [env: OPENAI_BASE_URL]
@@ -176,6 +178,7 @@ pub(crate) enum Command {
     /// Say what works, what does not, and how to mend it
     #[command(after_help = "Examples:\n  \
         jarvis doctor\n  \
+        jarvis doctor --llm auto    # which local model that is, and what it can do\n  \
         jarvis doctor --llm qwen3:8b --base-url http://localhost:11434/v1    # tests that model too")]
     Doctor(DoctorArgs),
     /// Take the text out of a PDF: from standard input to standard output

@@ -9,6 +9,7 @@ mod cli;
 mod commands;
 mod config;
 mod failure;
+mod hint;
 mod ingest;
 mod printer;
 mod progress;

@@ -34,7 +34,7 @@ use crate::config::{self, Config, LastResort, Loaded};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-pub(crate) use chat::{Special, build_special, embeddings_config};
+pub(crate) use chat::{Special, build_special, discovery, embeddings_config, may_ask};
 #[cfg(feature = "serve")]
 pub(crate) use checks::checks;
 pub(crate) use experts::{Experts, hub_url, secret, token};
@@ -70,7 +70,8 @@ impl App {
         let loaded = load_config(global, printer)?;
         let folders = Folders::of(&loaded.config)?;
         let tools = open_tools(&loaded, &folders, printer).await?;
-        let config = loaded.config;
+        let mut config = loaded.config;
+        let chat = chat::build(&mut config, global.record.as_deref()).await?;
         let media = Arc::new(Media::open(&folders.public).map_err(|error| {
             Failure::work(error).hint("choose another folder with --data-dir, or the configuration key `public_dir`")
         })?);
@@ -88,7 +89,6 @@ impl App {
                 None
             }
         };
-        let chat = chat::build(&config, global.record.as_deref())?;
         let catalogue = catalogue(&config, printer)?;
         let prompts = Arc::new(prompts(&config)?);
         let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
@@ -109,9 +109,10 @@ impl App {
     #[cfg(feature = "serve")]
     /// Makes the pipeline of a caller who brings a chat endpoint and a key.
     pub(crate) fn for_caller(&self) -> impl Fn(CallerModel) -> Result<Arc<HuggingGpt>, String> + Send + Sync + use<> {
-        let base = Arc::clone(&self.base);
+        let (base, endpoint) = (Arc::clone(&self.base), self.endpoint.clone());
         move |caller| {
-            let model = chat::for_caller(&base.config, caller)?;
+            let server = endpoint.as_ref().and_then(|endpoint| endpoint.server());
+            let model = chat::for_caller(&base.config, caller, server)?;
             base.pipeline(Some(model)).map(Arc::new).map_err(|failure| failure.error().to_string())
         }
     }
@@ -212,7 +213,7 @@ pub(crate) fn load_config(global: &Global, printer: Printer) -> Result<Loaded, F
     let mut loaded = config::load(named, folder.as_deref(), std::env::vars_os().filter_map(text))
         .map_err(|error| Failure::usage(error).hint("docs/configuration.md lists every key"))?;
     if let Some(llm) = &global.llm {
-        loaded.config.llm.model.clone_from(llm);
+        loaded.config.llm.model = Some(llm.clone());
     }
     if let Some(url) = &global.base_url {
         loaded.config.llm.base_url = Some(url.clone());

@@ -41,7 +41,7 @@ impl<M: ChatModel> Recorder<M> {
         let model = LineModel {
             name: self.model.model_name(stage),
             context_tokens: self.model.context_tokens(stage),
-            can_see: self.model.can_see(),
+            can_see: self.model.can_see(stage),
         };
         Line {
             stage: stage.clone(),

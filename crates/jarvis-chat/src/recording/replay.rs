@@ -121,7 +121,11 @@ impl ChatModel for Replay {
         self.tokens(stage).ids(text)
     }
 
-    fn can_see(&self) -> bool {
+    fn can_see(&self, stage: &str) -> bool {
+        if let Some(model) = self.model(stage) {
+            return model.can_see;
+        }
+        // Older recordings and runs without such a call know it of the other stages.
         self.lines.iter().filter_map(|line| line.model.as_ref()).any(|model| model.can_see)
     }
 

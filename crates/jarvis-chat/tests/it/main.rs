@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "the calls themselves are tested")]
 
 mod client;
+mod discover;
 mod embeddings;
 mod fake;
 mod recording;

@@ -181,7 +181,7 @@ pub(super) struct Raw {
 }
 
 impl Raw {
-    fn new(status: u16, content_type: &str, body: &str) -> Raw {
+    pub(super) fn new(status: u16, content_type: &str, body: &str) -> Raw {
         Raw { status, headers: vec![("content-type".to_owned(), content_type.to_owned())], body: body.to_owned() }
     }
 

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::{Cancel, Native, required};
 use jarvis_plan::Language;
 
-const VISION_HINT: &str = "a vision model can: set `--llm` to one and `llm.vision: true`, or configure Hugging Face";
+const VISION_HINT: &str = "a vision model can: set `--llm` to one, or configure Hugging Face";
 
 /// Overlays of more pixels are stored as JPEG.
 const OVERLAY_WITHOUT_LOSS: u64 = 4_000_000;

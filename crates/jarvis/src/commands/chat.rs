@@ -10,6 +10,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use super::run::{document, show};
 use crate::cli::{ChatArgs, Global};
 use crate::failure::Failure;
+use crate::hint::Hint;
 use crate::ingest;
 use crate::printer::Printer;
 use crate::session::{self, Live, Work};
@@ -19,11 +20,14 @@ const GREETING: &str = "Tell me what you need; name files by their path. `exit` 
 
 pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let app = App::build(global, printer).await?;
+    let hint = Hint::look(&app.config, printer);
     let pipeline = app.pipeline_named(&args.pipeline)?;
     let mut files = args.files;
     let mut memory = Memory::default();
     if let Some(text) = &args.once {
-        let ok = turn(&app, &pipeline, text, &files, &mut memory, args.json, printer).await?;
+        let ended = turn(&app, &pipeline, text, &files, &mut memory, args.json, printer).await;
+        hint.tell(printer);
+        let ok = ended?;
         return Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) });
     }
     if !args.json {
@@ -52,6 +56,7 @@ pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Re
             }
             printer.error(failure.error(), failure.advice());
         }
+        hint.tell(printer);
         files.clear();
     }
     if !args.json {

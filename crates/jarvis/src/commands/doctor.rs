@@ -1,14 +1,11 @@
 //! `jarvis doctor`: what works, what does not, and how to mend it. Looks at each thing on its own, so that one fault does
 //! not hide another.
 
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Duration;
+mod chat;
 
-use jarvis_ask::{Ask, Events};
+use std::process::ExitCode;
+
 use jarvis_catalogue::Wanted;
-use jarvis_chat::{ChatError, Message};
-use jarvis_plan::Role;
 use jarvis_store::{Journal, Media};
 use serde::Serialize;
 
@@ -86,7 +83,7 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
     }
     match App::build(global, quiet).await {
         Ok(app) => {
-            chat(&app, &mut findings).await;
+            chat::look(&app, &mut findings).await;
             native(&app, &mut findings);
             experts(&app, &mut findings).await;
             #[cfg(feature = "serve")]
@@ -134,30 +131,6 @@ async fn tools(loaded: &Loaded, folders: &Folders, findings: &mut Vec<Finding>) 
 fn is_among(findings: &[Finding], failure: &Failure) -> bool {
     let found = failure.error().to_string();
     findings.iter().any(|finding| finding.found == found)
-}
-
-async fn chat(app: &App, findings: &mut Vec<Finding>) {
-    let Some(chat) = &app.pipeline.chat else {
-        findings.push(Finding::good("chat model", "none: the offline planner plans, native models work"));
-        return;
-    };
-    let name = app.pipeline.model_name();
-    if app.config.llm.model.starts_with("replay:") {
-        findings.push(Finding::good("chat model", format!("{name}: answers from a recording")));
-        return;
-    }
-    let ask = Ask::new(Arc::clone(chat), &Events::unread());
-    let question = ask.stage("chitchat").messages(vec![Message::text(Role::User, "Reply with the word ok.")]);
-    let question = question.timeout(Some(Duration::from_secs(20))).request(|request| request.max_tokens = Some(8));
-    findings.push(match question.call().await.map_err(ChatError::from) {
-        Ok(_) => Finding::good("chat model", format!("{name} answers")),
-        Err(error) => Finding::bad(
-            "chat model",
-            true,
-            format!("{name}: {error}"),
-            "check --llm, --base-url and the key; or use --llm offline",
-        ),
-    });
 }
 
 async fn service(app: &App, findings: &mut Vec<Finding>) {

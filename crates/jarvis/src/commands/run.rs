@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::{copy_out, make_out, read_input, request_text};
 use crate::cli::{Global, RunArgs};
 use crate::failure::Failure;
+use crate::hint::Hint;
 use crate::ingest;
 use crate::printer::Printer;
 use crate::session::{self, Finished, Live, Work};
@@ -33,6 +34,7 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
         make_out(folder)?;
     }
     let app = App::build(global, printer).await?;
+    let hint = Hint::look(&app.config, printer);
     let pipeline = app.pipeline_named(&args.pipeline)?;
     let plan = given.map(|given| executable(&given, &app)).transpose()?;
     let of_plan = plan.as_ref().and_then(|plan| plan.request.clone());
@@ -56,12 +58,13 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
     } else {
         Live::Tokens
     };
-    let finished = session::run(&app, work, live, printer).await?;
+    let finished = session::run(&app, work, live, printer).await.inspect_err(|_| hint.tell(printer))?;
     if args.json {
         printer.json(&document(&app, planner, &text, &finished))?;
     } else if !args.events {
         show(&app, planner, &finished, printer);
     }
+    hint.tell(printer);
     // The answer is printed before a copy can fail.
     if let Some(folder) = &args.out {
         copy_out(&finished.run.answer, folder, |url| app.media.disk_path(url).ok())?;

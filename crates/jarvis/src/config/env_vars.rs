@@ -1,6 +1,6 @@
 //! Every environment variable that jarvis reads.
 
-/// The chat model: `offline`, a model name, or `replay:FILE`. Same as `--llm`.
+/// The chat model: `offline`, a model name, `auto`, or `replay:FILE`. Same as `--llm`.
 pub(crate) const LLM: &str = "JARVIS_LLM";
 /// The configuration file. Same as `--config`.
 pub(crate) const CONFIG: &str = "JARVIS_CONFIG";

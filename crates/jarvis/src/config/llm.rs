@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use jarvis_chat::LOCAL_SERVERS;
 use serde::Deserialize;
 
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct LlmConfig {
-    /// The chat model: `offline`, a model name, or `replay:FILE`. Also `--llm`, `JARVIS_LLM`.
-    pub(crate) model: String,
+    /// The chat model: `offline`, a model name, `auto` for the best fitting one of the first local server that answers (see
+    /// [below](#local-models)), or `replay:FILE`. Also `--llm`, `JARVIS_LLM`. Default: `offline`.
+    pub(crate) model: Option<String>,
     /// Base URL of any OpenAI-compatible endpoint. Also `--base-url`, `OPENAI_BASE_URL`. Default: OpenAI's.
     pub(crate) base_url: Option<String>,
     /// The environment variable that holds the key. With a `base_url` a key is optional. Default: `OPENAI_API_KEY`.
@@ -19,12 +21,19 @@ pub(crate) struct LlmConfig {
     /// Another model for a stage, such as `parse_task`, `choose_model`, `response_results`, `chitchat`, `task_llm`,
     /// `rewoo_plan` or `react`.
     pub(crate) stages: BTreeMap<String, String>,
-    /// Context size in tokens, for models jarvis does not know. Default: by model.
-    pub(crate) context_tokens: Option<usize>,
-    /// Whether the model takes pictures: it then answers questions about them itself.
-    pub(crate) vision: bool,
+    /// Context size in tokens; `auto` asks the endpoint, and else goes by the model's name.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub(crate) context_tokens: Setting<usize>,
+    /// Whether the model takes pictures: it then answers questions about them itself. `auto` asks the endpoint, and else goes by
+    /// the model's name.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub(crate) vision: Setting<bool>,
     /// Ask for structured output (JSON Schema) where a stage answers in JSON.
     pub(crate) structured: bool,
+    /// Where `auto`, `jarvis doctor` and the hint of a run look for local model servers, in this order; `[]` looks nowhere.
+    pub(crate) local_servers: Vec<String>,
+    /// Seconds for each question about what a server is and what its models can do.
+    pub(crate) probe_timeout_s: u64,
     /// Seconds to connect.
     pub(crate) connect_timeout_s: u64,
     /// Seconds for a whole call.
@@ -32,23 +41,74 @@ pub(crate) struct LlmConfig {
     /// Retries after the first attempt, on 429, 5xx and timeouts; `Retry-After` is honoured.
     pub(crate) max_retries: u32,
     pub(crate) azure: Option<AzureConfig>,
+    /// The endpoint was found and not configured, so no key is meant for it.
+    #[serde(skip)]
+    pub(crate) is_keyless: bool,
 }
 
 impl Default for LlmConfig {
     fn default() -> LlmConfig {
         LlmConfig {
-            model: "offline".into(),
+            model: None,
             base_url: None,
             api_key_env: None,
             protocol: "chat".into(),
             stages: BTreeMap::new(),
-            context_tokens: None,
-            vision: false,
+            context_tokens: Setting::auto(),
+            vision: Setting::auto(),
             structured: false,
+            local_servers: LOCAL_SERVERS.map(Into::into).to_vec(),
+            probe_timeout_s: 1,
             connect_timeout_s: 10,
             timeout_s: 120,
             max_retries: 2,
             azure: None,
+            is_keyless: false,
+        }
+    }
+}
+
+impl LlmConfig {
+    /// The chat model as it is named; `offline` without one.
+    pub(crate) fn name(&self) -> &str {
+        match self.model.as_deref().unwrap_or_default().trim() {
+            "" => OFFLINE,
+            name => name,
+        }
+    }
+
+    pub(crate) fn is_offline(&self) -> bool {
+        self.name() == OFFLINE
+    }
+}
+
+const OFFLINE: &str = "offline";
+
+/// A value, or `auto`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+#[serde(untagged, expecting = "expected `auto` or a value")]
+pub(crate) enum Setting<T> {
+    Auto(Auto),
+    Set(T),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Auto {
+    Auto,
+}
+
+impl<T> Setting<T> {
+    fn auto() -> Setting<T> {
+        Setting::Auto(Auto::Auto)
+    }
+
+    pub(crate) fn get(self) -> Option<T> {
+        match self {
+            Setting::Auto(Auto::Auto) => None,
+            Setting::Set(value) => Some(value),
         }
     }
 }

@@ -17,12 +17,12 @@ fn environment_wins_over_file_and_file_over_default() {
         &[("JARVIS_LLM", "b"), ("JARVIS_LIMITS__TASK_TIMEOUT_S", "7"), ("JARVIS_LLM__VISION", "true")],
     )
     .expect("valid");
-    assert_eq!(loaded.config.llm.model, "b");
+    assert_eq!(loaded.config.llm.name(), "b");
     assert_eq!(loaded.config.llm.base_url.as_deref(), Some("http://one"));
     assert_eq!(loaded.config.limits.concurrency, 3);
     assert_eq!(loaded.config.limits.task_timeout_s, 7);
     assert_eq!(loaded.config.limits.run_timeout_s, 600);
-    assert!(loaded.config.llm.vision);
+    assert_eq!((loaded.config.llm.vision.get(), loaded.config.llm.context_tokens.get()), (Some(true), None));
     assert_eq!(loaded.warnings, Vec::<String>::new());
 }
 
@@ -30,7 +30,7 @@ fn environment_wins_over_file_and_file_over_default() {
 fn variables_are_typed_by_what_they_set() {
     let loaded = with("", &[("JARVIS_LLM", "1234"), ("JARVIS_LLM__BASE_URL", ""), ("JARVIS_INFERENCE_MODE", "local")])
         .expect("valid");
-    assert_eq!((loaded.config.llm.model.as_str(), loaded.config.llm.base_url), ("1234", None));
+    assert_eq!((loaded.config.llm.name(), loaded.config.llm.base_url.clone()), ("1234", None));
     let loaded =
         with("", &[("JARVIS_LOGIT_BIAS__PARSE_TASK", "0.5"), ("JARVIS_URLS__ALLOW_HOSTS", "[a.example, b.example]")])
             .expect("valid");
@@ -43,6 +43,21 @@ fn an_address_in_the_environment_wins_over_azure_in_the_file() {
     let yaml = "llm: {azure: {base_url: https://x.example, deployment_name: d}}";
     assert!(with(yaml, &[]).expect("valid").config.llm.azure.is_some());
     assert!(with(yaml, &[("OPENAI_BASE_URL", "http://localhost/v1")]).expect("valid").config.llm.azure.is_none());
+}
+
+#[test]
+fn facts_of_the_model_are_set_or_auto() {
+    for (yaml, vision, context) in [
+        ("", None, None),
+        ("llm: {vision: auto, context_tokens: auto}", None, None),
+        ("llm: {vision: false, context_tokens: 4096}", Some(false), Some(4096)),
+    ] {
+        let llm = with(yaml, &[]).expect("valid").config.llm;
+        assert_eq!((llm.vision.get(), llm.context_tokens.get()), (vision, context), "{yaml}");
+    }
+    let set = [("JARVIS_LLM__VISION", "auto"), ("JARVIS_LLM__LOCAL_SERVERS", "[]")];
+    let llm = with("llm: {vision: true}", &set).expect("valid").config.llm;
+    assert_eq!((llm.vision.get(), llm.local_servers.len(), llm.is_offline()), (None, 0, true));
 }
 
 #[test]
@@ -67,6 +82,7 @@ fn what_cannot_be_used_says_why() {
         ("- a\n- b\n", "the top level is not a mapping"),
         ("limits: {concurrency: many}", "`limits.concurrency`"),
         ("inference_mode: everywhere", "everywhere"),
+        ("llm: {vision: perhaps}", "`llm.vision` is wrong: expected `auto` or a value"),
     ] {
         let error = with(yaml, &[]).expect_err(yaml);
         assert!(error.contains(want), "{error}");
@@ -91,7 +107,7 @@ fn a_file_of_the_decision_only_fork_is_understood() {
     .expect("valid");
     let config = loaded.config;
     assert_eq!(config.llm.base_url.as_deref(), Some("http://localhost:8006"));
-    assert_eq!(config.llm.model, "qwen-2.5-7b-instruct");
+    assert_eq!(config.llm.name(), "qwen-2.5-7b-instruct");
     assert_eq!(config.decisions.model_api_base_url.as_deref(), Some("http://models.example:8081"));
     assert_eq!(config.decisions.method, jarvis_hugginggpt::decisions::Method::Unified);
     assert!(config.decisions.save_prompts);
@@ -100,9 +116,9 @@ fn a_file_of_the_decision_only_fork_is_understood() {
     // Our key wins where both are set, and a key unknown here gives a warning.
     let loaded =
         with("model: a\nllm: {model: b}\ndev: true\nlocal: {endpoint: 'http://x', other: 1}\n", &[]).expect("valid");
-    assert_eq!(loaded.config.llm.model, "b");
+    assert_eq!(loaded.config.llm.name(), "b");
     assert_eq!(loaded.warnings.len(), 2, "{:?}", loaded.warnings);
-    assert_eq!(with("model: a\n", &[("JARVIS_LLM", "c")]).expect("valid").config.llm.model, "c");
+    assert_eq!(with("model: a\n", &[("JARVIS_LLM", "c")]).expect("valid").config.llm.name(), "c");
     let error = with("method: guess\n", &[]).expect_err("it is no method");
     assert!(error.contains("decisions.method"), "{error}");
 }

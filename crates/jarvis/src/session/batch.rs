@@ -52,10 +52,7 @@ pub(crate) async fn batch<T: BatchResult>(
 ) -> Result<T, Failure> {
     let run_id = RunId(App::new_run_id());
     let request = Request::new(request);
-    let model = match config.llm.model.trim() {
-        "" | "offline" => None,
-        model => Some(model.to_owned()),
-    };
+    let model = (!config.llm.is_offline()).then(|| config.llm.name().to_owned());
     let work = async |events: &Events, cancel: CancellationToken| {
         let began = Instant::now();
         events.emit(EventKind::run_started(request, model));
@@ -132,7 +129,7 @@ mod tests {
         ] {
             let folder = tempfile::tempdir().unwrap();
             let mut config = Config { data_dir: Some(folder.path().to_owned()), ..Config::default() };
-            config.llm.model = "gpt-4o-mini".to_owned();
+            config.llm.model = Some("gpt-4o-mini".to_owned());
             let work = async |events: &jarvis_engine::Events, _| {
                 events.emit(call());
                 ended

@@ -4,16 +4,23 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_chat::{Azure, ChatError, ChatModel, OpenAi, OpenAiConfig, Protocol, Recorder, Replay, Retries, Secret};
+use jarvis_chat::{
+    Azure, ChatError, ChatModel, Discovery, ModelServer, NoServer, OpenAi, OpenAiConfig, Protocol, Recorder, Replay,
+    Retries, Secret,
+};
 #[cfg(feature = "serve")]
 use jarvis_server::CallerModel;
 use serde_json::{Map, Value};
+use url::Url;
 
 use super::experts::secret;
 use crate::config::{Config, env_vars};
 use crate::failure::Failure;
 
 const OPENAI: &str = "https://api.openai.com/v1";
+
+/// The model name that stands for the best one found.
+const AUTO: &str = "auto";
 
 #[derive(Clone)]
 pub(crate) struct Chat {
@@ -29,16 +36,25 @@ pub(crate) struct Special {
     pub(crate) body: Map<String, Value>,
 }
 
-/// Builds the chat model; `None` for `offline`.
-pub(super) fn build(config: &Config, record: Option<&Path>) -> Result<Option<Chat>, Failure> {
-    build_special(config, record, Special::default())
+/// Builds the chat model; `None` for `offline`. Afterwards the configuration names the model that `auto` stands for.
+pub(super) async fn build(config: &mut Config, record: Option<&Path>) -> Result<Option<Chat>, Failure> {
+    build_special(config, record, Special::default()).await
 }
 
-/// Builds the chat model of a command that has its own way with calls; `None` for `offline`.
-pub(crate) fn build_special(config: &Config, record: Option<&Path>, special: Special) -> Result<Option<Chat>, Failure> {
-    let name = config.llm.model.trim();
+/// Builds the chat model of a command that has its own way with calls; otherwise as [`build`].
+pub(crate) async fn build_special(
+    config: &mut Config,
+    record: Option<&Path>,
+    special: Special,
+) -> Result<Option<Chat>, Failure> {
+    let found = match config.llm.name() {
+        // Boxed, since every command holds this future.
+        AUTO => Some(Box::pin(find(config, special.key.clone())).await?),
+        _ => None,
+    };
+    let name = config.llm.name();
     let mut endpoint = None;
-    let model: Arc<dyn ChatModel> = if name.is_empty() || name == "offline" {
+    let model: Arc<dyn ChatModel> = if config.llm.is_offline() {
         if record.is_some() {
             return Err(Failure::usage("--record needs a chat model").hint("add --llm MODEL"));
         }
@@ -47,7 +63,13 @@ pub(crate) fn build_special(config: &Config, record: Option<&Path>, special: Spe
         Arc::new(Replay::open(file).map_err(unusable)?)
     } else {
         let openai = OpenAiConfig { extra_body: special.body, ..openai(config, special.key)? };
+        let is_known = openai.context_tokens.is_some() && openai.vision.is_some();
         let openai = Arc::new(OpenAi::new(openai).map_err(unusable)?);
+        match found {
+            Some(server) => openai.set_server(server),
+            None if !is_known && may_ask(config) => Box::pin(openai.probe()).await,
+            None => {}
+        }
         endpoint = Some(Arc::clone(&openai));
         openai
     };
@@ -58,11 +80,64 @@ pub(crate) fn build_special(config: &Config, record: Option<&Path>, special: Spe
     Ok(Some(Chat { model, endpoint }))
 }
 
+/// Whether the endpoint is asked what it is and what its models can do: OpenAI and Azure do not tell.
+pub(crate) fn may_ask(config: &Config) -> bool {
+    let base_url = config.llm.base_url.as_ref().filter(|_| config.llm.azure.is_none());
+    let host = base_url.and_then(|url| Some(Url::parse(url.trim()).ok()?.host_str()?.to_owned()));
+    host.is_some_and(|host| host != "openai.com" && !host.ends_with(".openai.com"))
+}
+
+/// Looks for the model that `auto` stands for and puts it into the configuration: at the base URL where one is set, else at the
+/// first local server that answers.
+async fn find(config: &mut Config, key: Option<Secret>) -> Result<ModelServer, Failure> {
+    if config.llm.base_url.is_some() && config.llm.azure.is_none() {
+        let openai = OpenAi::new(openai(config, key)?).map_err(unusable)?;
+        let server = openai.inspect().await.and_then(|server| match server.best() {
+            Some(best) => Ok((best.name.clone(), server)),
+            None => Err(NoServer::NoModel(server.kind)),
+        });
+        let (name, server) = server.map_err(|why| {
+            Failure::work(format!("no model can be chosen at {}: {why}", openai.address()))
+                .hint("name one with --llm MODEL, or leave --base-url out to look for a local server")
+        })?;
+        config.llm.model = Some(name);
+        return Ok(server);
+    }
+    let (server, best) = discovery(config)?.first().await.map_err(|misses| not_found(&misses))?;
+    config.llm.base_url = Some(server.base_url());
+    config.llm.azure = None;
+    config.llm.model = Some(best.name);
+    config.llm.is_keyless = true;
+    Ok(server)
+}
+
+/// What looks for local model servers.
+pub(crate) fn discovery(config: &Config) -> Result<Discovery, Failure> {
+    let discovery = Discovery::new(&config.llm.local_servers)
+        .map_err(|error| unusable(error).hint("`llm.local_servers` is a list such as [\"http://127.0.0.1:11434\"]"))?;
+    Ok(discovery.timeout(Duration::from_secs(config.llm.probe_timeout_s)))
+}
+
+fn not_found(misses: &[(String, NoServer)]) -> Failure {
+    if misses.is_empty() {
+        return Failure::usage("there is nowhere to look for a local model server: `llm.local_servers` is empty")
+            .hint("name addresses there, or a model with --llm MODEL");
+    }
+    let tried: Vec<String> = misses.iter().map(|(at, why)| format!("{at} ({why})")).collect();
+    Failure::work(format!("no local model server with a chat model answers; tried {}", tried.join(", "))).hint(
+        "start one, for example `ollama serve` with a model from `ollama pull qwen3:8b`, or `llama-server -m FILE`; \
+         or name a model with --llm MODEL and its server with --base-url URL",
+    )
+}
+
 #[cfg(feature = "serve")]
 /// The chat model of a caller who brings an endpoint and a key; the model's name stays the configured one.
-pub(super) fn for_caller(config: &Config, caller: CallerModel) -> Result<Arc<dyn ChatModel>, String> {
-    let name = config.llm.model.trim();
-    if name.is_empty() || name == "offline" || name.starts_with("replay:") {
+pub(super) fn for_caller(
+    config: &Config,
+    caller: CallerModel,
+    server: Option<&ModelServer>,
+) -> Result<Arc<dyn ChatModel>, String> {
+    if config.llm.is_offline() || config.llm.name().starts_with("replay:") {
         return Err("this server has no model name to use at an endpoint of yours".into());
     }
     let mut config = config.clone();
@@ -76,14 +151,20 @@ pub(super) fn for_caller(config: &Config, caller: CallerModel) -> Result<Arc<dyn
     if own || caller.key.is_some() {
         openai.api_key = caller.key;
     }
-    OpenAi::new(openai).map(|model| Arc::new(model) as Arc<dyn ChatModel>).map_err(|error| error.to_string())
+    let model = OpenAi::new(openai).map_err(|error| error.to_string())?;
+    // An endpoint that a caller names is asked for replies and nothing else.
+    if let (false, Some(server)) = (own, server) {
+        model.set_server(server.clone());
+    }
+    Ok(Arc::new(model))
 }
 
 /// The endpoint of an embeddings model: at `url` where one is given, else where the chat model is; with the same key.
 pub(crate) fn embeddings_config(config: &Config, model: &str, url: Option<&str>) -> Result<OpenAiConfig, Failure> {
     let mut config = config.clone();
-    config.llm.model = model.to_owned();
+    config.llm.model = Some(model.to_owned());
     if let Some(url) = url {
+        config.llm.is_keyless = false;
         config.llm.base_url = Some(url.to_owned());
         config.llm.azure = None;
     }
@@ -112,9 +193,9 @@ fn openai(config: &Config, key: Option<Secret>) -> Result<OpenAiConfig, Failure>
         (None, None) => OPENAI.into(),
     };
     let name = llm.api_key_env.as_deref().unwrap_or(env_vars::OPENAI_API_KEY);
-    let api_key = key.or_else(|| secret(&[name]));
+    let api_key = key.or_else(|| secret(&[name])).filter(|_| !llm.is_keyless);
     if api_key.is_none() && llm.base_url.is_none() {
-        return Err(Failure::usage(format!("there is no key for the model `{}`: {name} is not set", llm.model))
+        return Err(Failure::usage(format!("there is no key for the model `{}`: {name} is not set", llm.name()))
             .hint("set it, or use a local server with --base-url URL, or leave --llm out to work without a model"));
     }
     let protocol = match llm.protocol.as_str() {
@@ -136,8 +217,9 @@ fn openai(config: &Config, key: Option<Secret>) -> Result<OpenAiConfig, Failure>
         connect_timeout: Duration::from_secs(llm.connect_timeout_s),
         timeout: Duration::from_secs(llm.timeout_s),
         retries: Retries { max: llm.max_retries as usize, ..Retries::default() },
-        context_tokens: llm.context_tokens,
-        vision: llm.vision,
-        ..OpenAiConfig::new(base_url, llm.model.trim())
+        context_tokens: llm.context_tokens.get(),
+        vision: llm.vision.get(),
+        probe_timeout: Duration::from_secs(llm.probe_timeout_s),
+        ..OpenAiConfig::new(base_url, llm.name())
     })
 }

@@ -83,7 +83,7 @@ impl Experts {
             workers.media = Some(Arc::new(endpoint));
         }
         if let Some(chat) = chat {
-            if chat.can_see() {
+            if chat.can_see(TASK_STAGE) {
                 let name = chat.model_name(TASK_STAGE);
                 endpoints.extend(PICTURE_TASKS.iter().map(|task| at_endpoint(&name, task)));
             }

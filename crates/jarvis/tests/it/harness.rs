@@ -78,6 +78,9 @@ impl Harness {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.data.path())
             .env("JARVIS_DATA_DIR", self.data.path())
+            // What listens on this machine is no part of a test, and how busy it is neither.
+            .env("JARVIS_LLM__LOCAL_SERVERS", "[]")
+            .env("JARVIS_LLM__PROBE_TIMEOUT_S", "20")
             .envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }

@@ -11,6 +11,7 @@ mod easytool_pipelines;
 mod easytool_retrieve;
 mod endpoints;
 mod harness;
+mod local_models;
 mod mcp;
 mod offline;
 mod outside;

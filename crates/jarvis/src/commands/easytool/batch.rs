@@ -61,19 +61,19 @@ pub(super) struct Answerer {
 
 impl Answerer {
     /// The chat model that the flags and the configuration name; the pipelines cannot do without.
-    pub(super) fn of(global: &Global, printer: Printer) -> Result<Answerer, Failure> {
-        let config = load_config(global, printer)?.config;
-        let Some(chat) = build_special(&config, global.record.as_deref(), Special::default())? else {
+    pub(super) async fn of(global: &Global, printer: Printer) -> Result<Answerer, Failure> {
+        let mut config = load_config(global, printer)?.config;
+        let Some(chat) = build_special(&mut config, global.record.as_deref(), Special::default()).await? else {
             return Err(Failure::usage("this pipeline needs a chat model").hint(
                 "add --llm MODEL, with --base-url URL for a server of yours, or --llm replay:FILE for a recording",
             ));
         };
-        let recorded = config.llm.model.trim().starts_with("replay:");
+        let recorded = config.llm.name().starts_with("replay:");
         Ok(Answerer { model: chat.model, recorded, config })
     }
 
     fn name(&self) -> &str {
-        self.config.llm.model.trim()
+        self.config.llm.name()
     }
 }
 

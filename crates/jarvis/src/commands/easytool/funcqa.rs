@@ -48,7 +48,7 @@ pub(crate) struct FuncqaArgs {
 
 pub(super) async fn run(args: FuncqaArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let questions = read_funcqa(&args.data).map_err(|error| unusable(error, QUESTIONS))?;
-    let answerer = Answerer::of(global, printer)?;
+    let answerer = Answerer::of(global, printer).await?;
     let hub = Arc::new(HubFunction::registry(args.mode));
     let mut pipeline = Funcqa::new(Arc::clone(&answerer.model), hub);
     if let Some(path) = &args.functions {

@@ -66,8 +66,8 @@ enum ShapeName {
 }
 
 pub(super) async fn run(args: InstructArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let config = load_config(global, printer)?.config;
-    let chat = build_special(&config, global.record.as_deref(), Special::default())?;
+    let mut config = load_config(global, printer)?.config;
+    let chat = build_special(&mut config, global.record.as_deref(), Special::default()).await?;
     let mut documents = read(args.documents.clone()).await?;
     let shape = shape(&args, &documents)?;
     limit(&mut documents, shape, args.limit);
@@ -121,7 +121,7 @@ pub(super) async fn run(args: InstructArgs, global: &Global, printer: Printer) -
         let mut document = serde_json::to_value(&report).map_err(Failure::work)?;
         if let Some(fields) = document.as_object_mut() {
             fields.insert("shape".into(), if shape == Shape::Endpoints { "endpoints" } else { "tool" }.into());
-            fields.insert("llm".into(), llm(&config.llm.model).into());
+            fields.insert("llm".into(), config.llm.name().into());
             fields.insert("out".into(), json!(args.out));
         }
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
@@ -139,13 +139,6 @@ impl BatchResult for (Instructions, InstructReport) {
     fn text(&self) -> String {
         let documents = plural(self.1.documents, "document");
         format!("{} of {documents} described", plural(self.1.apis_out, "function"))
-    }
-}
-
-fn llm(model: &str) -> &str {
-    match model.trim() {
-        "" => "offline",
-        model => model,
     }
 }
 

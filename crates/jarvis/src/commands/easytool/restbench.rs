@@ -95,7 +95,7 @@ pub(super) async fn run(args: RestbenchArgs, global: &Global, printer: Printer) 
         true => (Global { base_url: args.llm_url.clone(), ..global.clone() }, global.base_url.clone()),
         false => (global.clone(), None),
     };
-    let answerer = Answerer::of(&chat, printer)?;
+    let answerer = Answerer::of(&chat, printer).await?;
     let service = match (args.scenario, &args.service) {
         (Some(scenario), _) => scenario.service(),
         (None, Some(service)) => service.as_str(),

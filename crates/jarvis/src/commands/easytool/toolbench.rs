@@ -107,7 +107,7 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
         );
     }
     offer_tools(&mut items, &tools, printer);
-    let answerer = Answerer::of(global, printer)?;
+    let answerer = Answerer::of(global, printer).await?;
     let queries: Vec<Query> = items.into_iter().map(query).collect();
     let called = match registry {
         Some(registry) => registry,

@@ -40,7 +40,7 @@ impl EndpointArgs {
         if global.base_url.is_some() {
             return Err(Failure::usage("--base-url and --api-addr or --api-port are two addresses").hint("use one"));
         }
-        if matches!(config.llm.model.trim(), "" | "offline") {
+        if config.llm.is_offline() {
             return Err(Failure::usage("an endpoint is named, but no model to ask for there")
                 .hint("name it with --llm; without an address the offline planner plans"));
         }

@@ -87,11 +87,12 @@ pub(crate) struct GenerateArgs {
 pub(super) async fn run(mut args: GenerateArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let mut config = load_config(global, printer)?.config;
     args.endpoint.configure(&mut config, global)?;
-    let chat = build_special(&config, global.record.as_deref(), args.endpoint.special())?.ok_or_else(|| {
+    let chat = build_special(&mut config, global.record.as_deref(), args.endpoint.special()).await?;
+    let chat = chat.ok_or_else(|| {
         Failure::usage("samples are made by a chat model, and none is configured")
             .hint("name one, for example `--llm qwen3:8b --base-url http://localhost:11434/v1`; `jarvis taskbench graph sample` draws graphs without one")
     })?;
-    let llm = config.llm.model.trim().to_owned();
+    let llm = config.llm.name().to_owned();
     let now = SystemTime::now();
     let dir = args.data_dir.clone().unwrap_or_else(|| PathBuf::from(new_folder(&args, &llm, now)));
     let folder = if args.play { open_for_play(&args, &dir) } else { open(&args, &dir) }?;

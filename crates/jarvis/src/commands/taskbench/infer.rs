@@ -113,7 +113,8 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
     if global.llm.as_ref().is_some_and(|llm| llm.trim().is_empty()) {
         return Err(Failure::usage("--llm is empty").hint("name a model, `offline`, or `replay:FILE`"));
     }
-    let config = configured(&args, global, printer)?;
+    let mut config = configured(&args, global, printer)?;
+    let chat = build_special(&mut config, global.record.as_deref(), args.endpoint.special()).await?;
     if args.reformat_by != "self" && !args.reformat {
         printer.warning("--reformat-by does nothing without --reformat");
     }
@@ -123,10 +124,9 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
     let job = Job::prepare(&domain, options).map_err(failed)?;
     let shown_demos: Vec<String> = job.demos().iter().map(|demo| demo.id.to_string()).collect();
 
-    let chat = build_special(&config, global.record.as_deref(), args.endpoint.special())?;
     let by = chat.map_or(PlanBy::Offline, |chat| PlanBy::Model(chat.model));
     let llm = match &by {
-        PlanBy::Model(_) => config.llm.model.trim(),
+        PlanBy::Model(_) => config.llm.name(),
         PlanBy::Offline => "offline",
     };
 
@@ -198,8 +198,8 @@ fn configured(args: &InferArgs, global: &Global, printer: Printer) -> Result<Con
 
 fn planner(config: &Config) -> String {
     let llm = &config.llm;
-    match (llm.model.trim(), &llm.base_url) {
-        ("" | "offline", _) => "offline".into(),
+    match (llm.name(), &llm.base_url) {
+        (model, _) if llm.is_offline() => model.to_owned(),
         (model, None) => model.to_owned(),
         (model, Some(_)) if model.starts_with("replay:") => model.to_owned(),
         (model, Some(url)) => match url::Url::parse(url) {

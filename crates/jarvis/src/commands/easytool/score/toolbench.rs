@@ -54,8 +54,8 @@ struct Files {
 }
 
 pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let config = configured(global, printer)?;
-    let chat = build_special(&config, global.record.as_deref(), Special::default())?;
+    let mut config = configured(global, printer)?;
+    let chat = build_special(&mut config, global.record.as_deref(), Special::default()).await?;
     let (data, log, reference) = (args.data.clone(), args.log.clone(), args.reference.clone());
     let files = tokio::task::spawn_blocking(move || read(data.as_deref(), &log, reference.as_deref()));
     let files = files.await.map_err(Failure::work)??;
