@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use indexmap::IndexMap;
-use jarvis_plan::{Candidate, Request, Selection, Task, TaskError, text_of};
+use jarvis_plan::{Candidate, Effect, Request, Selection, Task, TaskError, text_of};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -65,6 +65,36 @@ where
 {
     async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
         self(job.clone()).await
+    }
+}
+
+/// Says which tasks change the world, and lets them. The engine holds such a task back until every task planned before it has
+/// succeeded, asks the gate once, and never performs it a second time where the first may have arrived.
+#[async_trait]
+pub trait Gate: Send + Sync {
+    /// What performing the task does, whoever performs it.
+    fn effect(&self, task: &Task) -> Effect;
+
+    /// Lets the job of a task that changes the world go on, with its arguments or with others. It may take as long as a person
+    /// takes: the clock of the run stands still meanwhile.
+    ///
+    /// # Errors
+    /// Why the task must not be performed.
+    async fn admit(&self, job: &Job) -> Result<IndexMap<String, Value>, TaskError>;
+}
+
+/// The gate of tools that only read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenGate;
+
+#[async_trait]
+impl Gate for OpenGate {
+    fn effect(&self, _: &Task) -> Effect {
+        Effect::Reads
+    }
+
+    async fn admit(&self, job: &Job) -> Result<IndexMap<String, Value>, TaskError> {
+        Ok(job.args.clone())
     }
 }
 

@@ -11,7 +11,8 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_plan::{Candidate, ErrorCode, EventKind, Outcome, Selection, Status, Task, TaskError, TaskId};
+use indexmap::IndexMap;
+use jarvis_plan::{Candidate, Effect, ErrorCode, EventKind, Outcome, Selection, Status, Task, TaskError, TaskId};
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{Id as SlotId, JoinError, JoinSet};
@@ -20,10 +21,11 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::Instrument;
 
 use self::node::{Choice, Node};
+use crate::barrier::barriers;
 use crate::engine::itself;
 use crate::resolve::planned_fault;
 use crate::schedule::Schedule;
-use crate::{Engine, Job, Limits};
+use crate::{Engine, Job, Limits, Unresolved};
 
 /// Runs the tasks that arrive, until their sender is dropped and every task has finished.
 ///
@@ -60,7 +62,7 @@ pub(crate) fn drive<'a>(
                     // What ended in time but was not yet heard of has not failed.
                     driver.hear();
                     let now = Instant::now();
-                    if now >= driver.run_deadline {
+                    if now >= driver.run_deadline() {
                         let message = format!("the run did not end within {}", seconds(driver.limits.run_timeout));
                         driver.take_rest(&mut batches);
                         driver.end(Status::Failed, ErrorCode::Timeout, &message);
@@ -92,13 +94,23 @@ pub(crate) type Finished<'a> = Box<dyn FnMut(&Outcome) + Send + 'a>;
 enum Done {
     Selected(Result<Selection, TaskError>),
     Performed(Result<Value, TaskError>),
+    Admitted(Result<IndexMap<String, Value>, TaskError>),
+}
+
+/// What a task is busy with.
+enum Busy {
+    /// The choice of who performs it.
+    Choosing,
+    /// Waiting for leave to change the world.
+    Waiting,
+    /// Being performed.
+    Performing(Candidate),
 }
 
 /// One spawned piece of work. Dropping it tells work on other threads to stop.
 struct Slot {
     task: TaskId,
-    /// Whom it is tried with; `None` while choosing.
-    candidate: Option<Candidate>,
+    busy: Busy,
     since: Instant,
     /// For work on other threads; choosing has none.
     _stop: Option<DropGuard>,
@@ -121,6 +133,9 @@ struct Driver<'a> {
     work: JoinSet<Done>,
     slots: HashMap<SlotId, Slot>,
     run_deadline: Instant,
+    /// How many tasks wait for leave, and since when the first of them does.
+    waiting: usize,
+    held_since: Instant,
     /// Deadlines of tasks; an entry counts only while its task still has that deadline.
     deadlines: BinaryHeap<Reverse<(Instant, TaskId)>>,
 }
@@ -144,6 +159,8 @@ impl<'a> Driver<'a> {
             work: JoinSet::new(),
             slots: HashMap::new(),
             run_deadline: after(limits.run_timeout),
+            waiting: 0,
+            held_since: Instant::now(),
             deadlines: BinaryHeap::new(),
             engine,
         }
@@ -152,10 +169,12 @@ impl<'a> Driver<'a> {
     fn add(&mut self, tasks: Vec<Task>) {
         self.nodes.reserve(tasks.len());
         self.to_select.reserve(tasks.len());
-        self.schedule.extend(&tasks);
-        for task in tasks {
+        let effects: Vec<Effect> = tasks.iter().map(|task| self.engine.gate.effect(task)).collect();
+        let barriers = barriers(&tasks, &effects);
+        self.schedule.extend(tasks.iter().zip(barriers.iter().map(Vec::as_slice)));
+        for ((task, effect), barrier) in tasks.into_iter().zip(effects).zip(barriers) {
             let id = task.id;
-            let mut node = Node::new(task);
+            let mut node = Node::new(task, effect, barrier);
             match &self.engine.selector {
                 None => node.choice = Choice::Unneeded,
                 Some(_) if node.task.faults.is_empty() => self.to_select.push_back(id),
@@ -197,7 +216,7 @@ impl<'a> Driver<'a> {
 
     fn on_ready(&mut self, id: TaskId) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
-        let resolved = match planned_fault(&node.task) {
+        let resolved = match planned_fault(&node.task).or_else(|| held_back(node, &self.outcomes)) {
             Some(fault) => Err(fault),
             None => self.engine.resolver.resolve(&node.task, &self.outcomes),
         };
@@ -239,16 +258,34 @@ impl<'a> Driver<'a> {
         let (task, events) = (Arc::clone(&node.task), self.engine.events.clone());
         self.selecting += 1;
         let work = async move { Done::Selected(selector.select(&task, &events).await) };
-        self.spawn(id, None, None, work);
+        self.spawn(id, Busy::Choosing, None, work);
     }
 
     fn start_perform(&mut self, id: TaskId) {
         let now = Instant::now();
         let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
         let (Some(candidate), Some(resolved)) = (node.candidates.pop_front(), &node.resolved) else { return };
+        if !node.admitted {
+            let stop = self.stop.child_token();
+            let job = Job {
+                request: Arc::clone(&self.engine.request),
+                task: Arc::clone(&node.task),
+                args: resolved.args.clone(),
+                candidate: candidate.clone(),
+                events: self.engine.events.clone(),
+                cancel: stop.clone(),
+            };
+            node.candidates.push_front(candidate);
+            let gate = Arc::clone(&self.engine.gate);
+            self.hold(now);
+            let work = async move { Done::Admitted(gate.admit(&job).await) };
+            self.spawn(id, Busy::Waiting, Some(stop.drop_guard()), work);
+            return;
+        }
         let until = *node.until.get_or_insert_with(|| after(self.limits.task_timeout));
         // A candidate that hangs leaves time for those after it.
-        let deadline = now + until.saturating_duration_since(now) / tries_left(&node.candidates);
+        let tries = if node.effect == Effect::Reads { tries_left(&node.candidates) } else { 1 };
+        let deadline = now + until.saturating_duration_since(now) / tries;
         node.deadline = Some(deadline);
         self.deadlines.push(Reverse((deadline, id)));
         if node.started.is_none() {
@@ -268,19 +305,22 @@ impl<'a> Driver<'a> {
         let worker = Arc::clone(&self.engine.worker);
         self.performing += 1;
         let work = async move { Done::Performed(worker.perform(&job).await) };
-        self.spawn(id, Some(candidate), Some(stop.drop_guard()), work);
+        self.spawn(id, Busy::Performing(candidate), Some(stop.drop_guard()), work);
     }
 
     fn spawn(
         &mut self,
         task: TaskId,
-        candidate: Option<Candidate>,
+        busy: Busy,
         stop: Option<DropGuard>,
         work: impl Future<Output = Done> + Send + 'static,
     ) {
-        let span = match &candidate {
-            Some(candidate) => tracing::debug_span!("task", id = %task, model = candidate.id, host = candidate.host),
-            None => tracing::debug_span!("choose", id = %task),
+        let span = match &busy {
+            Busy::Performing(candidate) => {
+                tracing::debug_span!("task", id = %task, model = candidate.id, host = candidate.host)
+            }
+            Busy::Choosing => tracing::debug_span!("choose", id = %task),
+            Busy::Waiting => tracing::debug_span!("approve", id = %task),
         };
         // Most runs are not traced; an empty span need not be entered at each poll.
         let span = if span.is_disabled() { tracing::Span::current() } else { span };
@@ -289,15 +329,16 @@ impl<'a> Driver<'a> {
         if let Some(node) = self.nodes.get_mut(&task) {
             node.slot = Some(handle);
         }
-        self.slots.insert(slot, Slot { task, candidate, since: Instant::now(), _stop: stop });
+        self.slots.insert(slot, Slot { task, busy, since: Instant::now(), _stop: stop });
     }
 
     /// Frees a slot; `None` when its work had been given up before.
     fn free(&mut self, slot: SlotId) -> Option<Slot> {
         let slot = self.slots.remove(&slot)?;
-        match slot.candidate {
-            Some(_) => self.performing -= 1,
-            None => self.selecting -= 1,
+        match slot.busy {
+            Busy::Performing(_) => self.performing -= 1,
+            Busy::Choosing => self.selecting -= 1,
+            Busy::Waiting => self.go_on(Instant::now()),
         }
         if let Some(node) = self.nodes.get_mut(&slot.task) {
             node.slot = None;
@@ -325,15 +366,19 @@ impl<'a> Driver<'a> {
             Err(error) => (error.id(), Err(error)),
         };
         let Some(slot) = self.free(slot) else { return };
-        match (slot.candidate, done) {
-            (None, Ok(Done::Selected(chosen))) => self.selected(slot.task, chosen),
-            (None, Err(error)) => self.selected(slot.task, Err(broken(error, "choice of a model"))),
-            (Some(candidate), Ok(Done::Performed(result))) => self.performed(slot.task, candidate, slot.since, result),
-            (Some(candidate), Err(error)) => {
+        match (slot.busy, done) {
+            (Busy::Choosing, Ok(Done::Selected(chosen))) => self.selected(slot.task, chosen),
+            (Busy::Choosing, Err(error)) => self.selected(slot.task, Err(broken(error, "choice of a model"))),
+            (Busy::Waiting, Ok(Done::Admitted(admitted))) => self.admitted(slot.task, admitted),
+            (Busy::Waiting, Err(error)) => self.admitted(slot.task, Err(broken(error, "approval"))),
+            (Busy::Performing(candidate), Ok(Done::Performed(result))) => {
+                self.performed(slot.task, candidate, slot.since, result);
+            }
+            (Busy::Performing(candidate), Err(error)) => {
                 self.performed(slot.task, candidate, slot.since, Err(broken(error, "worker")));
             }
             // A slot gives what it was made for.
-            (None, Ok(Done::Performed(_))) | (Some(_), Ok(Done::Selected(_))) => {}
+            (Busy::Choosing | Busy::Waiting | Busy::Performing(_), Ok(_)) => {}
         }
     }
 
@@ -350,6 +395,37 @@ impl<'a> Driver<'a> {
         self.pair(id);
     }
 
+    /// Goes on with a task that the gate has looked at.
+    fn admitted(&mut self, id: TaskId, admitted: Result<IndexMap<String, Value>, TaskError>) {
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        match admitted {
+            Ok(args) => {
+                node.admitted = true;
+                if let Some(resolved) = &mut node.resolved {
+                    resolved.args = args;
+                }
+                self.to_perform.push_front(id);
+            }
+            Err(error) => self.conclude(id, Status::Failed, Err(error)),
+        }
+    }
+
+    /// Stops the clock of the run while somebody is asked.
+    fn hold(&mut self, now: Instant) {
+        if self.waiting == 0 {
+            self.held_since = now;
+        }
+        self.waiting += 1;
+    }
+
+    /// Lets the clock of the run go on when nobody is asked any more.
+    fn go_on(&mut self, now: Instant) {
+        self.waiting -= 1;
+        if self.waiting == 0 {
+            self.run_deadline += now.saturating_duration_since(self.held_since);
+        }
+    }
+
     fn performed(&mut self, id: TaskId, candidate: Candidate, since: Instant, result: Result<Value, TaskError>) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let error = result.as_ref().err().cloned();
@@ -357,7 +433,8 @@ impl<'a> Driver<'a> {
         match result {
             Ok(output) => self.conclude(id, Status::Succeeded, Ok(output)),
             Err(error) => {
-                let again = error.code.next_candidate_may_help() && !node.candidates.is_empty();
+                let harmless = node.effect == Effect::Reads || error.code.is_before_any_call();
+                let again = harmless && error.code.next_candidate_may_help() && !node.candidates.is_empty();
                 self.engine.events.emit(EventKind::TaskAttempt { id, attempt });
                 if again {
                     self.try_next(id);
@@ -382,11 +459,16 @@ impl<'a> Driver<'a> {
     fn earliest_deadline(&mut self) -> Instant {
         while let Some(Reverse((at, id))) = self.deadlines.peek().copied() {
             if self.nodes.get(&id).is_some_and(|node| node.deadline == Some(at)) {
-                return at.min(self.run_deadline);
+                return at.min(self.run_deadline());
             }
             self.deadlines.pop();
         }
-        self.run_deadline
+        self.run_deadline()
+    }
+
+    /// When the run must end; far away while somebody is asked.
+    fn run_deadline(&self) -> Instant {
+        if self.waiting == 0 { self.run_deadline } else { after(Duration::MAX) }
     }
 
     /// Ends what is past its deadline.
@@ -407,7 +489,10 @@ impl<'a> Driver<'a> {
                     let share = seconds(at.saturating_duration_since(slot.since));
                     let error = late(format!("the try did not end within {share}, its share of the task's {whole}"));
                     self.cut_attempt(id, Some(slot), &error);
-                    self.try_next(id);
+                    match self.nodes.get(&id).map(|node| node.effect) {
+                        Some(Effect::Reads) => self.try_next(id),
+                        _ => self.conclude(id, Status::Failed, Err(late(format!("{error}; it may have been done")))),
+                    }
                 }
                 (Some(_), slot) => {
                     let error = late(format!("the task did not end within {whole}"));
@@ -420,7 +505,7 @@ impl<'a> Driver<'a> {
 
     /// Records the try that was going on when a task was ended from outside.
     fn cut_attempt(&mut self, id: TaskId, slot: Option<&Slot>, error: &TaskError) {
-        if let Some(Slot { candidate: Some(candidate), since, .. }) = slot
+        if let Some(Slot { busy: Busy::Performing(candidate), since, .. }) = slot
             && let Some(node) = self.nodes.get_mut(&id)
         {
             let attempt = node.attempt(candidate.clone(), *since, Some(error.clone()));
@@ -449,6 +534,18 @@ impl<'a> Driver<'a> {
         self.outcomes.insert(id, outcome);
         self.schedule.finish(id);
     }
+}
+
+/// Why a task that changes the world may not, when one before it did not succeed.
+fn held_back(node: &Node, outcomes: &BTreeMap<TaskId, Outcome>) -> Option<Unresolved> {
+    let failed = node.barrier.iter().filter_map(|id| outcomes.get(id)).find(|outcome| !outcome.succeeded())?;
+    let message = format!(
+        "`{}` changes something, and waits for all tasks before it, of which task {} (`{}`) did not succeed",
+        node.task.task,
+        failed.id.0 + 1,
+        failed.task
+    );
+    Some(Unresolved::skipped(ErrorCode::NoOutput, message))
 }
 
 /// Whom to try, in order: the chosen one and at most `fallbacks` others, nobody twice.

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use crate::drive::drive;
-use crate::{ByOutput, Events, Resolver, Selector, Worker};
+use crate::{ByOutput, Events, Gate, OpenGate, Resolver, Selector, Worker};
 
 /// How much at once, how long, how often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +67,7 @@ pub struct Engine {
     pub(crate) worker: Arc<dyn Worker>,
     pub(crate) selector: Option<Arc<dyn Selector>>,
     pub(crate) resolver: Arc<dyn Resolver>,
+    pub(crate) gate: Arc<dyn Gate>,
     pub(crate) request: Arc<Request>,
     pub(crate) events: Events,
     pub(crate) limits: Limits,
@@ -91,6 +92,7 @@ impl Engine {
             worker,
             selector: None,
             resolver: Arc::new(ByOutput),
+            gate: Arc::new(OpenGate),
             request: Arc::default(),
             events: Events::unread(),
             limits: Limits::default(),
@@ -119,6 +121,12 @@ impl Engine {
     #[must_use]
     pub fn resolver(self, resolver: Arc<dyn Resolver>) -> Engine {
         Engine { resolver, ..self }
+    }
+
+    /// Who lets tasks that change the world go on; without one, all tasks count as reading.
+    #[must_use]
+    pub fn gate(self, gate: Arc<dyn Gate>) -> Engine {
+        Engine { gate, ..self }
     }
 
     /// The request that the graph is for; workers see it.

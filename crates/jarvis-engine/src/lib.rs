@@ -6,13 +6,14 @@
 //! [`Engine`] has the shortest complete program.
 #![warn(missing_docs)]
 
+mod barrier;
 mod contract;
 mod drive;
 mod engine;
 mod resolve;
 mod schedule;
 
-pub use contract::{Job, Selector, Worker};
+pub use contract::{Gate, Job, OpenGate, Selector, Worker};
 pub use engine::{Engine, GrowingPlan, Growth, Limits, Run, RunEnded};
 pub use jarvis_events::Events;
 pub use jarvis_plan::{Plan as Graph, out};

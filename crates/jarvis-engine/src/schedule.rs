@@ -47,17 +47,17 @@ impl Schedule {
         Schedule::default()
     }
 
-    /// Adds tasks of one plan. What they wait for may come later, but no later than [`Schedule::close`].
-    pub(crate) fn extend<'a>(&mut self, tasks: impl IntoIterator<Item = &'a Task>) {
+    /// Adds tasks of one plan, each with further tasks that it waits for. What they wait for may come later, but no later than [`Schedule::close`].
+    pub(crate) fn extend<'a>(&mut self, tasks: impl IntoIterator<Item = (&'a Task, &'a [TaskId])>) {
         let tasks = tasks.into_iter();
         self.rows.reserve(tasks.size_hint().0);
-        for task in tasks {
+        for (task, further) in tasks {
             let row = self.rows.entry(task.id).or_default();
             debug_assert!(!self.closed && row.state == State::Unknown, "a plan holds each id once");
             row.state = State::Waiting;
             self.unfinished += 1;
             let mut open = 0;
-            for dep in &task.dep {
+            for dep in task.dep.iter().chain(further) {
                 let dep = self.rows.entry(*dep).or_default();
                 if dep.state != State::Finished {
                     dep.dependants.push(task.id);

@@ -99,6 +99,8 @@ fn log(kind: &EventKind) {
         EventKind::Error { code, message, ms, .. } => tracing::debug!(code, error = message, ms, "run failed"),
         EventKind::Queued { .. }
         | EventKind::Mapped { .. }
+        | EventKind::ApprovalNeeded { .. }
+        | EventKind::ApprovalGiven { .. }
         | EventKind::ExecutionConfig { .. }
         | EventKind::Thought { .. }
         | EventKind::Observation { .. }

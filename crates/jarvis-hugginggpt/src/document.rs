@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::json::set;
 use crate::results::{reason, results_map};
-use jarvis_pipeline::Run;
+use jarvis_pipeline::{Run, not_done};
 
 /// What the document is made from, beside the run itself.
 #[derive(Debug, Clone)]
@@ -31,6 +31,14 @@ pub struct RunDocument {
     planner: String,
     model: String,
     language: Language,
+    /// Whether the request was carried out.
+    ok: bool,
+    /// Why it is not ok, as a stable word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    /// What was asked for and not done, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_done: Vec<String>,
     plan: Value,
     outcomes: Vec<Value>,
     results: Map<String, Value>,
@@ -61,6 +69,9 @@ impl RunDocument {
             planner: about.planner.to_owned(),
             model: about.model.to_owned(),
             language: Language::of(about.request),
+            ok: run.ok(),
+            reason: run.reason(),
+            not_done: not_done(&run.plan, &run.outcomes),
             plan: json!({"tasks": export::tasks_json(&run.plan), "notes": run.plan.notes()}),
             outcomes: run.outcomes.iter().map(|outcome| outcome_json(outcome, &file)).collect(),
             results: results_map(&run.plan, &run.outcomes),

@@ -13,7 +13,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_ask::{Ask, Events};
 use jarvis_chat::ChatModel;
-use jarvis_engine::{Engine, Limits, Selector, Worker};
+use jarvis_engine::{Engine, Gate, Limits, OpenGate, Selector, Worker};
 use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, report_end, resources, unplanned};
 use jarvis_plan::{Answer, AnswerResource, EventKind, Kind, Level, Outcome, Plan, Request, Tool, Vocabulary, export};
 use jarvis_planner::{Offline, Planner};
@@ -43,6 +43,8 @@ pub struct HuggingGpt {
     pub offered: Vec<Tool>,
     pub sources: Arc<Sources>,
     pub worker: Arc<dyn Worker>,
+    /// Who lets calls of tools that change something go on.
+    pub gate: Arc<dyn Gate>,
     pub prompts: Arc<Prompts>,
     pub logs: Option<Arc<RequestLogs>>,
     /// Whether a path leads to a file under the public root, which a plan may name though the request does not.
@@ -93,6 +95,7 @@ impl HuggingGpt {
             vocabulary: Arc::new(sources.vocabulary()),
             sources: Arc::new(sources),
             worker,
+            gate: Arc::new(OpenGate),
             prompts,
             logs: None,
             exists: Arc::new(|_| true),
@@ -235,6 +238,7 @@ impl HuggingGpt {
             Engine::new(attached::Expand(Arc::clone(&self.worker)))
                 .selector(selector)
                 .resolver(Arc::new(ByKind(Arc::clone(&self.vocabulary))))
+                .gate(Arc::clone(&self.gate))
                 .request(Arc::clone(request))
                 .events(events.clone())
                 .limits(Limits { run_timeout, ..self.settings.engine })

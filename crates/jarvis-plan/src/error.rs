@@ -51,6 +51,8 @@ pub enum ErrorCode {
     Upstream,
     /// The other side's answer cannot be understood.
     BadReply,
+    /// It would change something, and nobody allowed it.
+    NotApproved,
     /// The deadline of the task or of the run passed.
     Timeout,
     /// The run was cancelled.
@@ -83,7 +85,35 @@ impl ErrorCode {
             | ErrorCode::NotFound
             | ErrorCode::Forbidden
             | ErrorCode::TooLarge
+            | ErrorCode::NotApproved
             | ErrorCode::Cancelled
+            | ErrorCode::Internal => false,
+        }
+    }
+
+    /// Whether a worker that fails so has asked nobody to do anything.
+    pub fn is_before_any_call(self) -> bool {
+        match self {
+            ErrorCode::UnsupportedTask
+            | ErrorCode::NoModel
+            | ErrorCode::MissingArgument
+            | ErrorCode::NoOutput
+            | ErrorCode::BadPlan
+            | ErrorCode::InvalidInput
+            | ErrorCode::NotFound
+            | ErrorCode::Forbidden
+            | ErrorCode::CannotDo
+            | ErrorCode::NotConfigured
+            | ErrorCode::NotApproved => true,
+            ErrorCode::TooLarge
+            | ErrorCode::Unauthorized
+            | ErrorCode::RateLimited
+            | ErrorCode::Unavailable
+            | ErrorCode::Upstream
+            | ErrorCode::BadReply
+            | ErrorCode::Timeout
+            | ErrorCode::Cancelled
+            | ErrorCode::Panic
             | ErrorCode::Internal => false,
         }
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Answer, Attempt, Outcome, Plan, Request, RunId, Selection, TaskId, Usage};
+use crate::{Answer, Approval, Attempt, Outcome, Plan, Request, RunId, Selection, TaskId, Usage};
 
 /// One thing that happened in a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -89,6 +89,21 @@ pub enum EventKind {
     ExecutionConfig {
         /// The document's inner object: `user_request`, `total_tasks`, `tasks`, `dag`, `execution_order`.
         value: Value,
+    },
+    /// A task would change something, and waits until somebody allows it.
+    ApprovalNeeded {
+        /// What would be called.
+        #[serde(flatten)]
+        approval: Approval,
+    },
+    /// Somebody decided about a task that waited, or nobody could.
+    ApprovalGiven {
+        /// The task.
+        id: TaskId,
+        /// The tool.
+        tool: String,
+        /// Whether it may be called.
+        approved: bool,
     },
     /// A task's inputs are there and its worker starts.
     TaskStarted {

@@ -1,18 +1,18 @@
 //! Faults: why a task of a plan cannot run, in words that a planner can act on.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use crate::ErrorCode;
 
-/// Why a task of a plan cannot run. The text says what is wrong and what would be right.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+/// Why a task of a plan cannot run. The text says what is wrong and what would be right. Serialises as its kind and its text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Fault {
     /// No tool has this name.
     #[error("no tool of this name is known{}", or_list("; the nearest are", .nearest))]
     UnknownTask {
         /// Names of tools that are like it.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         nearest: Vec<String>,
     },
     /// Several tools may be meant.
@@ -22,7 +22,7 @@ pub enum Fault {
         candidates: Vec<String>,
     },
     /// A required argument is missing.
-    #[error("its argument `{arg}` is missing: {takes}")]
+    #[error("its argument `{arg}` is missing ({takes})")]
     MissingArgument {
         /// The argument.
         arg: String,
@@ -47,7 +47,6 @@ pub enum Fault {
         /// The name.
         value: String,
         /// The files and addresses of the request.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attached: Vec<String>,
     },
     /// Something that stands for a result, and nothing says for which.
@@ -123,7 +122,7 @@ impl Fault {
     pub fn hint(&self) -> Option<String> {
         match self {
             Fault::MissingArgument { .. } | Fault::NoSuchFile { .. } => {
-                Some("say it in the request, or give a file with `--file`".to_owned())
+                Some("name it in the request, or give a file with `--file`".to_owned())
             }
             Fault::UnknownTask { .. } | Fault::AmbiguousTask { .. } => {
                 Some("`jarvis tools list` and `jarvis models list` name what there is".to_owned())
@@ -157,6 +156,15 @@ impl Fault {
             | Fault::Withheld { .. }
             | Fault::ReferenceCycle => ErrorCode::BadPlan,
         }
+    }
+}
+
+impl Serialize for Fault {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("kind", <&str>::from(self))?;
+        map.serialize_entry("message", &self.to_string())?;
+        map.end()
     }
 }
 

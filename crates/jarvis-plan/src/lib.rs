@@ -15,6 +15,7 @@ pub mod graph;
 pub mod schema;
 
 mod answer;
+mod approval;
 mod arg;
 mod builder;
 mod draft;
@@ -34,6 +35,7 @@ mod vocabulary;
 mod words;
 
 pub use answer::{Answer, AnswerResource, Request, Role, Turn};
+pub use approval::Approval;
 pub use arg::{Arg, DraftRef, Named, Piece, text_of};
 pub use builder::{GraphBuilder, GraphError, Out, out};
 pub use check::{Limits, check};

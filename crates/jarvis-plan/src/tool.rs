@@ -128,8 +128,9 @@ impl Param {
 
     /// What it takes, in words: of the schema, else of the kind, and what it means.
     pub fn takes(&self) -> String {
-        let type_ = match &self.schema {
+        let takes = match &self.schema {
             Some(schema) => schema::in_words(schema),
+            None if !self.description.trim().is_empty() => return self.description.trim().to_owned(),
             None => match self.kind {
                 Kind::Text => "text".to_owned(),
                 Kind::Json => "data".to_owned(),
@@ -139,8 +140,8 @@ impl Param {
             },
         };
         match self.description.trim() {
-            "" => type_,
-            meaning => format!("{type_}, {meaning}"),
+            "" => takes,
+            meaning => format!("{takes}, {meaning}"),
         }
     }
 

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_chat::{ChatError, ChatModel};
-use jarvis_engine::{Engine, Events, GrowingPlan, Limits};
+use jarvis_engine::{Engine, Events, Gate, GrowingPlan, Limits};
 use jarvis_plan::{Answer, AnswerResource, ErrorCode, EventKind, Kind, Language, Level, Outcome, Plan, Request, Turn};
 use jarvis_store::Media;
 use jarvis_tools::{Registry, Scope};
@@ -41,6 +41,8 @@ pub struct Agent {
     pub settings: Settings,
     /// Who takes the text out of PDF files.
     pub pdf: Arc<dyn PdfReader>,
+    /// Who lets calls of tools that change something go on.
+    pub gate: Arc<dyn Gate>,
     /// Who is told of each round, documents and prompts included; usually nobody.
     pub tracer: Option<Tracer>,
 }
@@ -248,6 +250,7 @@ impl Agent {
             let engine =
                 Engine::new(Caller { registry: Arc::clone(&self.registry), media: Arc::clone(&self.media), scope })
                     .selector(Arc::new(Named(Arc::clone(&self.registry))))
+                    .gate(Arc::clone(&self.gate))
                     .request(Arc::new(Request::new(&asked.question)))
                     .events(events.clone())
                     .limits(Limits {

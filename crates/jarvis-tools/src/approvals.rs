@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jarvis_net::causes::in_one;
+use jarvis_plan::Effect;
 use jarvis_store::files::{FileError, replace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -32,17 +33,33 @@ pub struct Described {
     pub description: String,
     /// The JSON Schema of its input.
     pub schema: Value,
+    /// The JSON Schema of its result, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+    /// What it does to the world, where they say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
 }
 
 impl Described {
-    /// The SHA-256 of the canonical form, in hexadecimal: name, title, description and schema as JSON without blanks, keys
-    /// sorted.
+    /// The SHA-256 of the canonical form, in hexadecimal: name, title, description, schemas and effect as JSON without blanks,
+    /// keys sorted.
     pub fn sha256(&self, name: &str) -> String {
         let mut whole = json!({"name": name, "description": self.description, "schema": self.schema});
-        if let (false, Some(fields)) = (self.title.is_empty(), whole.as_object_mut()) {
-            fields.insert("title".into(), self.title.clone().into());
+        let title = (!self.title.is_empty()).then(|| self.title.clone().into());
+        let effect = self.effect.map(|effect| effect.to_string().into());
+        let more = [("title", title), ("output_schema", self.output_schema.clone()), ("effect", effect)];
+        if let Some(fields) = whole.as_object_mut() {
+            fields.extend(more.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
         }
         sha256(sorted(&whole).to_string().as_bytes())
+    }
+}
+
+impl Described {
+    /// Without what it gives and does.
+    fn said(&self) -> Described {
+        Described { output_schema: None, effect: None, ..self.clone() }
     }
 }
 
@@ -79,6 +96,9 @@ pub struct Approval {
     /// It came to a source that was known, and was approved by that; the user has not been notified yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untold: bool,
+    /// What it gives and does was looked at too; records of before that know nothing of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub whole: bool,
     /// The server does not offer it any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gone: bool,
@@ -324,12 +344,19 @@ fn look(source: &mut Source, was_known: bool, name: &str, described: &Described)
     match source.tools.get_mut(name) {
         None => {
             let approved = described.clone();
-            let approval = Approval { sha256, approved, offered: None, untold: was_known, gone: false };
+            let approval = Approval { sha256, approved, offered: None, untold: was_known, whole: true, gone: false };
             source.tools.insert(name.to_owned(), approval);
             if was_known { Verdict::Added } else { Verdict::New }
         }
         Some(known) if known.sha256 == sha256 => {
             known.offered = None;
+            known.whole = true;
+            Verdict::Known
+        }
+        // An older record is completed once.
+        Some(known) if !known.whole && known.sha256 == described.said().sha256(name) => {
+            let (approved, untold) = (described.clone(), known.untold);
+            *known = Approval { sha256, approved, offered: None, untold, whole: true, gone: false };
             Verdict::Known
         }
         Some(known) => {
@@ -418,16 +445,16 @@ impl Guard {
     ///
     /// # Errors
     /// When it is not what was approved.
-    pub(crate) async fn check(&self, schema: &Value) -> Result<(), ToolError> {
-        match self.look(schema).await.map_err(|error| unusable(&error))? {
+    pub(crate) async fn check(&self, schema: &Value, effect: Effect) -> Result<(), ToolError> {
+        match self.look(schema, effect).await.map_err(|error| unusable(&error))? {
             Verdict::Known | Verdict::New | Verdict::Added => Ok(()),
             Verdict::Changed => Err(changed(&self.name)),
         }
     }
 
-    pub(crate) async fn look(&self, schema: &Value) -> Result<Verdict, ApprovalsError> {
-        let described =
-            Described { title: String::new(), description: self.description.clone(), schema: schema.clone() };
+    pub(crate) async fn look(&self, schema: &Value, effect: Effect) -> Result<Verdict, ApprovalsError> {
+        let (description, schema) = (self.description.clone(), schema.clone());
+        let described = Described { description, schema, effect: Some(effect), ..Described::default() };
         let (source, origin, name) = (self.source.clone(), self.origin.clone(), self.name.clone());
         off_thread(&self.approvals, move |approvals| {
             if approvals.known(&source, &origin).is_some() && approvals.is_approved(&source, &name, &described)? {

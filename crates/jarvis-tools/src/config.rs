@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use jarvis_plan::Effect;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -25,6 +26,9 @@ pub struct ToolEntry {
     /// How its answer is told, with fields of the answer in braces: `Addition Result: {result}`. The whole answer as JSON
     /// unless set.
     pub observation: Option<String>,
+    /// What it does to the world: `reads`, `writes` or `destroys`. By source unless set: GET, HEAD and OPTIONS read, DELETE
+    /// destroys, methods that declare no side effects read, everything else writes.
+    pub effect: Option<Effect>,
     /// The task type that it serves in plans, such as `translation`, beside being a task of its own name.
     pub serves: Option<String>,
     /// Seconds for a call; 20 unless set.
@@ -92,8 +96,20 @@ pub struct McpEntry {
     pub examples: BTreeMap<String, Value>,
     /// The task types that tools serve in plans, by tool.
     pub serves: BTreeMap<String, String>,
+    /// What tools do to the world, by tool: `reads`, `writes` or `destroys`. Tools write unless set.
+    pub effects: BTreeMap<String, Effect>,
+    /// `annotations` to believe what the server says of the effects of its tools.
+    pub trust: Option<Trust>,
     /// Seconds for a call; 20 unless set.
     pub timeout_s: Option<u64>,
+}
+
+/// What of a server's word is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    /// `readOnlyHint` and `destructiveHint` of its tools.
+    Annotations,
 }
 
 /// All tools of a configuration.

@@ -25,7 +25,7 @@ use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec, templa
 pub use descriptors::load as load_descriptors;
 pub use endpoint::GrpcEndpoint;
 pub use reflection::MethodInfo;
-pub use schema::{example_of, schema_of};
+pub use schema::{effect_of, example_of, schema_of};
 
 /// The largest message, either way, in bytes.
 pub const MAX_MESSAGE: usize = 4 << 20;
@@ -168,7 +168,7 @@ impl GrpcTool {
             let schema = schema_of(&method.input());
             // As it was cleaned when it was approved.
             let clean = untrusted::clean_schema(&schema, &mut untrusted::Found::default());
-            guard.check(&clean.unwrap_or(schema)).await?;
+            guard.check(&clean.unwrap_or(schema), effect_of(&method)).await?;
         }
         let request = message_of(&method, input)?;
         let reply = self.endpoint.unary(&self.name.path(), &method, request, self.timeout).await?;

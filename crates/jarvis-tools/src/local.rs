@@ -15,6 +15,7 @@ mod tests;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use jarvis_plan::Effect;
 use serde_json::Value;
 
 use crate::hub::Function;
@@ -80,6 +81,8 @@ fn native(name: &str, description: &str, when: &str, input_schema: Value, exampl
         when: when.to_owned(),
         input_schema,
         example,
+        output_schema: None,
+        effect: Effect::Reads,
         source: ToolSource::Native,
     }
 }

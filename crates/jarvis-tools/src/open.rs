@@ -23,6 +23,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _, stream};
 use jarvis_catalogue::openapi::ApiError;
+use jarvis_plan::Effect;
 use serde::Serialize;
 
 use crate::approvals::{Approval, Approvals, ApprovalsError, Change, changed, grpc_source, mcp_source};
@@ -322,6 +323,8 @@ fn spec_of(entry: &ToolEntry, source: ToolSource) -> ToolSpec {
         when: entry.when.clone(),
         input_schema: entry.input_schema.clone().unwrap_or_default(),
         example: entry.example.clone().unwrap_or_default(),
+        output_schema: None,
+        effect: entry.effect.unwrap_or(Effect::Writes),
         source,
     }
 }

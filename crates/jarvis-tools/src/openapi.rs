@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use jarvis_catalogue::openapi::{
     ApiDocument, ArgumentFault, Body, KeyPlace, Location, Operation, Parameter, Schema, SchemaKind, Target,
 };
+use jarvis_plan::Effect;
 use jarvis_plan::{ErrorCode, TaskError};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
@@ -229,17 +230,17 @@ impl OpenApiCaller {
     /// When there is no such endpoint, the arguments are invalid or the call fails.
     pub async fn call(&self, api: &str, arguments: &Map<String, Value>) -> Result<Observation, ToolError> {
         let (operation, target) = self.request(api, arguments)?;
-        // What changes something may have been done although the answer was lost.
-        let idempotent = matches!(operation.method.as_str(), "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS");
+        // What changes something may have been done although the answer was lost; only 429 says that it was not.
+        let reads = effect_of(&operation.method) == Effect::Reads;
         let attempt = || async {
             let sent = self.send(&operation, &target).await;
             let transient = match &sent {
                 Ok(reply) => match reply.status.as_u16() {
-                    429 | 503 => true,
-                    502 | 504 => idempotent,
+                    429 => true,
+                    502..=504 => reads,
                     _ => false,
                 },
-                Err(error) => idempotent && error.kind.is_retryable(),
+                Err(error) => reads && error.kind.is_retryable(),
             };
             if transient { Err(sent) } else { Ok(sent) }
         };
@@ -328,6 +329,15 @@ impl OpenApiCaller {
     }
 }
 
+/// What an operation does to the world, by its method (RFC 9110, 9.2.1: safe methods).
+pub(crate) fn effect_of(method: &str) -> Effect {
+    match method.to_ascii_uppercase().as_str() {
+        "GET" | "HEAD" | "OPTIONS" => Effect::Reads,
+        "DELETE" => Effect::Destroys,
+        _ => Effect::Writes,
+    }
+}
+
 /// What an operation does, in the first sentence of the document's words.
 pub(crate) fn about(operation: &Operation) -> String {
     let words = [&operation.summary, &operation.description].map(|text| untrusted::first_sentence(text));
@@ -341,6 +351,8 @@ fn described(name: &str, about: &str, input_schema: Value, example: Value) -> To
         when: format!("this is wanted: {about}"),
         input_schema,
         example,
+        output_schema: None,
+        effect: Effect::Writes,
         source: ToolSource::OpenApi,
     }
 }

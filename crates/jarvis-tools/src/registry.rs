@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures::FutureExt;
 use indexmap::IndexMap;
 use jarvis_net::text::{cut, shorten};
+use jarvis_plan::schema::Checker;
 use serde_json::Value;
 
 use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec, names};
@@ -37,6 +38,8 @@ pub struct Registry {
 struct Entry {
     tool: Arc<dyn Tool>,
     timeout: Duration,
+    /// The schema of its input, made ready when it is first called.
+    checker: Arc<OnceLock<Option<Checker>>>,
 }
 
 /// Why a tool is not taken into a registry.
@@ -88,7 +91,7 @@ impl Registry {
         if self.tools.contains_key(&spec.name) {
             return Err(RegistryError::Twice(spec.name.clone()));
         }
-        self.tools.insert(spec.name.clone(), Entry { tool, timeout });
+        self.tools.insert(spec.name.clone(), Entry { tool, timeout, checker: Arc::default() });
         Ok(())
     }
 
@@ -187,13 +190,20 @@ impl Registry {
             let message = format!("the input of `{name}` must be a JSON object, such as {}", entry.tool.spec().example);
             return Err(ToolError::new(ToolErrorKind::InvalidInput, message));
         }
-        // Native tools say what they miss in their own words.
+        // Native tools say what is wrong in their own words.
         let spec = entry.tool.spec();
-        if spec.source != ToolSource::Native
-            && let Some(missing) = required(&spec.input_schema).find(|name| input.get(name).is_none())
-        {
-            let message = format!("`{name}` needs `{}`; an input is {}", shorten(missing, 80), spec.example);
-            return Err(ToolError::new(ToolErrorKind::InvalidInput, message));
+        if spec.source != ToolSource::Native {
+            if let Some(missing) = required(&spec.input_schema).find(|name| input.get(name).is_none()) {
+                let message = format!("`{name}` needs `{}`; an input is {}", shorten(missing, 80), spec.example);
+                return Err(ToolError::new(ToolErrorKind::InvalidInput, message));
+            }
+            let checker = entry.checker.get_or_init(|| Checker::new(&spec.input_schema));
+            let problems = checker.as_ref().map(|checker| checker.problems(input)).unwrap_or_default();
+            if let Some((at, problem)) = problems.first() {
+                let at = if at.is_empty() { "its input".to_owned() } else { format!("`{}`", shorten(at, 80)) };
+                let message = format!("`{name}` refuses {at}: {}; an input is {}", shorten(problem, 200), spec.example);
+                return Err(ToolError::new(ToolErrorKind::InvalidInput, message));
+            }
         }
         let called = AssertUnwindSafe(entry.tool.call(input, scope)).catch_unwind();
         let done = tokio::select! {
@@ -281,6 +291,8 @@ mod tests {
             when: "it is to be done".into(),
             input_schema: json!({"type": "object"}),
             example: json!({}),
+            output_schema: None,
+            effect: jarvis_plan::Effect::Reads,
             source: ToolSource::Native,
         }
     }

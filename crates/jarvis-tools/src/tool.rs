@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use jarvis_plan::Effect;
 use serde::Serialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -25,6 +26,11 @@ pub struct ToolSpec {
     pub input_schema: Value,
     /// An input that it takes.
     pub example: Value,
+    /// The JSON Schema of its result as data, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+    /// What it does to the world.
+    pub effect: Effect,
     /// Where it works.
     pub source: ToolSource,
 }

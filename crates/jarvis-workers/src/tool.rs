@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jarvis_catalogue::{DATA, TaskOutput};
 use jarvis_engine::{Job, Worker};
-use jarvis_plan::{ErrorCode, Kind, Param, Source, TaskError, Tool};
+use jarvis_plan::{ErrorCode, Kind, Param, Source, TaskError, Tool, schema};
 use jarvis_prompt::reader::{Want, read_json};
 use jarvis_store::Media;
 use jarvis_store::blocking;
@@ -96,31 +96,13 @@ impl Worker for ToolWorker {
     }
 }
 
-/// A text as the type that a schema asks for, where it is JSON of that type. Anything else stays as it is, and the tool
+/// A text as the type that a schema asks for, where it can be read as that. Anything else stays as it is, and the registry
 /// says what is wrong with it.
 fn typed(value: Value, schema: &Value) -> Value {
-    let Value::String(text) = &value else { return value };
-    let types = match schema.get("type") {
-        Some(Value::String(name)) => std::slice::from_ref(name).iter().map(String::as_str).collect(),
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    };
-    if types.is_empty() || types.contains(&"string") {
-        return value;
-    }
-    let fits = |read: &Value| match read {
-        Value::Number(_) => types.iter().any(|name| ["integer", "number"].contains(name)),
-        Value::Bool(_) => types.contains(&"boolean"),
-        Value::Array(_) => types.contains(&"array"),
-        Value::Object(_) => types.contains(&"object"),
-        Value::Null | Value::String(_) => false,
-    };
-    let read = match text.trim() {
-        list if list.starts_with('[') => read_json(list, Want::Array).ok().map(|read| read.value),
-        object if object.starts_with('{') => read_json(object, Want::Object).ok().map(|read| read.value),
-        scalar => serde_json::from_str(&scalar.to_lowercase()).ok(),
-    };
-    read.filter(fits).unwrap_or(value)
+    let list =
+        value.as_str().filter(|text| text.trim_start().starts_with(['[', '{']) && !schema::takes(schema, &value));
+    let read = list.and_then(|text| read_json(text, Want::Any).ok()).map(|read| read.value);
+    schema::coerced(read.unwrap_or(value), schema)
 }
 
 /// A tool as plans know it: a parameter for each property of its input. Properties named `image`, `audio` or `video` take
@@ -131,19 +113,32 @@ pub fn planned_tool(spec: &ToolSpec) -> Tool {
         names.is_some_and(|names| names.iter().any(|one| one == name))
     };
     let properties = spec.input_schema.get("properties").and_then(Value::as_object);
-    let param = |(name, schema): (&String, &Value)| Param {
+    let param = |(name, own): (&String, &Value)| Param {
         name: name.clone(),
         kind: name.parse::<Kind>().ok().filter(|kind| kind.is_media()).unwrap_or(Kind::Text),
         required: required(name),
-        description: schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
-        schema: Some(schema.clone()),
+        description: own.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        schema: Some(with_definitions(own, &spec.input_schema)),
     };
     let outputs = if jarvis_tools::local::draws(&spec.name) { vec![Kind::Image] } else { vec![Kind::Text] };
     Tool {
         params: properties.into_iter().flatten().map(param).collect(),
+        effect: spec.effect,
+        output_schema: spec.output_schema.clone(),
         example: Some(jarvis_plan::Example { scenario: spec.when.clone(), parameters: spec.example.clone() }),
         ..Tool::typed(&spec.name, &format!("{} Use it when {}", spec.description, spec.when), &[], &outputs)
     }
+}
+
+/// The schema of a property with what its whole schema defines, to which it may refer.
+fn with_definitions(schema: &Value, whole: &Value) -> Value {
+    let mut schema = schema.clone();
+    for key in ["$defs", "definitions"] {
+        if let (Some(fields), Some(definitions)) = (schema.as_object_mut(), whole.get(key)) {
+            fields.entry(key).or_insert_with(|| definitions.clone());
+        }
+    }
+    schema
 }
 
 /// What a call gave as the result of a task; pictures and sounds go under the public root.

@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::approval::ApprovalArgs;
 use crate::commands::ask::AskArgs;
 use crate::commands::tools::ToolsCommand;
 #[cfg(feature = "bench")]
@@ -77,7 +78,7 @@ pub(crate) enum Command {
         echo \"read this aloud: hello\" | jarvis run -\n  \
         jarvis run \"(17 + 4) * 2, in words\" --pipeline rewoo --llm gpt-4o-mini\n  \
         jarvis plan \"find the edges of photo.jpg\" --out plan.json && jarvis run --plan plan.json\n\n\
-        Exit status: 0 when there is an answer and at least one task succeeded, 1 when the work failed, 2 for wrong use.")]
+        Exit status: 0 when the request was carried out, 1 when it was not, 2 for wrong use.")]
     Run(RunArgs),
     /// The same as a conversation; what was said and made before can be referred to
     #[command(after_help = "Examples:\n  \
@@ -217,6 +218,8 @@ pub(crate) struct RunArgs {
     /// Print every event as a line of JSON while it happens, instead of the answer
     #[arg(long)]
     pub(crate) events: bool,
+    #[command(flatten)]
+    pub(crate) approval: ApprovalArgs,
 }
 
 /// The names of the pipelines, with what each does.
@@ -239,6 +242,8 @@ pub(crate) struct ChatArgs {
     /// Print each answer as one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) approval: ApprovalArgs,
 }
 
 /// `jarvis plan`.

@@ -4,6 +4,7 @@
     allow(dead_code, unused_imports, reason = "the commands left out share code")
 )]
 
+mod approval;
 mod batch_progress;
 mod cli;
 mod commands;

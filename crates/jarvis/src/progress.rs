@@ -52,6 +52,13 @@ impl Progress {
             EventKind::Mapped { task, from, to } => {
                 self.line(&format!("task {}: `{from}` was taken to mean `{to}`", task.0 + 1));
             }
+            EventKind::ApprovalNeeded { approval } => {
+                self.line(&format!("task {}: `{}` waits for leave", approval.task.0 + 1, approval.tool));
+            }
+            EventKind::ApprovalGiven { id, tool, approved } => {
+                let decided = if *approved { "is allowed" } else { "is not allowed" };
+                self.line(&format!("task {}: `{tool}` {decided}", id.0 + 1));
+            }
             EventKind::ExecutionConfig { .. } => {}
             EventKind::ModelChosen { selection } => {
                 let chosen = &selection.chosen;

@@ -19,9 +19,10 @@ use std::time::Duration;
 
 use jarvis_catalogue::{Catalogue, RefreshConfig};
 use jarvis_chat::{ChatModel, OpenAi};
-use jarvis_engine::Limits as EngineLimits;
+use jarvis_engine::{Gate, Limits as EngineLimits};
 use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
 use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Settings};
+use jarvis_pipeline::approval::{Approve, Gatekeeper, Rules};
 use jarvis_plan::Limits as PlanLimits;
 use jarvis_react::Agent;
 #[cfg(feature = "serve")]
@@ -29,6 +30,7 @@ use jarvis_server::CallerModel;
 use jarvis_store::{Journal, Media};
 use url::Url;
 
+use crate::approval::{self, ApprovalArgs};
 use crate::cli::Global;
 use crate::config::{self, Config, LastResort, Loaded};
 use crate::failure::Failure;
@@ -62,11 +64,25 @@ pub(crate) struct App {
 impl App {
     /// Builds everything from flags, environment and file, for a person at this machine.
     pub(crate) async fn build(global: &Global, printer: Printer) -> Result<App, Failure> {
-        App::build_naming(Naming::Disk, global, printer).await
+        App::build_allowing(&ApprovalArgs::default(), global, printer).await
+    }
+
+    /// The same with what a command allows beforehand.
+    pub(crate) async fn build_allowing(
+        approval: &ApprovalArgs,
+        global: &Global,
+        printer: Printer,
+    ) -> Result<App, Failure> {
+        App::build_naming(Naming::Disk, approval, global, printer).await
     }
 
     /// Builds everything from flags, environment and file; template answers name files this way.
-    pub(crate) async fn build_naming(naming: Naming, global: &Global, printer: Printer) -> Result<App, Failure> {
+    pub(crate) async fn build_naming(
+        naming: Naming,
+        approval: &ApprovalArgs,
+        global: &Global,
+        printer: Printer,
+    ) -> Result<App, Failure> {
         let loaded = load_config(global, printer)?;
         let folders = Folders::of(&loaded.config)?;
         let tools = open_tools(&loaded, &folders, printer).await?;
@@ -92,15 +108,16 @@ impl App {
         let catalogue = catalogue(&config, printer)?;
         let prompts = Arc::new(prompts(&config)?);
         let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
-        let agent = agent::build(&config, &tools, &media, model.clone())?;
+        let gate = gate(&config, approval, naming, &tools)?;
+        let agent = agent::build(&config, &tools, &media, model.clone(), Arc::clone(&gate))?;
         if let Some(unknown) = tools.unknown_tasks().first() {
             return Err(Failure::usage(format!("a tool is to serve `{unknown}`, and there is no such task type"))
                 .hint("see docs/tools.md for `serves`; `jarvis models list` names the task types"));
         }
-        let base = Base { config, media, logs, prompts, catalogue, naming, tools };
+        let base = Base { config, media, logs, prompts, catalogue, naming, tools, gate: Arc::clone(&gate) };
         let pipeline = Arc::new(base.pipeline(model)?);
         let inputs = experts::inputs(&base.config, &base.media)?;
-        let contexts = Contexts::new(&base.tools.registry, inputs, &pipeline.settings);
+        let contexts = Contexts::new(&base.tools.registry, inputs, &pipeline.settings, gate);
         let endpoint = chat.and_then(|chat| chat.endpoint);
         let (config, media) = (base.config.clone(), Arc::clone(&base.media));
         Ok(App { config, media, journal, pipeline, agent, contexts, endpoint, base: Arc::new(base) })
@@ -138,6 +155,7 @@ pub(crate) struct Base {
     catalogue: Catalogue,
     naming: Naming,
     tools: Tools,
+    gate: Arc<dyn Gate>,
 }
 
 impl Base {
@@ -155,6 +173,7 @@ impl Base {
         let media = Arc::clone(&self.media);
         Ok(HuggingGpt {
             logs: self.logs.clone(),
+            gate: Arc::clone(&self.gate),
             exists: Arc::new(move |path| media.open_file(path).is_ok()),
             show: Arc::new(move |url: &str| match naming {
                 Naming::Disk => shown.disk_path(url).map_or_else(|_| url.to_owned(), |path| path.display().to_string()),
@@ -262,6 +281,22 @@ pub(crate) fn refresh(config: &Config) -> Result<RefreshConfig, Failure> {
 
 pub(crate) fn url(key: &str, text: &str) -> Result<Url, Failure> {
     Url::parse(text).map_err(|error| Failure::usage(format!("`{key}` is not a URL: {error}")))
+}
+
+/// Who lets calls of tools that change something go on.
+fn gate(config: &Config, approval: &ApprovalArgs, naming: Naming, tools: &Tools) -> Result<Arc<dyn Gate>, Failure> {
+    let approve = if approval.yes { Approve::Never } else { config.approve };
+    let approved = config.approved.iter().chain(&approval.approve).map(String::as_str);
+    let rules = Rules::new(approve, approved).map_err(|error| {
+        Failure::usage(error).hint("`approved` and `--approve` take names of tools, or patterns such as `shop/*`")
+    })?;
+    let approver = match naming {
+        Naming::Disk => approval::at_this_machine(),
+        Naming::Display => approval::for_callers(),
+    };
+    let serving = tools.serving();
+    let serving = serving.iter().map(|one| (one.model.task.as_str(), one.model.id.as_str()));
+    Ok(Arc::new(Gatekeeper::new(Arc::clone(&tools.registry), serving, rules, approver)))
 }
 
 fn settings(config: &Config) -> Settings {

@@ -123,7 +123,6 @@ export function outcome(v: unknown): Outcome {
 
 export function plannedTask(v: unknown): PlannedTask {
   const o = record(v);
-  const fault = typeof o.fault === "string" ? o.fault : o.fault ? JSON.stringify(o.fault) : undefined;
   return {
     id: num(o.id, -1),
     task: str(o.task, "unknown"),
@@ -131,7 +130,7 @@ export function plannedTask(v: unknown): PlannedTask {
       .map((d) => num(d, -1))
       .filter((d) => d >= 0),
     args: args(o.args),
-    ...(fault === undefined ? {} : { fault }),
+    faults: list(o.faults).map((fault) => str(record(fault).message)),
   };
 }
 

@@ -60,7 +60,8 @@ export interface PlannedTask {
   task: string;
   dep: number[];
   args: Record<string, string>;
-  fault?: string;
+  /** Why the task cannot run; empty when it can. */
+  faults: string[];
 }
 
 export interface Outcome {

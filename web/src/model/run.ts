@@ -117,7 +117,7 @@ const newTask = (p: PlannedTask): TaskView => ({
   attempts: [],
   inference: null,
   error: null,
-  notes: p.fault ? [p.fault] : [],
+  notes: p.faults,
   startedAt: null,
   ms: null,
 });
@@ -127,7 +127,7 @@ export function taskOfConfig(c: ConfigTask): TaskView {
   const chosen = { id: c.model_id, host: c.hosted_on ?? "", effectiveTask: c.task_type };
   const fallbacks = (c.alternatives ?? []).map((a) => ({ id: a.id, host: a.hosted_on, effectiveTask: c.task_type }));
   return {
-    ...newTask({ id: c.task_id, task: c.task_type, dep: c.dependencies, args: c.args }),
+    ...newTask({ id: c.task_id, task: c.task_type, dep: c.dependencies, args: c.args, faults: [] }),
     selection: { task: c.task_id, chosen, fallbacks, reason: c.model_reason, notes: [] },
     model: c.model_id,
   };

@@ -60,6 +60,8 @@ fn spec_of(name: String, api: &str, guideline: &Guideline) -> ToolSpec {
         when: or_name(&guideline.example.scenario),
         input_schema: json!({"type": "object", "properties": parameters.map(property).collect::<Map<_, _>>()}),
         example: guideline.example.parameters.to_json(),
+        output_schema: None,
+        effect: jarvis_plan::Effect::Reads,
         source: ToolSource::ToolBench,
     }
 }

@@ -165,6 +165,8 @@ fn harbours() -> Arc<Registry> {
         when: "the tide is asked for".into(),
         input_schema: json!({"type": "object"}),
         example: json!({}),
+        output_schema: None,
+        effect: jarvis_plan::Effect::Reads,
         source: ToolSource::Native,
     };
     let mut registry = Registry::new();

@@ -167,6 +167,8 @@ impl Broken {
             when: "the weather is asked for".into(),
             input_schema: json!({"type": "object"}),
             example: json!({}),
+            output_schema: None,
+            effect: jarvis_plan::Effect::Reads,
             source: ToolSource::Native,
         };
         Broken { how, calls: AtomicUsize::new(0), spec }

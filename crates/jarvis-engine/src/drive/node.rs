@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use jarvis_plan::{Attempt, Candidate, Outcome, Selection, Status, Task, TaskError};
+use jarvis_plan::{Attempt, Candidate, Effect, Outcome, Selection, Status, Task, TaskError, TaskId};
 use serde_json::Value;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -24,6 +24,12 @@ pub(super) enum Choice {
 pub(super) struct Node {
     pub(super) task: Arc<Task>,
     pub(super) choice: Choice,
+    /// What performing it does to the world.
+    pub(super) effect: Effect,
+    /// The tasks that must have succeeded before it may change the world.
+    pub(super) barrier: Vec<TaskId>,
+    /// Whether the gate has let it go on.
+    pub(super) admitted: bool,
     /// Its arguments, once its dependencies have finished.
     pub(super) resolved: Option<Resolved>,
     /// Whom to try next.
@@ -40,9 +46,12 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub(super) fn new(task: Task) -> Node {
+    pub(super) fn new(task: Task, effect: Effect, barrier: Vec<TaskId>) -> Node {
         Node {
             task: Arc::new(task),
+            effect,
+            barrier,
+            admitted: effect == Effect::Reads,
             choice: Choice::Pending,
             resolved: None,
             candidates: VecDeque::new(),

@@ -27,7 +27,7 @@ fn play(script: &str) -> String {
             let (id, deps) = added.split_once(':').unwrap_or((added, ""));
             let deps: Vec<u32> =
                 deps.split(',').filter(|dep| !dep.is_empty()).map(|dep| dep.parse().unwrap()).collect();
-            schedule.extend([&task(id.parse().unwrap(), &deps)]);
+            schedule.extend([(&task(id.parse().unwrap(), &deps), [].as_slice())]);
         } else if let Some(id) = word.strip_prefix('-') {
             if !schedule.finish(TaskId(id.parse().unwrap())) {
                 note.push_str("unknown");
@@ -68,7 +68,7 @@ fn tasks_become_ready_in_order() {
 #[test]
 fn what_has_not_finished_is_told_in_ascending_id() {
     let mut schedule = Schedule::new();
-    schedule.extend(&[task(3, &[]), task(1, &[3, 8]), task(2, &[])]);
+    schedule.extend([task(3, &[]), task(1, &[3, 8]), task(2, &[])].iter().map(|task| (task, [].as_slice())));
     schedule.finish(TaskId(2));
     assert_eq!(schedule.unfinished(), [TaskId(1), TaskId(3)]);
 }
@@ -102,7 +102,7 @@ proptest! {
             steps += 1;
             prop_assert!(steps < 200, "the schedule does not come to an end");
             match left.next() {
-                Some((id, deps)) => schedule.extend([&task(*id, deps)]),
+                Some((id, deps)) => schedule.extend([(&task(*id, deps), [].as_slice())]),
                 None => schedule.close(),
             }
             // For a while tasks only come; then one is finished at each step.

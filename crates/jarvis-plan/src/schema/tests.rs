@@ -1,3 +1,5 @@
+//! Values against schemas, and schemas in words.
+
 use serde_json::{Value, json};
 
 use super::*;

@@ -11,7 +11,7 @@ const PLAN: &str = r#"[
 
 #[test]
 fn json_is_the_original_list() {
-    insta::assert_snapshot!(export::tasks_json(&planned(PLAN)), @r#"[{"task":"image-to-text","id":0,"dep":[-1],"args":{"image":"/images/a \"b\".jpg"}},{"task":"text-to-speech","id":1,"dep":[0],"args":{"text":"<GENERATED>-0"}},{"task":"nonsense","id":2,"dep":[-1],"args":{},"faults":[{"kind":"unknown_task"}]}]"#);
+    insta::assert_snapshot!(export::tasks_json(&planned(PLAN)), @r#"[{"task":"image-to-text","id":0,"dep":[-1],"args":{"image":"/images/a \"b\".jpg"}},{"task":"text-to-speech","id":1,"dep":[0],"args":{"text":"<GENERATED>-0"}},{"task":"nonsense","id":2,"dep":[-1],"args":{},"faults":[{"kind":"unknown_task","message":"no tool of this name is known"}]}]"#);
 }
 
 #[test]

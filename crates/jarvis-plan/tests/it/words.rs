@@ -18,13 +18,13 @@ fn the_words_stay() {
     assert_eq!(
         words(ErrorCode::VARIANTS, ErrorCode::as_str),
         "unsupported_task no_model missing_argument no_output bad_plan invalid_input not_found forbidden too_large cannot_do \
-         not_configured unauthorized rate_limited unavailable upstream bad_reply timeout cancelled panic internal"
+         not_configured unauthorized rate_limited unavailable upstream bad_reply not_approved timeout cancelled panic internal"
     );
     assert_eq!(words(Status::VARIANTS, Status::as_str), "succeeded failed skipped cancelled");
     assert_eq!(words(&Kind::ALL, Kind::as_str), "text image audio video json");
     assert_eq!(
         EventKind::VARIANTS.join(" "),
-        "queued run_started model_call plan mapped model_chosen execution_config task_started task_attempt task_finished \
+        "queued run_started model_call plan mapped model_chosen execution_config approval_needed approval_given task_started task_attempt task_finished \
          thought action observation token answer note done error"
     );
 }

@@ -155,11 +155,11 @@ impl<'a> Files<'a> {
     /// names, where several are meant.
     fn named(&self, name: &str, kind: Kind) -> Option<Result<String, Vec<String>>> {
         let of_kind = || self.of_kind(kind);
-        let tests: [&dyn Fn(&str, &str) -> bool; 4] = [
-            &|said, own| said == own,
-            &|said, own| base(said).eq_ignore_ascii_case(base(own)),
-            &|said, own| !stem(said).is_empty() && stem(said).eq_ignore_ascii_case(stem(own)),
-            &|said, own| is_near(&base(said).to_lowercase(), &base(own).to_lowercase()),
+        let tests: [fn(&str, &str) -> bool; 4] = [
+            |said, own| said == own,
+            |said, own| base(said).eq_ignore_ascii_case(base(own)),
+            |said, own| !stem(said).is_empty() && stem(said).eq_ignore_ascii_case(stem(own)),
+            |said, own| is_near(&base(said).to_lowercase(), &base(own).to_lowercase()),
         ];
         tests.iter().find_map(|is_meant| {
             let meant: Vec<&Resource> =

@@ -134,10 +134,12 @@ impl Place<'_> {
             mended |= !is_canonical;
             self.push(denoted, path, all.as_str(), &mut pieces, &mut faults);
         }
-        if pieces.is_empty() && faults.is_empty() && !self.is_said(whole) {
-            if let Some(scanned) = self.whole(whole) {
-                return scanned;
-            }
+        if pieces.is_empty()
+            && faults.is_empty()
+            && !self.is_said(whole)
+            && let Some(scanned) = self.whole(whole)
+        {
+            return scanned;
         }
         pieces.push(Piece::Text(text.get(end..).expect("matches end between characters").to_owned()));
         Scanned { arg: Arg::text(pieces), faults, mended }

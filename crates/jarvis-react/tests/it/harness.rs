@@ -64,6 +64,7 @@ impl Harness {
             prompts: Arc::new(Prompts::builtin().unwrap()),
             settings,
             pdf: Arc::new(NoPdf),
+            gate: Arc::new(jarvis_engine::OpenGate),
             tracer: None,
         };
         Harness { agent, chat, media, _folder: folder }
@@ -137,6 +138,8 @@ fn spec(name: &str) -> ToolSpec {
         when: "a sum is needed".into(),
         input_schema: json!({"type": "object", "properties": {"a": number, "b": number}, "required": ["a", "b"]}),
         example: json!({"a": 5, "b": 10}),
+        output_schema: None,
+        effect: jarvis_plan::Effect::Reads,
         source: ToolSource::Grpc,
     }
 }

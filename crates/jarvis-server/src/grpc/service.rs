@@ -198,6 +198,8 @@ async fn stream_events(kind: &EventKind, media: &Arc<Media>) -> Vec<QueryEvent> 
         | EventKind::ModelCall { .. }
         | EventKind::Plan { .. }
         | EventKind::Mapped { .. }
+        | EventKind::ApprovalNeeded { .. }
+        | EventKind::ApprovalGiven { .. }
         | EventKind::ModelChosen { .. }
         | EventKind::ExecutionConfig { .. }
         | EventKind::TaskStarted { .. }

@@ -277,6 +277,7 @@ fn agent(chat: Option<Arc<dyn ChatModel>>, media: &Arc<Media>) -> Arc<Agent> {
         prompts: Arc::new(jarvis_react::Prompts::builtin().expect("the prompts parse")),
         settings: jarvis_react::Settings::default(),
         pdf: Arc::new(NoPdf),
+        gate: Arc::new(jarvis_engine::OpenGate),
         tracer: None,
     })
 }

@@ -66,6 +66,8 @@ impl Row {
             | EventKind::Token { .. }
             | EventKind::Answer { .. }
             | EventKind::Mapped { .. }
+            | EventKind::ApprovalNeeded { .. }
+            | EventKind::ApprovalGiven { .. }
             | EventKind::ExecutionConfig { .. }
             | EventKind::Note { .. } => Change::Nothing,
         };

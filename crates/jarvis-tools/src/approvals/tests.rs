@@ -6,7 +6,7 @@ use super::*;
 
 fn described(description: &str) -> Described {
     let schema = json!({"type": "object", "properties": {"b": {}, "a": {}}});
-    Described { title: String::new(), description: description.into(), schema }
+    Described { description: description.into(), schema, ..Described::default() }
 }
 
 fn list(approvals: &Approvals, tools: &[(&str, &str)]) -> Vec<Verdict> {

@@ -1,7 +1,9 @@
 //! The JSON Schema of a message, and an input made up after it.
 
 use jarvis_catalogue::openapi::Schema;
-use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor};
+use jarvis_plan::Effect;
+use prost_reflect::prost_types::method_options::IdempotencyLevel;
+use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
 use serde_json::{Map, Value, json};
 
 use crate::untrusted::{self, Found};
@@ -19,6 +21,15 @@ const MAX_COMMENT: usize = 400;
 /// in base64.
 pub fn schema_of(message: &MessageDescriptor) -> Value {
     Teller { open: Vec::new(), fields: 0, one_choice: false }.message(message)
+}
+
+/// What a method does to the world: nothing where it says so (`idempotency_level = NO_SIDE_EFFECTS`), else it writes.
+pub fn effect_of(method: &MethodDescriptor) -> Effect {
+    let proto = method.method_descriptor_proto();
+    match proto.options.as_ref().map(|options| options.idempotency_level()) {
+        Some(IdempotencyLevel::NoSideEffects) => Effect::Reads,
+        Some(IdempotencyLevel::IdempotencyUnknown | IdempotencyLevel::Idempotent) | None => Effect::Writes,
+    }
 }
 
 /// An input that a message can be made of; `{}` where none can be made up.

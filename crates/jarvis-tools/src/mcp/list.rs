@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use jarvis_plan::Effect;
 use rmcp::model::{PaginatedRequestParams, Tool};
 
 use super::connect::Connection;
@@ -116,5 +117,16 @@ fn described(server: &str, tool: &Tool) -> Result<(Described, Found), String> {
     let schema = untrusted::clean_schema(&schema, &mut found)
         .ok_or("has a schema that is too large or hides something, and is left out")?;
     let description = if description.is_empty() { title.clone() } else { description };
-    Ok((Described { title, description, schema }, found))
+    let output_schema = tool.output_schema.as_ref().map(|schema| serde_json::Value::Object((**schema).clone()));
+    let output_schema = output_schema.and_then(|schema| untrusted::clean_schema(&schema, &mut found));
+    let hints = tool.annotations.as_ref();
+    let effect = match hints.map(|hints| (hints.read_only_hint, hints.destructive_hint)) {
+        Some((Some(true), _)) => Some(Effect::Reads),
+        // A tool that writes may destroy unless it says otherwise.
+        Some((Some(false), Some(false))) => Some(Effect::Writes),
+        Some((Some(false), _) | (None, Some(true))) => Some(Effect::Destroys),
+        Some((None, Some(false))) => Some(Effect::Writes),
+        Some((None, None)) | None => None,
+    };
+    Ok((Described { title, description, schema, output_schema, effect }, found))
 }

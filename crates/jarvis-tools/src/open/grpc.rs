@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use jarvis_plan::Effect;
 use serde_json::Value;
 
 use super::{OpenError, Opening, blocking, complete, spec_of, timeout_of};
 use crate::approvals::{ApprovalsError, Guard, Verdict, changed, grpc_source, sha256};
 use crate::config::{GrpcEntry, ToolEntry};
-use crate::grpc::{GrpcEndpoint, GrpcError, GrpcTool, MethodName, example_of, load_descriptors, schema_of};
+use crate::grpc::{GrpcEndpoint, GrpcError, GrpcTool, MethodName, effect_of, example_of, load_descriptors, schema_of};
 use crate::untrusted::{self, Found};
 use crate::{ToolSource, ToolSpec};
 use jarvis_catalogue::openapi::Schema;
@@ -45,7 +46,9 @@ impl Opening {
         let mut guard = None;
         match &pool {
             Some(pool) => {
-                let input = name.find(pool).map_err(failed)?.input();
+                let method = name.find(pool).map_err(failed)?;
+                let input = method.input();
+                spec.effect = entry.effect.unwrap_or_else(|| effect_of(&method));
                 fill(&mut spec, entry, || schema_of(&input), || example_of(&input));
             }
             // What the operator says of the input needs nobody's word, and must be said to the end.
@@ -95,27 +98,29 @@ impl Opening {
         let fits = known.filter(|known| known.approved.description == spec.description);
         if let (Some(known), false) = (&fits, self.options.refresh) {
             let schema = known.approved.schema.clone();
+            spec.effect = entry.effect.or(known.approved.effect).unwrap_or(Effect::Writes);
             fill(spec, entry, || schema.clone(), || example_from(&schema));
             if known.offered.is_some() {
                 self.warnings.push(changed(&spec.name).message);
             }
             return Ok(Some(guard));
         }
-        let input = match endpoint.reflect(&name.service).await {
-            Ok(pool) => {
-                name.find(&pool).map_err(|source| OpenError::Grpc { entry: called.to_owned(), source })?.input()
-            }
+        let method = match endpoint.reflect(&name.service).await {
+            Ok(pool) => name.find(&pool).map_err(|source| OpenError::Grpc { entry: called.to_owned(), source })?,
             Err(error) => {
                 let Some(known) = fits else {
                     self.warnings.push(format!("`{}` is left out: {error}", spec.name));
                     return Ok(None);
                 };
                 self.warnings.push(error.message);
+                spec.effect = entry.effect.or(known.approved.effect).unwrap_or(Effect::Writes);
                 let schema = known.approved.schema;
                 fill(spec, entry, || schema.clone(), || example_from(&schema));
                 return Ok(Some(guard));
             }
         };
+        let input = method.input();
+        spec.effect = entry.effect.unwrap_or_else(|| effect_of(&method));
         let mut found = Found::default();
         let offered = schema_of(&input);
         let Some(schema) = untrusted::clean_schema(&offered, &mut found) else {
@@ -123,7 +128,7 @@ impl Opening {
             return Err(OpenError::Invalid { entry: called.to_owned(), reason });
         };
         // The configuration's own description may have been changed by the operator: that is no change to approve.
-        let verdict = match guard.look(&schema).await {
+        let verdict = match guard.look(&schema, effect_of(&method)).await {
             Ok(verdict) => verdict,
             Err(error) => return Ok(self.without(spec, &error)),
         };

@@ -4,11 +4,12 @@ use std::future::Future;
 use std::sync::Arc;
 
 use jarvis_catalogue::openapi::Schema;
+use jarvis_plan::Effect;
 use serde_json::{Value, json};
 
 use super::{OpenError, OpenOptions, Opening, timeout_of};
 use crate::approvals::{Approvals, Described, Verdict, added, changed, off_thread};
-use crate::config::McpEntry;
+use crate::config::{McpEntry, Trust};
 use crate::mcp::{McpServer, McpTool};
 use crate::untrusted::first_sentence;
 use crate::{ToolSource, ToolSpec};
@@ -115,7 +116,7 @@ impl Opening {
         self.warnings.extend(warnings);
         self.notes.extend(notes);
         let mentioned = entry.allow.iter().flatten().chain(entry.when.keys()).chain(entry.examples.keys());
-        for own in mentioned.chain(entry.serves.keys()) {
+        for own in mentioned.chain(entry.serves.keys()).chain(entry.effects.keys()) {
             let full = format!("{name}/{own}");
             let told = self.warnings.iter().any(|warning| warning.contains(&full));
             if !tools.is_empty() && !tools.iter().any(|(offered, _)| offered == own) && !told {
@@ -127,6 +128,8 @@ impl Opening {
                 name: server.full(&own),
                 when: entry.when.get(&own).cloned().unwrap_or_else(|| when_of(&described)),
                 example: entry.examples.get(&own).cloned().unwrap_or_else(|| example_of(&described.schema)),
+                effect: effect_of(entry, &own, &described),
+                output_schema: described.output_schema,
                 description: described.description,
                 input_schema: described.schema,
                 source: ToolSource::Mcp,
@@ -137,6 +140,12 @@ impl Opening {
         }
         Ok(())
     }
+}
+
+/// What a tool does to the world: as the configuration says, else as its server says where that is believed.
+fn effect_of(entry: &McpEntry, own: &str, described: &Described) -> Effect {
+    let said = described.effect.filter(|_| entry.trust == Some(Trust::Annotations));
+    entry.effects.get(own).copied().or(said).unwrap_or(Effect::Writes)
 }
 
 /// When to use a tool, after what its server says of it.

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::{OpenError, Opening, blocking, complete, spec_of, timeout_of};
 use crate::config::{OpenApiEntry, ToolEntry};
-use crate::openapi::{OpenApiCaller, OpenApiConfig, OpenApiTool, about, example, id_of, input_schema};
+use crate::openapi::{OpenApiCaller, OpenApiConfig, OpenApiTool, about, effect_of, example, id_of, input_schema};
 use crate::untrusted::{self, Found, MAX_DESCRIPTION};
 use crate::{ToolSource, ToolSpec};
 
@@ -54,7 +54,9 @@ impl Opening {
                 Err(OpenError::Missing { entry: called.to_owned(), missing })
             }
             (None, Some(operation)) => {
-                let spec = spec_of(entry, ToolSource::OpenApi);
+                let mut spec = spec_of(entry, ToolSource::OpenApi);
+                let method = operation.split_whitespace().next().unwrap_or_default();
+                spec.effect = entry.effect.unwrap_or_else(|| effect_of(method));
                 complete(called, &spec)?;
                 self.take(called, tool(spec, operation.clone()), whole, entry.serves.clone())
             }
@@ -98,6 +100,7 @@ impl Opening {
     /// Puts what the document says where the configuration says nothing.
     fn describe(&mut self, spec: &mut ToolSpec, entry: &ToolEntry, operation: &Operation) {
         let mut found = Found::default();
+        spec.effect = entry.effect.unwrap_or_else(|| effect_of(&operation.method));
         if spec.description.trim().is_empty() {
             let text = if operation.summary.is_empty() { &operation.description } else { &operation.summary };
             spec.description = untrusted::clean(text, MAX_DESCRIPTION, &mut found);

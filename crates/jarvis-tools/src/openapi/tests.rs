@@ -131,7 +131,10 @@ async fn answers_are_told_apart() {
 async fn passing_failures_are_tried_again() {
     for (status, method, tries, kind) in [
         (429, "GET", 4, ToolErrorKind::TooManyRequests),
-        (503, "POST", 4, ToolErrorKind::Unavailable),
+        (429, "POST", 4, ToolErrorKind::TooManyRequests),
+        (503, "GET", 4, ToolErrorKind::Unavailable),
+        (503, "POST", 1, ToolErrorKind::Unavailable),
+        (503, "PUT", 1, ToolErrorKind::Unavailable),
         (502, "GET", 4, ToolErrorKind::Unavailable),
         (502, "POST", 1, ToolErrorKind::Unavailable),
         (500, "GET", 1, ToolErrorKind::Unavailable),

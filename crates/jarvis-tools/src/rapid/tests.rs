@@ -26,6 +26,8 @@ async fn call(server: RapidServer, arguments: &str) -> Result<String, ToolError>
         when: String::new(),
         input_schema: json!({"properties": {"n": {"type": "integer"}}}),
         example: json!({}),
+        output_schema: None,
+        effect: jarvis_plan::Effect::Reads,
         source: ToolSource::ToolBench,
     };
     let api = RapidApi::new(spec, Arc::new(server), "Video, Images", "YTStream - Download", "ID");

@@ -20,6 +20,8 @@ fn spec() -> ToolSpec {
         when: "numbers are to be added".into(),
         input_schema: json!({"type": "object"}),
         example: json!({"a": 5, "b": 10}),
+        output_schema: None,
+        effect: jarvis_plan::Effect::Reads,
         source: ToolSource::Grpc,
     }
 }

@@ -90,14 +90,15 @@ async fn a_schema_of_a_service_that_changed_is_refused_until_it_is_approved() {
     let described = serde_json::from_value::<jarvis_tools::approvals::Described>(tool["approved"].clone()).unwrap();
     tool["sha256"] = described.sha256("add").into();
     std::fs::write(&path, kept.to_string()).unwrap();
-    let opened = opened(folder.path(), vec![entry]).await.unwrap();
-    let (kind, words) = call(&opened, "add", json!({"a": 1})).await.unwrap_err();
+    let before = opened(folder.path(), vec![entry.clone()]).await.unwrap();
+    let (kind, words) = call(&before, "add", json!({"x": "1"})).await.unwrap_err();
     assert_eq!(kind, ToolErrorKind::Unauthorized);
     assert!(words.contains("jarvis tools approve add"), "{words}");
-    assert!(opened.approval("add").unwrap().offered.is_some());
-    let changes = opened.changes("add").unwrap();
-    assert_eq!(opened.approvals.accept(&changes).unwrap(), ["add"]);
-    assert_eq!(call(&opened, "add", json!({"a": 1})).await.unwrap(), "Addition Result: 1");
+    assert!(before.approval("add").unwrap().offered.is_some());
+    let changes = before.changes("add").unwrap();
+    assert_eq!(before.approvals.accept(&changes).unwrap(), ["add"]);
+    let after = opened(folder.path(), vec![entry]).await.unwrap();
+    assert_eq!(call(&after, "add", json!({"a": 1})).await.unwrap(), "Addition Result: 1");
 }
 
 #[tokio::test]

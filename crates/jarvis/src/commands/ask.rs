@@ -15,6 +15,7 @@ use jarvis_store::files;
 use serde_json::{Value, json};
 
 use super::{picture_place, read_input, request_text};
+use crate::approval::ApprovalArgs;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -62,6 +63,8 @@ pub(crate) struct AskArgs {
     /// Print every event as a line of JSON while it happens, instead of the answer
     #[arg(long, conflicts_with = "addr")]
     events: bool,
+    #[command(flatten)]
+    pub(crate) approval: ApprovalArgs,
 }
 
 #[derive(Debug, Default)]
@@ -160,7 +163,7 @@ async fn here(
     global: &Global,
     printer: Printer,
 ) -> Result<Answered, Failure> {
-    let app = App::build(global, printer).await?;
+    let app = App::build_allowing(&args.approval, global, printer).await?;
     let most = app.config.limits.max_input_bytes;
     if bytes.len() as u64 > most {
         let words =

@@ -19,7 +19,7 @@ use crate::wiring::App;
 const GREETING: &str = "Tell me what you need; name files by their path. `exit` ends.";
 
 pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let app = App::build(global, printer).await?;
+    let app = App::build_allowing(&args.approval, global, printer).await?;
     let hint = Hint::look(&app.config, printer);
     let pipeline = app.pipeline_named(&args.pipeline)?;
     let mut files = args.files;

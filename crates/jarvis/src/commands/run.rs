@@ -33,7 +33,7 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
     if let Some(folder) = &args.out {
         make_out(folder)?;
     }
-    let app = App::build(global, printer).await?;
+    let app = App::build_allowing(&args.approval, global, printer).await?;
     let hint = Hint::look(&app.config, printer);
     let pipeline = app.pipeline_named(&args.pipeline)?;
     let plan = given.map(|given| executable(&given, &app)).transpose()?;

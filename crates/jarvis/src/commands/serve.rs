@@ -11,6 +11,7 @@ use jarvis_server::{CallerPolicy, GrpcOptions, GrpcTls, Listeners, Options, Part
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::approval::ApprovalArgs;
 use crate::cli::{Global, ServeArgs};
 use crate::config::{Config, GrpcConfig, env_vars};
 use crate::failure::Failure;
@@ -22,7 +23,7 @@ const HTTP_PORT: u16 = 8004;
 const GRPC_PORT: u16 = 50051;
 
 pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let app = App::build_naming(Naming::Display, global, printer).await?;
+    let app = App::build_naming(Naming::Display, &ApprovalArgs::default(), global, printer).await?;
     let options = options(&app.config);
     // A thousand streams need more files than many systems allow by default.
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jarvis_catalogue::{Deployment, InferenceMode};
+use jarvis_pipeline::approval::Approve;
 use jarvis_tools::config::{McpEntry, ToolEntry};
 use serde::Deserialize;
 
@@ -63,6 +64,12 @@ pub(crate) struct Config {
     /// An MCP server whose tools are used: see [tools.md](tools.md). Default: none.
     #[cfg_attr(test, serde(skip_serializing), schemars(with = "BTreeMap<String, String>"))]
     pub(crate) mcp_servers: BTreeMap<String, McpEntry>,
+    /// Which calls of tools wait for leave: `writes` (those that change something), `destroys` (those that remove something)
+    /// or `never`.
+    #[cfg_attr(test, serde(skip_serializing), schemars(with = "String", default = "writes"))]
+    pub(crate) approve: Approve,
+    /// Tools that need no leave, by name or by patterns such as `shop/*`. Also `--approve`.
+    pub(crate) approved: Vec<String>,
     pub(crate) server: ServerConfig,
     pub(crate) limits: LimitsConfig,
     pub(crate) urls: UrlConfig,
@@ -96,6 +103,8 @@ impl Default for Config {
             react: ReactConfig::default(),
             tools: Vec::new(),
             mcp_servers: BTreeMap::new(),
+            approve: Approve::default(),
+            approved: Vec::new(),
             server: ServerConfig::default(),
             limits: LimitsConfig::default(),
             urls: UrlConfig::default(),

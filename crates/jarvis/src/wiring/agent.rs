@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jarvis_chat::ChatModel;
+use jarvis_engine::Gate;
 use jarvis_react::{Agent, PdfReader, Prompts, Settings, Trace, Tracer};
 use jarvis_store::Media;
 use jarvis_tools::local;
@@ -21,6 +22,7 @@ pub(super) fn build(
     tools: &Tools,
     media: &Arc<Media>,
     chat: Option<Arc<dyn ChatModel>>,
+    gate: Arc<dyn Gate>,
 ) -> Result<Arc<Agent>, Failure> {
     let react = &config.react;
     let registry = match &react.tools {
@@ -45,7 +47,7 @@ pub(super) fn build(
     };
     let tracer = react.trace_file.as_deref().map(tracer).transpose()?;
     let prompts = Arc::new(Prompts::builtin().map_err(Failure::work)?);
-    Ok(Arc::new(Agent { chat, registry, media: Arc::clone(media), prompts, settings, pdf: pdf(), tracer }))
+    Ok(Arc::new(Agent { chat, registry, media: Arc::clone(media), prompts, settings, pdf: pdf(), tracer, gate }))
 }
 
 #[cfg(feature = "pdf")]

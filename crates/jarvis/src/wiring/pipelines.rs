@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jarvis_ask::Ask;
 use jarvis_chat::ChatModel;
-use jarvis_engine::{Engine, Events};
+use jarvis_engine::{Engine, Events, Gate};
 use jarvis_hugginggpt::{HuggingGpt, RunError, Settings};
 use jarvis_pipeline::{Limits, Pipeline, RunContext};
 use jarvis_react::Agent;
@@ -68,9 +68,9 @@ pub(crate) struct Contexts {
 }
 
 impl Contexts {
-    pub(super) fn new(tools: &Arc<Registry>, inputs: Inputs, settings: &Settings) -> Contexts {
+    pub(super) fn new(tools: &Arc<Registry>, inputs: Inputs, settings: &Settings, gate: Arc<dyn Gate>) -> Contexts {
         Contexts {
-            engine: Engine::new(ToolWorker::new(Arc::clone(tools), Arc::new(inputs))),
+            engine: Engine::new(ToolWorker::new(Arc::clone(tools), Arc::new(inputs))).gate(gate),
             tools: Arc::clone(tools),
             limits: Limits { plan: settings.plan, engine: settings.engine },
             reserve_tokens: settings.reserve_tokens,

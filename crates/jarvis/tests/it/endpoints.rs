@@ -21,10 +21,12 @@ fn a_model_plans_and_answers() {
     let document: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert_eq!(document["planner"], "llm");
     assert_eq!(document["model"], "some-model");
-    assert_eq!(document["usage"]["calls"]["parse_task"], 1);
-    assert_eq!(chat.stages(), ["parse_task", "response_results"]);
-    assert_eq!(document["answer"]["text"], "Here are the edges.");
-    assert_eq!(document["usage"]["completion_tokens"], 10);
+    // The plan is sent back once for its fault, and nothing else is found to do.
+    assert_eq!(document["usage"]["calls"]["parse_task"], 2);
+    assert_eq!(chat.stages(), ["parse_task", "parse_task", "response_results"]);
+    let text = document["answer"]["text"].as_str().expect("an answer");
+    assert!(text.starts_with("Not done: task 1") && text.ends_with("\n\nHere are the edges."), "{text}");
+    assert_eq!(document["usage"]["completion_tokens"], 13);
     // The only task needs a file that does not exist.
     assert_eq!((ended.code, outcomes(&document).len()), (1, 1));
 }

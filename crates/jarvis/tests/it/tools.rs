@@ -55,6 +55,7 @@ fn harness() -> Harness {
                input_schema: {{type: object, properties: {{a: {{type: integer}}, b: {{type: integer}}}}, required: [a, b]}}\n    \
                example: {{a: 5, b: 10}}\n    \
                observation: 'Addition Result: {{result}}'\n    \
+               effect: reads\n    \
                grpc: {{endpoint: '{address}', method: Math/Add}}\n  \
              - native: plot\n"
         ),
@@ -240,7 +241,7 @@ fn a_tool_serves_a_task_type() {
         format!(
             "tools:\n  - name: adder\n    description: Adds.\n    when: sums are needed\n    \
              input_schema: {{type: object, properties: {{a: {{type: integer}}}}, required: [a]}}\n    \
-             example: {{a: 1}}\n    serves: token-classification\n    \
+             example: {{a: 1}}\n    effect: reads\n    serves: token-classification\n    \
              grpc: {{endpoint: '{address}', method: Math/Add}}\n"
         ),
     );

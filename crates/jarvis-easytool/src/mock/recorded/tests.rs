@@ -36,6 +36,8 @@ async fn calls(
             when: String::new(),
             input_schema: json!({}),
             example: json!({}),
+            output_schema: None,
+            effect: jarvis_plan::Effect::Reads,
             source: ToolSource::ToolBench,
         };
         let api = RapidApi::new(spec, Arc::clone(&client), category, tool, api);

@@ -31,7 +31,7 @@ fn role() -> impl Strategy<Value = Role> {
 }
 
 /// Tasks of any acyclic graph, in any order of coming, some dependencies references and some mere waits.
-fn graph() -> impl Strategy<Value = (Vec<Task>, Vec<Role>)> {
+pub(super) fn graph() -> impl Strategy<Value = (Vec<Task>, Vec<Role>)> {
     (1_usize..12).prop_flat_map(|count| {
         let edges = prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 0..4);
         let order = Just((0..count as u32).collect::<Vec<_>>()).prop_shuffle();

@@ -1,0 +1,188 @@
+//! Tasks that change the world, in any plan, with any failures, decisions and ends: none after a failed task before it, none
+//! twice where the first may have arrived, none without leave.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+
+use super::any_graph::graph;
+use super::cast::{Cast, QUICK, engine, paint, run};
+use super::*;
+use crate::Gate;
+
+/// What is decided about a task that would change something, after a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leave {
+    Given(u64),
+    Refused(u64),
+    /// Nobody ever answers.
+    Open,
+}
+
+/// A gate and a worker that write down what they saw.
+#[derive(Debug)]
+struct Watch {
+    cast: Arc<Cast>,
+    effects: Vec<Effect>,
+    leave: Vec<Leave>,
+    order: Vec<TaskId>,
+    ended: Mutex<HashMap<TaskId, Status>>,
+    admitted: Mutex<Vec<TaskId>>,
+    performed: Mutex<Vec<TaskId>>,
+    complaints: Mutex<Vec<String>>,
+}
+
+impl Watch {
+    fn effect_of(&self, id: TaskId) -> Effect {
+        self.effects.get(id.index()).copied().unwrap_or_default()
+    }
+
+    fn complain(&self, text: String) {
+        self.complaints.lock().unwrap().push(text);
+    }
+}
+
+#[async_trait]
+impl Gate for Watch {
+    fn effect(&self, task: &Task) -> Effect {
+        self.effect_of(task.id)
+    }
+
+    async fn admit(&self, job: &Job) -> Result<IndexMap<String, Value>, TaskError> {
+        let id = job.task.id;
+        match self.leave[id.index()] {
+            Leave::Given(ms) => {
+                sleep(Duration::from_millis(ms)).await;
+                let mut admitted = self.admitted.lock().unwrap();
+                if admitted.contains(&id) {
+                    self.complain(format!("task {id} was asked about twice"));
+                }
+                admitted.push(id);
+                Ok(job.args.clone())
+            }
+            Leave::Refused(ms) => {
+                sleep(Duration::from_millis(ms)).await;
+                Err(TaskError::new(ErrorCode::NotApproved, "no"))
+            }
+            Leave::Open => std::future::pending().await,
+        }
+    }
+}
+
+#[async_trait]
+impl Worker for Watch {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        let id = job.task.id;
+        if self.effect_of(id) != Effect::Reads {
+            if !self.admitted.lock().unwrap().contains(&id) {
+                self.complain(format!("task {id} had no leave"));
+            }
+            let ended = self.ended.lock().unwrap();
+            for before in self.order.iter().take_while(|before| **before != id) {
+                if ended.get(before) != Some(&Status::Succeeded) {
+                    self.complain(format!("task {id} ran although {before} before it did not succeed"));
+                }
+            }
+            self.performed.lock().unwrap().push(id);
+        }
+        self.cast.perform(job).await
+    }
+}
+
+/// The order of the plan, but each task after what it depends on: again and again the first task that can go next.
+fn in_order(tasks: &[Task]) -> Vec<TaskId> {
+    let mut order: Vec<TaskId> = Vec::new();
+    while let Some(next) =
+        tasks.iter().find(|task| !order.contains(&task.id) && task.dep.iter().all(|dep| order.contains(dep)))
+    {
+        order.push(next.id);
+    }
+    order
+}
+
+fn leave() -> impl Strategy<Value = Leave> {
+    prop_oneof![
+        6 => (0_u64..50).prop_map(Leave::Given),
+        2 => (0_u64..50).prop_map(Leave::Refused),
+        1 => Just(Leave::Open),
+    ]
+}
+
+fn effect() -> impl Strategy<Value = Effect> {
+    prop_oneof![3 => Just(Effect::Reads), 2 => Just(Effect::Writes), 1 => Just(Effect::Destroys)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn no_write_goes_wrong(
+        (tasks, roles) in graph(),
+        effects in proptest::collection::vec(effect(), 40),
+        leave in proptest::collection::vec(leave(), 40),
+        concurrency in 1_usize..5,
+        cut_ms in 0_u64..5_000,
+    ) {
+        let cast = Cast::new(roles.clone());
+        let watch = Arc::new(Watch {
+            cast: Arc::clone(&cast),
+            effects,
+            leave,
+            order: in_order(&tasks),
+            ended: Mutex::default(),
+            admitted: Mutex::default(),
+            performed: Mutex::default(),
+            complaints: Mutex::default(),
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let (engine, _receiver) = engine(&cast, Limits { concurrency, ..QUICK });
+        let engine = engine.with_worker(watch.clone()).gate(watch.clone());
+        let outcomes = runtime.block_on(async {
+            let cancel = engine.cancel.clone();
+            tokio::spawn(async move {
+                sleep(Duration::from_millis(cut_ms)).await;
+                cancel.cancel();
+            });
+            let (told, finished) = (Arc::clone(&watch), Arc::clone(&cast));
+            run(tasks.clone(), engine, move |outcome| {
+                told.ended.lock().unwrap().insert(outcome.id, outcome.status);
+                finished.seen().finished.insert(outcome.id);
+            })
+            .await
+        });
+        prop_assert_eq!(&*watch.complaints.lock().unwrap(), &Vec::<String>::new());
+        prop_assert_eq!(outcomes.len(), tasks.len());
+        let performed = watch.performed.lock().unwrap();
+        for outcome in outcomes.iter().filter(|outcome| watch.effect_of(outcome.id) != Effect::Reads) {
+            let arrived = outcome.attempts.iter().filter(|attempt| {
+                attempt.error.as_ref().is_none_or(|error| !error.code.is_before_any_call())
+            });
+            prop_assert!(arrived.count() <= 1, "{outcome:?}");
+            let times = performed.iter().filter(|id| **id == outcome.id).count();
+            prop_assert_eq!(times, outcome.attempts.len(), "{:?}", outcome);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_clock_stands_still_while_somebody_is_asked() {
+    let cast = Cast::new(vec![Role::giving(); 2]);
+    let watch = Arc::new(Watch {
+        cast: Arc::clone(&cast),
+        effects: vec![Effect::Reads, Effect::Writes],
+        leave: vec![Leave::Open, Leave::Given(3_600_000)],
+        order: vec![TaskId(0), TaskId(1)],
+        ended: Mutex::default(),
+        admitted: Mutex::default(),
+        performed: Mutex::default(),
+        complaints: Mutex::default(),
+    });
+    let limits = Limits { run_timeout: Duration::from_secs(1), ..QUICK };
+    let (engine, _receiver) = engine(&cast, limits);
+    let finished = Arc::clone(&cast);
+    let outcomes =
+        run(vec![paint(0, &[]), paint(1, &[])], engine.with_worker(watch.clone()).gate(watch), move |outcome| {
+            finished.seen().finished.insert(outcome.id);
+        })
+        .await;
+    assert!(outcomes.iter().all(Outcome::succeeded), "{outcomes:?}");
+}

@@ -1,0 +1,221 @@
+//! Leave for what changes the world: which calls wait for it, who is asked, and what the answer means.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use indexmap::IndexMap;
+use jarvis_catalogue::Host;
+use jarvis_engine::{Gate, Job};
+use jarvis_plan::{Approval, Arg, Effect, ErrorCode, EventKind, Request, RunId, Task, TaskError, TaskId, text_of};
+use jarvis_tools::Registry;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Which calls wait for leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Approve {
+    /// Those that add, change or remove something.
+    #[default]
+    Writes,
+    /// Those that remove something, or cannot be undone.
+    Destroys,
+    /// None.
+    Never,
+}
+
+/// A pattern of names of tools is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{pattern}` is no pattern of tool names: {reason}")]
+pub struct InvalidPattern {
+    /// The pattern.
+    pub pattern: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What a configuration and a command allow beforehand.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    approve: Approve,
+    approved: GlobSet,
+}
+
+impl Rules {
+    /// Rules by effect, with names of tools, or patterns of them such as `shop/*`, that need no leave.
+    ///
+    /// # Errors
+    /// When a pattern is none.
+    pub fn new<'a>(approve: Approve, approved: impl IntoIterator<Item = &'a str>) -> Result<Rules, InvalidPattern> {
+        let invalid = |pattern: &str, error: globset::Error| InvalidPattern {
+            pattern: pattern.to_owned(),
+            reason: error.kind().to_string(),
+        };
+        let mut set = GlobSetBuilder::new();
+        for pattern in approved {
+            set.add(Glob::new(pattern).map_err(|error| invalid(pattern, error))?);
+        }
+        let approved = set.build().map_err(|error| invalid("", error))?;
+        Ok(Rules { approve, approved })
+    }
+
+    /// Whether a call of this tool waits for leave.
+    pub fn asks(&self, tool: &str, effect: Effect) -> bool {
+        let asks = match self.approve {
+            Approve::Writes => effect != Effect::Reads,
+            Approve::Destroys => effect == Effect::Destroys,
+            Approve::Never => false,
+        };
+        asks && !self.approved.is_match(tool)
+    }
+}
+
+/// What somebody says who is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Decision {
+    /// Call it, with other arguments where some are given.
+    Approve {
+        /// The arguments in the place of the planned ones.
+        arguments: Option<IndexMap<String, Value>>,
+    },
+    /// Call it, now and whenever this run calls the tool again.
+    ApproveAlways,
+    /// Do not call it.
+    Refuse {
+        /// Why, as the end of a sentence.
+        reason: String,
+        /// What to do to have it called.
+        hint: Option<String>,
+    },
+}
+
+/// Somebody who can be asked for leave.
+#[async_trait]
+pub trait Approver: Send + Sync {
+    /// Asks about one call. It may take as long as a person takes.
+    async fn ask(&self, run: &RunId, asked: &Approval) -> Decision;
+}
+
+/// Where nobody can be asked.
+#[derive(Debug, Clone)]
+pub struct Nobody {
+    /// How calls are allowed beforehand; `{}` stands for the tool's name.
+    pub hint: String,
+}
+
+#[async_trait]
+impl Approver for Nobody {
+    async fn ask(&self, _: &RunId, asked: &Approval) -> Decision {
+        let hint = Some(self.hint.replace("{}", &asked.tool));
+        Decision::Refuse { reason: "nobody can be asked here".to_owned(), hint }
+    }
+}
+
+/// Holds back the calls of tools that change something until the rules or somebody allow them.
+pub struct Gatekeeper {
+    tools: Arc<Registry>,
+    /// The strongest effect of the tools that serve a task type.
+    serving: HashMap<String, Effect>,
+    rules: Rules,
+    approver: Arc<dyn Approver>,
+    always: Mutex<HashSet<(RunId, String)>>,
+}
+
+impl std::fmt::Debug for Gatekeeper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gatekeeper").field("rules", &self.rules).finish_non_exhaustive()
+    }
+}
+
+impl Gatekeeper {
+    /// A gate for these tools. `serving` names tools that serve task types, as pairs of task type and tool.
+    pub fn new<'a>(
+        tools: Arc<Registry>,
+        serving: impl IntoIterator<Item = (&'a str, &'a str)>,
+        rules: Rules,
+        approver: Arc<dyn Approver>,
+    ) -> Gatekeeper {
+        let mut strongest: HashMap<String, Effect> = HashMap::new();
+        for (task, tool) in serving {
+            let effect = tools.spec(tool).map_or(Effect::Reads, |spec| spec.effect);
+            let known = strongest.entry(task.to_owned()).or_default();
+            *known = effect.max(*known);
+        }
+        Gatekeeper { tools, serving: strongest, rules, approver, always: Mutex::default() }
+    }
+
+    fn always(&self) -> std::sync::MutexGuard<'_, HashSet<(RunId, String)>> {
+        self.always.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Gate for Gatekeeper {
+    fn effect(&self, task: &Task) -> Effect {
+        let own = self.tools.spec(&task.task).map_or(Effect::Reads, |spec| spec.effect);
+        own.max(self.serving.get(&task.task).copied().unwrap_or_default())
+    }
+
+    async fn admit(&self, job: &Job) -> Result<IndexMap<String, Value>, TaskError> {
+        let tool = &job.candidate.id;
+        let is_tool = job.candidate.host == Host::Tool.as_str() || self.tools.spec(&job.task.task).is_some();
+        let effect = self.tools.spec(tool).filter(|_| is_tool).map_or(Effect::Reads, |spec| spec.effect);
+        let run = job.events.run_id();
+        if !self.rules.asks(tool, effect) || self.always().contains(&(run.clone(), tool.clone())) {
+            return Ok(job.args.clone());
+        }
+        let asked = Approval {
+            task: job.task.id,
+            tool: tool.clone(),
+            effect,
+            arguments: job.args.clone(),
+            sources: sources(&job.task, &job.args, &job.request),
+        };
+        job.events.emit(EventKind::ApprovalNeeded { approval: asked.clone() });
+        let decision = self.approver.ask(run, &asked).await;
+        let given = |approved: bool| EventKind::ApprovalGiven { id: asked.task, tool: tool.clone(), approved };
+        match decision {
+            Decision::Approve { arguments } => {
+                job.events.emit(given(true));
+                Ok(arguments.unwrap_or_else(|| job.args.clone()))
+            }
+            Decision::ApproveAlways => {
+                self.always().insert((run.clone(), tool.clone()));
+                job.events.emit(given(true));
+                Ok(job.args.clone())
+            }
+            Decision::Refuse { reason, hint } => {
+                job.events.emit(given(false));
+                let verb = if effect == Effect::Destroys { "removes something" } else { "changes something" };
+                let message = format!("`{tool}` {verb}, and was not called: {reason}");
+                Err(TaskError { code: ErrorCode::NotApproved, message, hint })
+            }
+        }
+    }
+}
+
+/// Where each argument came from, in words.
+fn sources(task: &Task, args: &IndexMap<String, Value>, request: &Request) -> IndexMap<String, String> {
+    let said = request.text.to_lowercase();
+    let source = |name: &String, value: &Value| {
+        let planned: Vec<TaskId> = task.args.get(name).map(|arg| Arg::references(arg).collect()).unwrap_or_default();
+        if let Some(of) = planned.first() {
+            return format!("task {}", of.0 + 1);
+        }
+        let text = text_of(value);
+        let text = text.trim();
+        if request.attachments.iter().any(|one| one.as_arg() == text || one.name.as_deref() == Some(text)) {
+            "attached file".to_owned()
+        } else if !text.is_empty() && said.contains(&text.to_lowercase()) {
+            "the request".to_owned()
+        } else {
+            "the plan".to_owned()
+        }
+    };
+    args.iter().map(|(name, value)| (name.clone(), source(name, value))).collect()
+}
+
+#[cfg(test)]
+mod tests;

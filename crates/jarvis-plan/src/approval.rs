@@ -1,0 +1,22 @@
+//! Calls that wait for leave.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Effect, TaskId};
+
+/// A call that would change something, as somebody is asked about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Approval {
+    /// The task.
+    pub task: TaskId,
+    /// The tool that would be called.
+    pub tool: String,
+    /// What that does to the world.
+    pub effect: Effect,
+    /// The arguments of the call.
+    pub arguments: IndexMap<String, Value>,
+    /// Where each argument came from, in words: `the request`, `task 1`, `attached file`, `the plan`.
+    pub sources: IndexMap<String, String>,
+}
