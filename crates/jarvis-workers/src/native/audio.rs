@@ -5,6 +5,8 @@ mod denoise;
 mod measure;
 mod resample;
 mod speak;
+mod style;
+mod voice;
 mod wav;
 
 use jarvis_catalogue::TaskOutput;
@@ -26,13 +28,29 @@ async fn with_sound<T: Send + 'static>(
 pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     native.available("native/espeak-ng")?;
     let text = speak::prepare(required(job, "text")?)?;
-    let voice = speak::voice(&text, job.arg("language"), &job.request.text);
-    let spoken = tokio::select! {
-        spoken = speak::speak(&native.programs, &text, voice) => spoken?,
+    let style = style::Style::read(&job.request.text, &text);
+    let language = voice::voice(&text, job.arg("language"), &style)?;
+    let work = async {
+        let (variant, missing) = match style.variant() {
+            None => (None, None),
+            Some(variant) if native.programs.has_variant(variant).await? => (Some(variant), None),
+            Some(variant) => (None, Some(format!("{} (`espeak-ng` has no voice variant `{variant}`)", style.whose()))),
+        };
+        let voice = variant.map_or_else(|| language.to_owned(), |variant| format!("{language}+{variant}"));
+        Ok::<_, TaskError>((speak::speak(&native.programs, &text, &voice, &style).await?, voice, missing))
+    };
+    let (spoken, voice, missing) = tokio::select! {
+        spoken = work => spoken?,
         () = job.cancel.cancelled() => return Err(super::cancelled()),
     };
     let url = native.inputs.store(Kind::Audio, "wav", spoken).await?;
-    Ok(TaskOutput::audio(url).with("voice", voice))
+    let mut made = TaskOutput::audio(url).with("voice", voice);
+    let met = style.met(missing.is_none());
+    if !met.is_empty() {
+        made = made.with("operations", met);
+    }
+    let unmet: Vec<String> = style.unmet.iter().cloned().chain(missing).collect();
+    Ok(if unmet.is_empty() { made } else { made.with("not done", unmet) })
 }
 
 /// `native/denoise`: the same sound with less noise, as WAV.

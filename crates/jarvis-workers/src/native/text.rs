@@ -1,6 +1,7 @@
 //! Native text models: summaries, sentiment, entities, answers from a passage, similarity. Rules and statistics for
 //! English, Russian and Chinese; no learned weights, no network.
 
+mod counts;
 mod entities;
 mod keywords;
 mod language;
@@ -22,6 +23,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 pub use keywords::keywords;
+pub(super) use language::is_function_word;
 pub use language::language;
 pub use passage::{Quote, quote};
 
@@ -123,7 +125,7 @@ fn entity_rules(input: &Input) -> Result<TaskOutput, TaskError> {
     Ok(TaskOutput::text(entities::describe(text, &found)).with("predicted", rows))
 }
 
-/// `native/passage-qa`: the sentence of `context` that fits the question in `text` best.
+/// `native/passage-qa`: the sentence of `context` that fits the question in `text` best; how many words it has and the like.
 fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
     let text = input.first(&["question", "text"]).ok_or_else(|| missing("text"))?;
     // Offsets count from the start of the context as it was given.
@@ -134,6 +136,9 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
             missing("context").hint("give the passage that holds the answer as `context`, or after the question")
         })?,
     };
+    if let Some(counted) = counts::answer(question, context) {
+        return Ok(TaskOutput(json!({"answer": counted, "score": 1.0})));
+    }
     let answer = quote(question, context).ok_or_else(|| {
         TaskError::new(ErrorCode::CannotDo, "the passage has no word in common with the question")
             .hint("ask in the passage's language and words, or configure a model with --llm")

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::Cancel;
 use super::super::programs::{Program, Programs};
+use super::style::Style;
 use super::wav::Sound;
 use super::*;
 
@@ -179,10 +180,27 @@ fn noise_is_taken_away_and_length_and_rate_stay() {
 }
 
 #[test]
-fn voices_follow_script_then_request_then_words() {
+fn voices_are_those_of_the_text_and_no_text_is_spoken_in_another_language() {
     type Row = (String, Option<String>, String, String);
-    for (text, language, request, voice) in rows::<Row>(include_str!("tests.json"), "voices") {
-        assert_eq!(speak::voice(&text, language.as_deref(), &request), voice, "{text} / {language:?} / {request}");
+    for (text, language, request, expected) in rows::<Row>(include_str!("tests.json"), "voices") {
+        let found = voice::voice(&text, language.as_deref(), &Style::read(&request, &text));
+        let found = found.map_or_else(|error| format!("! {}", error.message), str::to_owned);
+        match expected.strip_prefix("! ") {
+            Some(part) => assert!(found.starts_with("! ") && found.contains(part), "{text} / {request}: {found}"),
+            None => assert_eq!(found, expected, "{text} / {language:?} / {request}"),
+        }
+    }
+}
+
+#[test]
+fn wishes_for_the_speech_are_met_or_kept_as_unmet() {
+    style::compile_all();
+    type Row = (String, String, Option<String>, String, Vec<String>);
+    for (request, text, variant, options, unmet) in rows::<Row>(include_str!("tests.json"), "styles") {
+        let style = Style::read(&request, &text);
+        assert_eq!(style.variant(), variant.as_deref(), "{request}");
+        assert_eq!(style.options().join(" "), options, "{request}");
+        assert_eq!(style.unmet, unmet, "{request}");
     }
 }
 
@@ -208,8 +226,9 @@ async fn the_installed_espeak_ng_makes_a_sound_like_speech() {
         ("今天天气很好，我们一起去公园散步，然后回家吃晚饭。", "cmn"),
     ];
     for (text, voice) in cases {
-        assert_eq!(speak::voice(text, None, ""), voice);
-        let bytes = speak::speak(&programs, text, voice).await.unwrap();
+        let style = Style::read("", text);
+        assert_eq!(voice::voice(text, None, &style).unwrap(), voice);
+        let bytes = speak::speak(&programs, text, voice, &style).await.unwrap();
         let announced = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
         assert_eq!(announced, bytes.len() - 8, "the header says how long the file is");
         let spoken = wav::read(&bytes).unwrap();
@@ -233,4 +252,26 @@ fn alike(a: &Sound, b: &Sound) -> f32 {
     let (a, b) = (&a.channels[0], &b.channels[0]);
     let dot: f32 = a.iter().zip(b).map(|(a, b)| a * b).sum();
     dot / (rms(a) * rms(b) * a.len() as f32)
+}
+
+#[tokio::test]
+async fn the_installed_espeak_ng_speaks_as_asked() {
+    let programs = Programs::find();
+    if programs.path(Program::EspeakNg).is_err() {
+        println!("skipped: espeak-ng is not installed");
+        return;
+    }
+    for variant in ["f3", "f5", "m3", "whisper", "whisperf"] {
+        assert!(programs.has_variant(variant).await.unwrap(), "{variant}");
+    }
+    assert!(!programs.has_variant("nobody").await.unwrap());
+    let text = "The quick brown fox jumps over the lazy dog.";
+    let spoken = async |voice: &str, request: &str| {
+        let bytes = speak::speak(&programs, text, voice, &Style::read(request, text)).await.unwrap();
+        wav::read(&bytes).unwrap()
+    };
+    let plain = spoken("en", "read it").await;
+    assert!(spoken("en", "read it slowly").await.seconds() > plain.seconds() * 1.2);
+    assert!(spoken("en", "read it twice as fast").await.seconds() < plain.seconds() * 0.7);
+    assert!(spoken("en", "read it in a deep voice").await != plain && spoken("en+f3", "read it").await != plain);
 }
