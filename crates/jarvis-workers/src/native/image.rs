@@ -8,6 +8,7 @@ mod measure;
 mod ocr;
 pub(crate) mod open;
 mod question;
+mod reading;
 mod segment;
 
 use image::{DynamicImage, ImageFormat};
@@ -16,6 +17,7 @@ use jarvis_engine::Job;
 use jarvis_plan::{ErrorCode, Kind, TaskError};
 use serde_json::{Value, json};
 
+use super::programs::Program;
 use super::{Cancel, Native, required};
 use jarvis_plan::Language;
 
@@ -154,6 +156,14 @@ pub(super) async fn segment(native: &Native, job: &Job) -> Result<TaskOutput, Ta
 
 /// `native/image-measure`: a description of what can be measured.
 pub(super) async fn describe(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    if reading::wanted(&job.request.text) {
+        let message = "the writing in the picture was asked for, and measuring reads none";
+        let error = TaskError::new(ErrorCode::CannotDo, message);
+        return Err(match native.programs.path(Program::Tesseract) {
+            Ok(_) => error.hint(VISION_HINT),
+            Err(_) => error.hint(format!("tesseract reads it: {}", Program::Tesseract.hint())),
+        });
+    }
     let lang = Language::of(&job.request.text);
     let measures = with_picture(native, job, |opened, _| Ok(measure::measure(&opened.picture))).await?;
     Ok(TaskOutput::text(measures.describe(lang)))
@@ -209,8 +219,10 @@ async fn text_lines(native: &Native, job: &Job) -> Result<(Vec<ocr::Line>, Optio
     Ok((lines, missing))
 }
 
-fn no_text(missing: Option<&str>) -> TaskError {
-    let error = TaskError::new(ErrorCode::CannotDo, "no readable text was found in the picture");
+/// Nothing legible: where the writing was asked for, no other model's measures stand in for it.
+fn no_text(missing: Option<&str>, request: &str) -> TaskError {
+    let code = if reading::wanted(request) { ErrorCode::NoOutput } else { ErrorCode::CannotDo };
+    let error = TaskError::new(code, "nothing legible was found in the picture");
     match missing {
         Some(package) => error.hint(format!("to read it in the language of the request, install `{package}`")),
         None => error.hint(VISION_HINT),
@@ -222,7 +234,7 @@ pub(super) async fn read_text(native: &Native, job: &Job) -> Result<TaskOutput, 
     let (lines, missing) = text_lines(native, job).await?;
     let text = ocr::join(&lines);
     if text.trim().is_empty() {
-        return Err(no_text(missing));
+        return Err(no_text(missing, &job.request.text));
     }
     let inference = TaskOutput::text(text);
     Ok(match missing {
@@ -238,7 +250,7 @@ pub(super) async fn answer_from_text(native: &Native, job: &Job) -> Result<TaskO
     let question = job.arg("text").unwrap_or(&job.request.text);
     let (lines, missing) = text_lines(native, job).await?;
     if lines.is_empty() {
-        return Err(no_text(missing));
+        return Err(no_text(missing, &job.request.text));
     }
     let found = ocr::answers(&lines, question);
     if found.is_empty() {

@@ -18,7 +18,7 @@ use indexmap::IndexMap;
 
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
-use jarvis_plan::{ErrorCode, TaskError};
+use jarvis_plan::{ErrorCode, Language, TaskError};
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -106,9 +106,45 @@ fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
 
 /// `native/vader`: how the writer of `text` feels.
 fn vader(input: &Input) -> Result<TaskOutput, TaskError> {
-    let rows = sentiment::classify(input.need("text")?)?;
-    let rows = rows.into_iter().map(|(label, score)| json!({"label": label, "score": rounded(score)}));
-    Ok(TaskOutput(Value::Array(rows.collect())))
+    let mood = sentiment::classify(input.need("text")?)?;
+    let rows = mood.rows.iter().map(|(label, score)| json!({"label": label, "score": rounded(*score)}));
+    let rows = Value::Array(rows.collect());
+    Ok(match mood.doubt {
+        None => TaskOutput(rows),
+        Some(doubt) => TaskOutput::text(unsure(doubt, &mood, Language::of(&input.request))).with("predicted", rows),
+    })
+}
+
+/// What is said instead of a label that may well be wrong.
+fn unsure(doubt: sentiment::Doubt, mood: &sentiment::Mood, language: Language) -> String {
+    let share = |label: &str| {
+        let score = mood.rows.iter().find(|(name, _)| *name == label).map_or(0.0, |(_, score)| *score);
+        format!("{:.0}%", score * 100.0)
+    };
+    let (good, bad, neither) = (share("POSITIVE"), share("NEGATIVE"), share("NEUTRAL"));
+    let scores = language.pick(
+        format!("positive {good}, negative {bad}, neutral {neither}"),
+        format!("положительная {good}, отрицательная {bad}, нейтральная {neither}"),
+        format!("正面 {good}，负面 {bad}，中性 {neither}"),
+    );
+    let why = match doubt {
+        sentiment::Doubt::Silent => language.pick(
+            "neutral, or unsure: no word that shows a feeling was found",
+            "нейтральная, или не ясно: слов, выражающих чувства, не найдено",
+            "中性，或无法确定：没有找到表达情感的词",
+        ),
+        sentiment::Doubt::Faint => language.pick(
+            "unsure: the feeling is too weak to tell",
+            "не ясно: чувство выражено слишком слабо",
+            "无法确定：情感太弱",
+        ),
+        sentiment::Doubt::Mixed => language.pick(
+            "unsure: the text is mixed, with good and bad about as strong",
+            "не ясно: в тексте примерно поровну хорошего и плохого",
+            "无法确定：文中褒贬兼有，强度相近",
+        ),
+    };
+    format!("{why} ({scores})")
 }
 
 /// `native/entity-rules`: names, dates and figures in `text`.

@@ -425,6 +425,22 @@ mod reading {
         assert!(ocr::lines("").is_empty());
     }
 
+    /// Tables as tesseract makes them of photographs without writing, and of signs among noise: one line a row.
+    #[test]
+    fn noise_is_no_writing() {
+        for (words, read) in rows::<(String, String)>(CASES, "legible") {
+            let mut tsv = String::new();
+            for (nth, line) in words.split(" / ").enumerate() {
+                for word in line.split(' ').filter(|word| !word.is_empty()) {
+                    let (text, sure) = word.rsplit_once('(').expect("each word has its confidence behind it");
+                    let sure = sure.trim_end_matches(')');
+                    tsv += &format!("5\t1\t1\t1\t{nth}\t1\t0\t0\t9\t9\t{sure}\t{text}\n");
+                }
+            }
+            assert_eq!(ocr::join(&ocr::lines(&tsv)), read.replace(" / ", "\n"), "{words}");
+        }
+    }
+
     #[test]
     fn questions_find_their_line() {
         let page: Vec<_> = rows::<String>(CASES, "page").iter().map(|text| line(text)).collect();
