@@ -15,21 +15,24 @@ use tokio::sync::OnceCell;
 pub enum Program {
     EspeakNg,
     Tesseract,
+    Ffmpeg,
 }
 
 impl Program {
-    pub const ALL: [Program; 2] = [Program::EspeakNg, Program::Tesseract];
+    pub const ALL: [Program; 3] = [Program::EspeakNg, Program::Tesseract, Program::Ffmpeg];
 
     pub fn name(self) -> &'static str {
         match self {
             Program::EspeakNg => "espeak-ng",
             Program::Tesseract => "tesseract",
+            Program::Ffmpeg => "ffmpeg",
         }
     }
 
     pub fn hint(self) -> &'static str {
         match self {
             Program::EspeakNg => "install it, for example with `apt-get install espeak-ng`",
+            Program::Ffmpeg => "install it, for example with `apt-get install ffmpeg`",
             Program::Tesseract => {
                 "install it, for example with `apt-get install tesseract-ocr`, \
                  and its languages with packages such as `tesseract-ocr-rus` or `tesseract-ocr-chi-sim`"

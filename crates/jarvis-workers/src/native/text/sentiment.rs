@@ -47,7 +47,7 @@ struct Feeling {
 }
 
 /// A feeling weaker than this is unsure.
-const FAINT: f64 = 0.3;
+const FAINT: f64 = 0.25;
 /// Where the weaker side has this share of the stronger, the text is mixed.
 const MIXED: f64 = 0.5;
 
