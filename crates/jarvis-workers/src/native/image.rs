@@ -248,6 +248,12 @@ pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<T
 /// `native/title-card`: the words themselves, drawn.
 pub(super) async fn title_card(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let text = required(job, "text")?.to_owned();
+    if !reading::card_wanted(&job.request.text) {
+        let message = "only words can be drawn here, as a title card; a picture of what they mean needs a model";
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint(
+            "configure Hugging Face or a media endpoint with `media.image_model`; or ask for a title card or a poster",
+        ));
+    }
     let lang = Language::of(&text);
     let drawn = native.inputs.heavy().run(&job.cancel, move |_| {
         let card = card::draw(&text)?;

@@ -87,16 +87,19 @@ async fn a_card_says_what_it_is() {
     for (text, note) in
         [("a cat", "not a generated picture"), ("кот на крыше", "не созданная"), ("屋顶上的猫", "并非根据文字生成")]
     {
-        let result = native.output(&job("native/title-card", text, &[("text", text)])).await.unwrap();
+        let asked = format!("make a title card: {text}");
+        let result = native.output(&job("native/title-card", &asked, &[("text", text)])).await.unwrap();
         assert!(result.media(jarvis_plan::Kind::Image).is_some());
         assert!(result.0["note"].as_str().unwrap().contains(note), "{result:?}");
+        let error = native.output(&job("native/title-card", "draw it", &[("text", text)])).await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::CannotDo, "the words are no picture of the thing");
     }
 }
 
 #[tokio::test]
 async fn cancelled_work_and_broken_work_end_well() {
     let (_root, native) = native(Programs::none());
-    let cancelled = job("native/title-card", "x", &[("text", "hello")]);
+    let cancelled = job("native/title-card", "title card", &[("text", "hello")]);
     cancelled.cancel.cancel();
     assert_eq!(native.output(&cancelled).await.unwrap_err().code, ErrorCode::Cancelled);
     let token = CancellationToken::new();
@@ -261,7 +264,8 @@ async fn pictures_are_put_together_labelled_and_made_small() {
         ("x", "convert to webp and keep it under 2 KB", ""),
     ] {
         let made = native.output(&edit(request, text)).await.unwrap();
-        assert!(operations.is_empty() || made.0["operations"].to_string() == operations, "{text}: {made:?}");
+        let done = made.0["operations"].to_string();
+        assert!(operations.is_empty() || done == operations, "{text}: {made:?}");
         assert_eq!(made.0.get("not done"), None, "{text}");
     }
     let named = native.output(&edit("x", "make it grey and save it as cat.png")).await.unwrap();

@@ -1,4 +1,4 @@
-//! Whether the writing in a picture is what a request is about.
+//! Whether a request is about the writing in a picture: to be read, or to be made.
 
 use std::sync::LazyLock;
 
@@ -15,16 +15,40 @@ fn pattern(name: &str) -> Regex {
 static READ: LazyLock<Regex> = LazyLock::new(|| pattern("READ"));
 static DESCRIBE: LazyLock<Regex> = LazyLock::new(|| pattern("DESCRIBE"));
 
+static CARD: LazyLock<Regex> = LazyLock::new(|| pattern("CARD"));
+
+fn plain(request: &str) -> String {
+    let words: Vec<&str> = request.split_whitespace().filter(|word| !is_path(word)).collect();
+    words.join(" ").to_lowercase().replace('ё', "е")
+}
+
+/// True when a card with words on it is what was asked for.
+pub(super) fn card_wanted(request: &str) -> bool {
+    CARD.is_match(&plain(request))
+}
+
 /// True when a description of the picture would be no answer.
 pub(super) fn wanted(request: &str) -> bool {
-    let words: Vec<&str> = request.split_whitespace().filter(|word| !is_path(word)).collect();
-    let plain = words.join(" ").to_lowercase().replace('ё', "е");
+    let plain = plain(request);
     READ.is_match(&plain) && !DESCRIBE.is_match(&plain)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::wanted;
+    use super::{card_wanted, wanted};
+
+    #[test]
+    fn cards_are_asked_for_or_not() {
+        for request in
+            ["make a title card saying \"Welcome\"", "a poster about tea", "сделай плакат «Мир»", "做一张海报"]
+        {
+            assert!(card_wanted(request), "{request}");
+        }
+        for request in ["draw a cat", "a picture of a lighthouse", "нарисуй кота", "画一只猫", "sketch a house"]
+        {
+            assert!(!card_wanted(request), "{request}");
+        }
+    }
 
     #[test]
     fn writing_is_asked_for_or_not() {

@@ -114,7 +114,7 @@ fn named(count: usize, unit: Unit, language: Language) -> String {
 }
 
 /// The form of a Russian noun behind a number: `1 слово`, `2 слова`, `5 слов`.
-fn russian<'a>(count: usize, [one, few, many]: [&'a str; 3]) -> &'a str {
+fn russian(count: usize, [one, few, many]: [&str; 3]) -> &str {
     match (count % 10, count % 100) {
         (_, 11..=14) => many,
         (1, _) => one,
