@@ -93,7 +93,9 @@ fn finish(made: TaskOutput, mut done: Vec<String>, asked: &Instruction) -> TaskO
 
 /// `native/audio-level`: louder, quieter, normalised.
 pub(super) async fn level(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
-    if instruction::wants_less_noise(&job.request.text) {
+    let louder = Instruction::read(&job.request.text).changes_volume();
+    // The noise comes first; in a second task of the same request it is gone.
+    if instruction::wants_less_noise(&job.request.text) && (job.task.dep.is_empty() || !louder) {
         let message = "the request is about noise, and this model changes how loud a sound is";
         return Err(TaskError::new(ErrorCode::CannotDo, message));
     }
@@ -191,16 +193,15 @@ pub(super) async fn denoise(native: &Native, job: &Job) -> Result<TaskOutput, Ta
         let message = "the request names no noise to remove, and this model does nothing else";
         return Err(TaskError::new(ErrorCode::CannotDo, message).hint("say for example `remove the noise`"));
     }
-    // "Remove the noise and make it louder" is one task.
-    let mut ops = asked.ops;
-    ops.retain(|op| matches!(op, instruction::Op::Volume(_) | instruction::Op::Normalise));
-    let work = move |sound: wav::Sound, cancel: &Cancel| {
-        let (cleaned, done) = edit::apply(denoise::denoise(sound, cancel)?, &ops, cancel)?;
-        Ok((wav::write(&cleaned)?, done))
-    };
-    let (cleaned, done) = with_sound(native, job, work).await?;
+    // "Remove the noise and make it louder": the second task is for what the first left.
+    let both = asked.changes_volume();
+    if both && !job.task.dep.is_empty() {
+        let message = "the task before this one took the noise away";
+        return Err(TaskError::new(ErrorCode::CannotDo, message));
+    }
+    let cleaned = with_sound(native, job, |sound, cancel| wav::write(&denoise::denoise(sound, cancel)?)).await?;
     let made = TaskOutput::audio(native.inputs.store(Kind::Audio, "wav", cleaned).await?);
-    Ok(if done.is_empty() { made } else { made.with("operations", done) })
+    Ok(if both { made.with("note", "only the noise was taken away; the volume is a task of its own") } else { made })
 }
 
 /// `native/audio-measure`: speech-like, tone, noise or silence.

@@ -196,6 +196,7 @@ async fn sounds_are_edited_joined_and_measured() {
         ("native/audio-facts", "how long is the meeting?", ErrorCode::CannotDo, "about what is heard"),
         ("native/audio-level", "remove the noise", ErrorCode::CannotDo, "about noise"),
         ("native/denoise", "make it louder", ErrorCode::CannotDo, "no noise to remove"),
+        ("native/denoise", "remove the noise and make it louder", ErrorCode::CannotDo, "the task before"),
         ("native/audio-join", "join them", ErrorCode::MissingArgument, "two sounds"),
     ] {
         let error = native.output(&job(id, request, &[("audio", &path)])).await.unwrap_err();

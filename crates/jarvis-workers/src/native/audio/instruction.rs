@@ -94,6 +94,10 @@ impl Instruction {
         Instruction { ops, format, name, unmet }
     }
 
+    pub(super) fn changes_volume(&self) -> bool {
+        self.ops.iter().any(|op| matches!(op, Op::Volume(_) | Op::Normalise))
+    }
+
     /// Whether it asks for nothing that can be done.
     pub(super) fn is_empty(&self) -> bool {
         self.ops.is_empty() && self.format.is_none()

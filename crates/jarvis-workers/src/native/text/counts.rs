@@ -50,6 +50,10 @@ pub(super) fn answer(question: &str, text: &str) -> Option<String> {
     let asked = asked.trim_matches(|ch: char| ch.is_whitespace() || "?!.,:;？！。，：".contains(ch));
     if let Some(found) = OCCURRENCES.captures(asked) {
         let word = found.iter().skip(1).flatten().next()?.as_str().trim();
+        // A planner may take the quoted word for the text.
+        if text.trim().to_lowercase() == word {
+            return None;
+        }
         let count = occurrences(word, text);
         return Some(match language {
             Language::English => format!("{count} {}", if count == 1 { "time" } else { "times" }),
@@ -165,5 +169,6 @@ mod tests {
         assert_eq!(answer("字数", "今天用Rust写程序。").as_deref(), Some("7 字"));
         assert_eq!(answer("сколько слов", "один").as_deref(), Some("1 слово"));
         assert_eq!(answer("how many words", "").as_deref(), Some("0 words"));
+        assert_eq!(answer("how often does the word cat occur?", "cat"), None);
     }
 }
