@@ -93,19 +93,25 @@ fn finish(made: TaskOutput, mut done: Vec<String>, asked: &Instruction) -> TaskO
 
 /// `native/audio-level`: louder, quieter, normalised.
 pub(super) async fn level(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
-    let louder = Instruction::read(&job.request.text).changes_volume();
+    let mut asked = Instruction::read(job.arg("text").unwrap_or(&job.request.text));
+    let louder = asked.changes_volume();
     // The noise comes first; in a second task of the same request it is gone.
     if instruction::wants_less_noise(&job.request.text) && (job.task.dep.is_empty() || !louder) {
         let message = "the request is about noise, and this model changes how loud a sound is";
         return Err(TaskError::new(ErrorCode::CannotDo, message));
     }
-    edit(native, job).await
+    // What else the request says is the business of other tasks.
+    asked.ops.retain(|op| matches!(op, instruction::Op::Volume(_) | instruction::Op::Normalise));
+    perform(native, job, Instruction { ops: asked.ops, ..Instruction::default() }).await
 }
 
 /// `native/audio-edit`: cut, louder, quieter, another format.
 pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    perform(native, job, Instruction::read(job.arg("text").unwrap_or(&job.request.text))).await
+}
+
+async fn perform(native: &Native, job: &Job, asked: Instruction) -> Result<TaskOutput, TaskError> {
     let path = required(job, "audio")?;
-    let asked = Instruction::read(job.arg("text").unwrap_or(&job.request.text));
     if asked.is_empty() {
         let message = match asked.unmet.first() {
             Some(unmet) => format!("sounds are not edited like this here: {unmet}"),

@@ -216,7 +216,7 @@ pub(super) async fn segment(native: &Native, job: &Job) -> Result<TaskOutput, Ta
 /// `native/image-measure`: a description of what can be measured.
 pub(super) async fn describe(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     if reading::wanted(&job.request.text) {
-        let message = "the writing in the picture was asked for, and measuring reads none";
+        let message = "no writing was read in the picture, and its size and colours are no answer";
         let error = TaskError::new(ErrorCode::CannotDo, message);
         return Err(match native.programs.path(Program::Tesseract) {
             Ok(_) => error.hint(VISION_HINT),
@@ -290,10 +290,8 @@ async fn text_lines(native: &Native, job: &Job) -> Result<(Vec<ocr::Line>, Optio
     Ok((lines, missing))
 }
 
-/// Nothing legible: where the writing was asked for, no other model's measures stand in for it.
-fn no_text(missing: Option<&str>, request: &str) -> TaskError {
-    let code = if reading::wanted(request) { ErrorCode::NoOutput } else { ErrorCode::CannotDo };
-    let error = TaskError::new(code, "nothing legible was found in the picture");
+fn no_text(missing: Option<&str>) -> TaskError {
+    let error = TaskError::new(ErrorCode::CannotDo, "nothing legible was found in the picture");
     match missing {
         Some(package) => error.hint(format!("to read it in the language of the request, install `{package}`")),
         None => error.hint(VISION_HINT),
@@ -305,7 +303,7 @@ pub(super) async fn read_text(native: &Native, job: &Job) -> Result<TaskOutput, 
     let (lines, missing) = text_lines(native, job).await?;
     let text = ocr::join(&lines);
     if text.trim().is_empty() {
-        return Err(no_text(missing, &job.request.text));
+        return Err(no_text(missing));
     }
     let inference = TaskOutput::text(text);
     Ok(match missing {
@@ -321,7 +319,7 @@ pub(super) async fn answer_from_text(native: &Native, job: &Job) -> Result<TaskO
     let question = job.arg("text").unwrap_or(&job.request.text);
     let (lines, missing) = text_lines(native, job).await?;
     if lines.is_empty() {
-        return Err(no_text(missing, &job.request.text));
+        return Err(no_text(missing));
     }
     let found = ocr::answers(&lines, question);
     if found.is_empty() {

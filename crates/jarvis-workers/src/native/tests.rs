@@ -276,7 +276,7 @@ async fn pictures_are_put_together_labelled_and_made_small() {
         assert!(error.code == ErrorCode::CannotDo && error.message.contains(part), "{text}: {error:?}");
     }
     let asked = job("native/image-measure-qa", "?", &[("image", &path), ("text", "when was it taken?")]);
-    assert_eq!(native.output(&asked).await.unwrap_err().code, ErrorCode::NoOutput);
+    assert_eq!(native.output(&asked).await.unwrap_err().code, ErrorCode::CannotDo);
     for (id, request) in [("native/image-measure", "read the text in the picture")] {
         let error = native.output(&job(id, request, &[("image", &path)])).await.unwrap_err();
         assert!(error.code == ErrorCode::CannotDo && error.hint.unwrap().contains("tesseract-ocr"));

@@ -175,6 +175,10 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
     if let Some(counted) = counts::answer(question, context) {
         return Ok(TaskOutput(json!({"answer": counted, "score": 1.0})));
     }
+    if counts::asks_for_occurrences(question) {
+        let message = "the text to count in was not given, only the word";
+        return Err(TaskError::new(ErrorCode::MissingArgument, message).hint("name the file, or give the text"));
+    }
     let answer = quote(question, context).ok_or_else(|| {
         TaskError::new(ErrorCode::CannotDo, "the passage has no word in common with the question")
             .hint("ask in the passage's language and words, or configure a model with --llm")

@@ -43,10 +43,10 @@ const LONGEST: usize = 120;
 /// What the metadata says about a topic.
 ///
 /// # Errors
-/// `NoOutput` where it says nothing about it: no other model knows.
+/// `CannotDo` where it says nothing about it.
 pub(super) fn answer(exif: Option<&Exif>, topic: Topic, language: Language) -> Result<String, TaskError> {
     let unknown = |what: &str| {
-        TaskError::new(ErrorCode::NoOutput, format!("the picture's file does not say {what}"))
+        TaskError::new(ErrorCode::CannotDo, format!("the picture's file does not say {what}"))
             .hint("many programs and web sites remove EXIF metadata; ask the original file")
     };
     let Some(exif) = exif else {
@@ -202,7 +202,7 @@ mod tests {
         let exif = read(&crate::testkit::jpeg(8, 8));
         assert!(exif.is_none());
         let error = answer(None, Topic::Taken, Language::English).unwrap_err();
-        assert_eq!((error.code, error.hint.is_some()), (ErrorCode::NoOutput, true));
+        assert_eq!((error.code, error.hint.is_some()), (ErrorCode::CannotDo, true));
         assert!(read(b"no picture").is_none() && read(&photograph()[..60]).is_none());
     }
 }

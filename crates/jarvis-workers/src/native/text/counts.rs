@@ -42,12 +42,23 @@ static PATTERNS: LazyLock<Vec<(Unit, Regex)>> = LazyLock::new(|| {
 // A test runs it.
 static OCCURRENCES: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("OCCURRENCES")).expect("a valid pattern"));
 
+/// The question in lower case, without names of files and marks at its ends.
+fn plain(question: &str) -> String {
+    let words: Vec<&str> = question.split_whitespace().filter(|word| !is_path(word)).collect();
+    let plain = words.join(" ").to_lowercase().replace('ё', "е");
+    plain.trim_matches(|ch: char| ch.is_whitespace() || "?!.,:;？！。，：".contains(ch)).to_owned()
+}
+
+/// Whether a question is how often a word stands in a text.
+pub(super) fn asks_for_occurrences(question: &str) -> bool {
+    OCCURRENCES.is_match(&plain(question))
+}
+
 /// The answer to a question that counting answers, with what was counted: `97 words`.
 pub(super) fn answer(question: &str, text: &str) -> Option<String> {
     let language = Language::of(question);
-    let words: Vec<&str> = question.split_whitespace().filter(|word| !is_path(word)).collect();
-    let asked = words.join(" ").to_lowercase().replace('ё', "е");
-    let asked = asked.trim_matches(|ch: char| ch.is_whitespace() || "?!.,:;？！。，：".contains(ch));
+    let asked = plain(question);
+    let asked = asked.as_str();
     if let Some(found) = OCCURRENCES.captures(asked) {
         let word = found.iter().skip(1).flatten().next()?.as_str().trim();
         // A planner may take the quoted word for the text.
