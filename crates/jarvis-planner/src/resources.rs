@@ -7,7 +7,7 @@ use jarvis_plan::{Kind, Request};
 use regex::Regex;
 
 use crate::data;
-use crate::words::{Token, head, pattern, slice};
+use crate::words::{Token, head, pattern, slice, tokens};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SpanKind {
@@ -109,12 +109,25 @@ pub(crate) fn spans_with(text: &str, files: &[(&str, Kind)]) -> Vec<Span> {
         let goes_on =
             text.get(found.end()..).and_then(|rest| rest.chars().next()).is_some_and(|c| c.is_ascii_alphanumeric());
         let is_path = kind.is_some() || (whole.contains('/') && !whole.starts_with('.'));
-        if is_path && !goes_on {
+        if is_path && !goes_on && !names_result(text, found.start()) {
             add(found.start(), found.end(), SpanKind::Path, kind);
         }
     }
     spans.sort_by_key(|span| span.start);
     spans
+}
+
+/// Whether the file name at this place is the one that a result is to have: "save it as cat.png".
+fn names_result(text: &str, at: usize) -> bool {
+    let before = slice(text, 0, at);
+    // An order is short, and texts may be long.
+    let near = before.char_indices().rev().nth(120).map_or(0, |(near, _)| near);
+    let before = slice(text, near, at);
+    let sentence = before.rsplit([';', '；', '。', '\n']).next().unwrap_or(before);
+    let sentence = sentence.rsplit(". ").next().unwrap_or(sentence);
+    let said = tokens(sentence);
+    let saves = |token: &Token| data::SAVING_VERBS.has(&token.lower);
+    said.last().is_some_and(|token| data::BEFORE_RESULT_NAMES.has(&token.lower)) && said.iter().any(saves)
 }
 
 /// Bounds on what is read of earlier turns: the latest so many, and so much of each.
@@ -282,6 +295,10 @@ mod tests {
         check("e.g. this. And i.e. that.Then 3.14", "");
         check("an \"unclosed quote", "");
         check("data:image/png;base64,AAAA==", "url:image=data:image/png;base64,AAAA==");
+        check("save a.png as b.png", "path:image=a.png");
+        check("make a.png grey and save it as b.png", "path:image=a.png");
+        check("сохрани a.png как b.png", "path:image=a.png");
+        check("把 a.png 另存为 b.png", "path:image=a.png");
     }
 
     #[test]

@@ -39,6 +39,7 @@ impl Native {
         match id {
             "native/espeak-ng" => self.programs.path(Program::EspeakNg).map(drop),
             "native/ocr" | "native/ocr-qa" => self.programs.path(Program::Tesseract).map(drop),
+            "native/video-sound" => self.programs.path(Program::Ffmpeg).map(drop),
             #[cfg(not(feature = "denoise"))]
             "native/denoise" => Err(TaskError::new(ErrorCode::NotConfigured, "this build has no noise suppression")
                 .hint("build jarvis with its default features, or with `--features denoise`")),
@@ -80,6 +81,7 @@ impl Native {
             "native/canny" => image::canny(self, job).await,
             "native/line-segments" => image::line_segments(self, job).await,
             "native/image-edit" => image::edit(self, job).await,
+            "native/collage" => image::collage(self, job).await,
             "native/graph-segmenter" => image::segment(self, job).await,
             "native/ocr" => image::read_text(self, job).await,
             "native/ocr-qa" => image::answer_from_text(self, job).await,
@@ -89,6 +91,11 @@ impl Native {
             "native/espeak-ng" => audio::speak(self, job).await,
             #[cfg(feature = "denoise")]
             "native/denoise" => audio::denoise(self, job).await,
+            "native/audio-edit" => audio::edit(self, job).await,
+            "native/audio-level" => audio::level(self, job).await,
+            "native/audio-join" => audio::join(self, job).await,
+            "native/audio-facts" => audio::tell(self, job).await,
+            "native/video-sound" => audio::of_video(self, job).await,
             "native/audio-measure" => audio::classify(self, job).await,
             other => {
                 self.available(other)?;

@@ -22,8 +22,21 @@ fn every_name_is_there_once() {
     let listed: HashSet<&str> = task_types().iter().filter(|task| task.planner_listed).map(|task| task.name).collect();
     assert_eq!(listed, PLANNER.split(' ').collect());
     let others: Vec<&str> = task_types().iter().filter(|task| !task.planner_listed).map(|task| task.name).collect();
-    assert_eq!(others, ["text-classification", "scribble-control", "midas-control", "scribble-text-to-image"]);
-    assert_eq!(task_types().len(), 39);
+    assert_eq!(
+        others,
+        [
+            "text-classification",
+            "image-collage",
+            "audio-editing",
+            "audio-joining",
+            "audio-information",
+            "video-to-audio",
+            "scribble-control",
+            "midas-control",
+            "scribble-text-to-image"
+        ]
+    );
+    assert_eq!(task_types().len(), 44);
 }
 
 #[test]

@@ -2,16 +2,25 @@
 
 #[cfg(feature = "denoise")]
 mod denoise;
+mod edit;
+mod ffmpeg;
+mod instruction;
 mod measure;
 mod resample;
 mod speak;
+mod style;
+mod voice;
 mod wav;
 
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
-use jarvis_plan::{Kind, TaskError};
+use jarvis_plan::{ErrorCode, Kind, Language, TaskError};
 
 use super::{Cancel, Native, required};
+use instruction::Instruction;
+
+/// The most recordings that are joined.
+const JOINED: usize = 6;
 
 /// Does the work on the sound of a job, off the async threads.
 async fn with_sound<T: Send + 'static>(
@@ -26,20 +35,179 @@ async fn with_sound<T: Send + 'static>(
 pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     native.available("native/espeak-ng")?;
     let text = speak::prepare(required(job, "text")?)?;
-    let voice = speak::voice(&text, job.arg("language"), &job.request.text);
-    let spoken = tokio::select! {
-        spoken = speak::speak(&native.programs, &text, voice) => spoken?,
+    let style = style::Style::read(&job.request.text, &text);
+    let language = voice::voice(&text, job.arg("language"), &style)?;
+    let work = async {
+        let (variant, missing) = match style.variant() {
+            None => (None, None),
+            Some(variant) if native.programs.has_variant(variant).await? => (Some(variant), None),
+            Some(variant) => (None, Some(format!("{} (`espeak-ng` has no voice variant `{variant}`)", style.whose()))),
+        };
+        let voice = variant.map_or_else(|| language.to_owned(), |variant| format!("{language}+{variant}"));
+        Ok::<_, TaskError>((speak::speak(&native.programs, &text, &voice, &style).await?, voice, missing))
+    };
+    let (spoken, voice, missing) = tokio::select! {
+        spoken = work => spoken?,
         () = job.cancel.cancelled() => return Err(super::cancelled()),
     };
     let url = native.inputs.store(Kind::Audio, "wav", spoken).await?;
-    Ok(TaskOutput::audio(url).with("voice", voice))
+    let mut made = TaskOutput::audio(url).with("voice", voice);
+    let met = style.met(missing.is_none());
+    if !met.is_empty() {
+        made = made.with("operations", met);
+    }
+    let unmet: Vec<String> = style.unmet.iter().cloned().chain(missing).collect();
+    Ok(if unmet.is_empty() { made } else { made.with("not done", unmet) })
+}
+
+/// A sound as WAV or FLAC, by ffmpeg where it is something else; and the extension it came with.
+async fn readable(native: &Native, path: &str, kind: Kind) -> Result<(Vec<u8>, &'static str), TaskError> {
+    let bytes = native.inputs.bytes(path, kind).await?;
+    if bytes.starts_with(b"RIFF") || bytes.starts_with(b"fLaC") {
+        return Ok((bytes.to_vec(), "wav"));
+    }
+    let came_as = infer::get(&bytes).filter(|found| found.matcher_type() == infer::MatcherType::Audio);
+    let came_as = came_as.map_or("wav", |found| found.extension());
+    Ok((ffmpeg::decode(&native.programs, &bytes).await?, came_as))
+}
+
+/// Stores a sound in the format asked for.
+async fn save(native: &Native, wav: Vec<u8>, format: Option<&str>) -> Result<TaskOutput, TaskError> {
+    let url = match format {
+        None | Some("wav") => native.inputs.store(Kind::Audio, "wav", wav).await?,
+        Some(format) => {
+            let encoded = ffmpeg::encode(&native.programs, &wav, format).await?;
+            native.inputs.store(Kind::Audio, format, encoded).await?
+        }
+    };
+    Ok(TaskOutput::audio(url))
+}
+
+fn finish(made: TaskOutput, mut done: Vec<String>, asked: &Instruction) -> TaskOutput {
+    done.extend(asked.format.as_ref().map(|format| format!("save as {format}")));
+    let mut unmet = asked.unmet.clone();
+    unmet.extend(asked.name.as_ref().map(|name| format!("the file name {name}")));
+    let made = if done.is_empty() { made } else { made.with("operations", done) };
+    if unmet.is_empty() { made } else { made.with("not done", unmet) }
+}
+
+/// `native/audio-level`: louder, quieter, normalised.
+pub(super) async fn level(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    let mut asked = Instruction::read(job.arg("text").unwrap_or(&job.request.text));
+    let louder = asked.changes_volume();
+    // The noise comes first; in a second task of the same request it is gone.
+    if instruction::wants_less_noise(&job.request.text) && (job.task.dep.is_empty() || !louder) {
+        let message = "the request is about noise, and this model changes how loud a sound is";
+        return Err(TaskError::new(ErrorCode::CannotDo, message));
+    }
+    // What else the request says is the business of other tasks.
+    asked.ops.retain(|op| matches!(op, instruction::Op::Volume(_) | instruction::Op::Normalise));
+    perform(native, job, Instruction { ops: asked.ops, ..Instruction::default() }).await
+}
+
+/// `native/audio-edit`: cut, louder, quieter, another format.
+pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    perform(native, job, Instruction::read(job.arg("text").unwrap_or(&job.request.text))).await
+}
+
+async fn perform(native: &Native, job: &Job, asked: Instruction) -> Result<TaskOutput, TaskError> {
+    let path = required(job, "audio")?;
+    if asked.is_empty() {
+        let message = match asked.unmet.first() {
+            Some(unmet) => format!("sounds are not edited like this here: {unmet}"),
+            None => "the instruction names no edit of a sound that is known here".to_owned(),
+        };
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint(
+            "known are: `the first 10 seconds`, `from 0:05 to 0:12`, `remove the last 3 seconds`, `louder`, `quieter`, \
+             `normalise`, `mono`, `convert to mp3`",
+        ));
+    }
+    if asked.format.as_deref().is_some_and(|format| format != "wav") {
+        native.programs.path(super::Program::Ffmpeg)?;
+    }
+    let (bytes, came_as) = readable(native, path, Kind::Audio).await?;
+    let ops = asked.ops.clone();
+    let work = move |cancel: &Cancel| {
+        let (edited, done) = edit::apply(wav::read(&bytes)?, &ops, cancel)?;
+        Ok((wav::write(&edited)?, done))
+    };
+    let (edited, done) = native.inputs.heavy().run(&job.cancel, work).await?;
+    let format = asked.format.as_deref().unwrap_or(came_as);
+    Ok(finish(save(native, edited, Some(format)).await?, done, &asked))
+}
+
+/// `native/audio-join`: recordings one after the other.
+pub(super) async fn join(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    let names: Vec<String> = (1..=JOINED).map(|nth| format!("audio{nth}")).collect();
+    let mut files = Vec::new();
+    for path in names.iter().filter_map(|name| job.arg(name)) {
+        files.push(readable(native, path, Kind::Audio).await?.0);
+    }
+    if files.len() < 2 {
+        return Err(TaskError::new(ErrorCode::MissingArgument, "joining needs two sounds at least")
+            .hint("name the files in the request or give each with `--file`"));
+    }
+    let asked = Instruction { ops: Vec::new(), ..Instruction::read(&job.request.text) };
+    let work = move |cancel: &Cancel| {
+        let sounds = files.iter().map(|file| wav::read(file)).collect::<Result<Vec<_>, _>>()?;
+        let joined = edit::join(sounds, cancel)?;
+        Ok((wav::write(&joined)?, joined.seconds()))
+    };
+    let (joined, seconds) = native.inputs.heavy().run(&job.cancel, work).await?;
+    let made = save(native, joined, asked.format.as_deref()).await?;
+    Ok(finish(made, vec![format!("joined, {} long", edit::clock(seconds))], &asked))
+}
+
+/// `native/audio-facts`: how long a sound is and the like.
+pub(super) async fn tell(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    let question = job.arg("text").unwrap_or(&job.request.text);
+    let facts = instruction::facts(question);
+    if facts.is_empty() {
+        let message = "this question is about what is heard, and only length, sample rate, channels and loudness can be \
+                       measured here";
+        return Err(TaskError::new(ErrorCode::CannotDo, message)
+            .hint("transcribe the recording first; that needs a model for automatic-speech-recognition"));
+    }
+    let (bytes, _) = readable(native, required(job, "audio")?, Kind::Audio).await?;
+    let language = Language::of(&job.request.text);
+    let work = move |_: &Cancel| Ok(edit::tell(&wav::read(&bytes)?, &facts, language));
+    Ok(TaskOutput::text(native.inputs.heavy().run(&job.cancel, work).await?))
+}
+
+/// `native/video-sound`: the sound of a video.
+pub(super) async fn of_video(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    native.available("native/video-sound")?;
+    let asked = Instruction::read(job.arg("text").unwrap_or(&job.request.text));
+    let (bytes, _) = readable(native, required(job, "video")?, Kind::Video).await?;
+    let ops = asked.ops.clone();
+    let work = move |cancel: &Cancel| {
+        if ops.is_empty() {
+            return Ok((bytes, Vec::new()));
+        }
+        let (edited, done) = edit::apply(wav::read(&bytes)?, &ops, cancel)?;
+        Ok((wav::write(&edited)?, done))
+    };
+    let (sound, done) = native.inputs.heavy().run(&job.cancel, work).await?;
+    Ok(finish(save(native, sound, asked.format.as_deref()).await?, done, &asked))
 }
 
 /// `native/denoise`: the same sound with less noise, as WAV.
 #[cfg(feature = "denoise")]
 pub(super) async fn denoise(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    let asked = Instruction::read(&job.request.text);
+    if !asked.is_empty() && !instruction::wants_less_noise(&job.request.text) {
+        let message = "the request names no noise to remove, and this model does nothing else";
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint("say for example `remove the noise`"));
+    }
+    // "Remove the noise and make it louder": the second task is for what the first left.
+    let both = asked.changes_volume();
+    if both && !job.task.dep.is_empty() {
+        let message = "the task before this one took the noise away";
+        return Err(TaskError::new(ErrorCode::CannotDo, message));
+    }
     let cleaned = with_sound(native, job, |sound, cancel| wav::write(&denoise::denoise(sound, cancel)?)).await?;
-    Ok(TaskOutput::audio(native.inputs.store(Kind::Audio, "wav", cleaned).await?))
+    let made = TaskOutput::audio(native.inputs.store(Kind::Audio, "wav", cleaned).await?);
+    Ok(if both { made.with("note", "only the noise was taken away; the volume is a task of its own") } else { made })
 }
 
 /// `native/audio-measure`: speech-like, tone, noise or silence.

@@ -1,14 +1,18 @@
 //! Native picture models: the thin shells that fetch, compute on a thread of their own, store and report.
 
 mod card;
+mod compose;
 mod edges;
 mod edit;
 mod instruction;
 mod measure;
+mod metadata;
 mod ocr;
 pub(crate) mod open;
 mod question;
+mod reading;
 mod segment;
+mod shrink;
 
 use image::{DynamicImage, ImageFormat};
 use jarvis_catalogue::TaskOutput;
@@ -16,6 +20,7 @@ use jarvis_engine::Job;
 use jarvis_plan::{ErrorCode, Kind, TaskError};
 use serde_json::{Value, json};
 
+use super::programs::Program;
 use super::{Cancel, Native, required};
 use jarvis_plan::Language;
 
@@ -68,18 +73,38 @@ pub(super) async fn line_segments(native: &Native, job: &Job) -> Result<TaskOutp
 /// `native/image-edit`: the operations that the instruction names.
 pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let given = job.arg("text");
-    let asked = instruction::read(&with_percents(given.unwrap_or(&job.request.text), &job.request.text));
-    if asked.ops.is_empty() && asked.format.is_none() {
+    let mut asked = instruction::read(&with_percents(given.unwrap_or(&job.request.text), &job.request.text));
+    if given.is_some() && asked.is_empty() {
+        // A planner may leave the quoted words out of "add the text …": the request has them.
+        let labels =
+            instruction::read(&job.request.text).ops.into_iter().filter(|op| matches!(op, instruction::Op::Label(_)));
+        let labels: Vec<instruction::Op> = labels.collect();
+        if !labels.is_empty() {
+            asked = instruction::Instruction { ops: labels, ..instruction::Instruction::default() };
+        }
+    }
+    if asked.is_empty() {
         return Err(no_edit(asked.unclear));
     }
     let max_pixels = native.inputs.limits().max_pixels;
     let (ops, format) = (asked.ops, asked.format);
+    let (most_bytes, compress) = (asked.most_bytes, asked.compress);
     let work = with_picture(native, job, move |opened, cancel| {
         let (edited, mut done) = edit::apply(opened.picture, &ops, max_pixels, cancel)?;
         cancel.check()?;
-        let encoded = match format {
-            Some(format) => open::encode_as(edited, format)?,
-            None => open::encode(&edited, opened.format)?,
+        let encoded = match (most_bytes, format) {
+            (Some(most), _) => {
+                let shrunk = shrink::within(edited, format, opened.format, most, cancel)?;
+                done.extend(shrunk.words);
+                shrunk.encoded
+            }
+            (None, None | Some(ImageFormat::Jpeg)) if compress => {
+                let bytes = shrink::jpeg(&edited, shrink::USUAL)?;
+                done.push(format!("JPEG quality {}, {}", shrink::USUAL, shrink::size(bytes.len())));
+                ("jpg", bytes)
+            }
+            (None, Some(format)) => open::encode_as(edited, format)?,
+            (None, None) => open::encode(&edited, opened.format)?,
         };
         if format.is_some() {
             done.push(format!("save as {}", encoded.0));
@@ -89,7 +114,39 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
     let (encoded, done) = work.await?;
     let inference = store(native, encoded).await?.with("operations", done);
     // What a whole request says beside the edit is the business of other tasks.
-    Ok(if given.is_some() && !asked.rest.is_empty() { inference.with("not done", asked.rest) } else { inference })
+    let mut undone = if given.is_some() { asked.rest } else { Vec::new() };
+    undone.extend(asked.name.map(|name| format!("the file name {name}")));
+    Ok(if undone.is_empty() { inference } else { inference.with("not done", undone) })
+}
+
+/// The most pictures of one collage.
+const COLLAGE: usize = 6;
+
+/// `native/collage`: several pictures in one.
+pub(super) async fn collage(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    let asked = job.arg("text").unwrap_or(&job.request.text);
+    let names: Vec<String> = (1..=COLLAGE).map(|nth| format!("image{nth}")).collect();
+    let mut files = Vec::new();
+    for path in names.iter().filter_map(|name| job.arg(name)) {
+        files.push(native.inputs.bytes(path, Kind::Image).await?);
+    }
+    if files.len() < 2 {
+        return Err(TaskError::new(ErrorCode::MissingArgument, "a collage needs two pictures at least")
+            .hint("name the files in the request or give each with `--file`"));
+    }
+    let layout = instruction::layout(asked, files.len());
+    let max_pixels = native.inputs.limits().max_pixels;
+    let work = move |cancel: &Cancel| {
+        let mut pictures = Vec::with_capacity(files.len());
+        for file in files {
+            cancel.check()?;
+            // What a collage shows of a picture is never larger than this.
+            pictures.push(open::reduced(&open::open(&file, max_pixels)?.picture, compose::LONGEST));
+        }
+        open::encode(&compose::collage(&pictures, layout), ImageFormat::Jpeg)
+    };
+    let encoded = native.inputs.heavy().run(&job.cancel, work).await?;
+    store(native, encoded).await
 }
 
 fn no_edit(unclear: Option<instruction::Unclear>) -> TaskError {
@@ -101,6 +158,10 @@ fn no_edit(unclear: Option<instruction::Unclear>) -> TaskError {
         Some(instruction::Unclear::Nothing) => {
             TaskError::new(ErrorCode::InvalidInput, "a picture cannot be 0 pixels wide or high")
                 .hint("give a size of at least 1x1, for example `resize to 640x480`")
+        }
+        Some(instruction::Unclear::Label) => {
+            TaskError::new(ErrorCode::CannotDo, "the request does not say which words to write on the picture")
+                .hint("put them in quotation marks, for example `add the text \"Hello\"`")
         }
         None => {
             let message = format!("the instruction names no edit that is known here; known are: {}", edit::CAN);
@@ -154,6 +215,14 @@ pub(super) async fn segment(native: &Native, job: &Job) -> Result<TaskOutput, Ta
 
 /// `native/image-measure`: a description of what can be measured.
 pub(super) async fn describe(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    if reading::wanted(&job.request.text) {
+        let message = "no writing was read in the picture, and its size and colours are no answer";
+        let error = TaskError::new(ErrorCode::CannotDo, message);
+        return Err(match native.programs.path(Program::Tesseract) {
+            Ok(_) => error.hint(VISION_HINT),
+            Err(_) => error.hint(format!("tesseract reads it: {}", Program::Tesseract.hint())),
+        });
+    }
     let lang = Language::of(&job.request.text);
     let measures = with_picture(native, job, |opened, _| Ok(measure::measure(&opened.picture))).await?;
     Ok(TaskOutput::text(measures.describe(lang)))
@@ -162,6 +231,12 @@ pub(super) async fn describe(native: &Native, job: &Job) -> Result<TaskOutput, T
 /// `native/image-measure-qa`: questions about size, colour, light and sharpness.
 pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let asked = job.arg("text").unwrap_or(&job.request.text);
+    if let Some(topic) = metadata::topic(asked) {
+        let lang = Language::of(&job.request.text);
+        let say = move |exif: Option<exif::Exif>, _: &Cancel| metadata::answer(exif.as_ref(), topic, lang);
+        let answer = native.on_medium(job, ("image", Kind::Image), |bytes, _| Ok(metadata::read(bytes)), say).await?;
+        return Ok(TaskOutput(json!([{"answer": answer, "score": 1.0}])));
+    }
     let measures = with_picture(native, job, |opened, _| Ok(measure::measure(&opened.picture))).await?;
     question::answer(&measures, asked).map(TaskOutput).ok_or_else(|| {
         let message = "this question is about what the picture shows, and only its size, shape, colours, brightness and \
@@ -173,6 +248,12 @@ pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<T
 /// `native/title-card`: the words themselves, drawn.
 pub(super) async fn title_card(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let text = required(job, "text")?.to_owned();
+    if !reading::card_wanted(&job.request.text) {
+        let message = "only words can be drawn here, as a title card; a picture of what they mean needs a model";
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint(
+            "configure Hugging Face or a media endpoint with `media.image_model`; or ask for a title card or a poster",
+        ));
+    }
     let lang = Language::of(&text);
     let drawn = native.inputs.heavy().run(&job.cancel, move |_| {
         let card = card::draw(&text)?;
@@ -210,7 +291,7 @@ async fn text_lines(native: &Native, job: &Job) -> Result<(Vec<ocr::Line>, Optio
 }
 
 fn no_text(missing: Option<&str>) -> TaskError {
-    let error = TaskError::new(ErrorCode::CannotDo, "no readable text was found in the picture");
+    let error = TaskError::new(ErrorCode::CannotDo, "nothing legible was found in the picture");
     match missing {
         Some(package) => error.hint(format!("to read it in the language of the request, install `{package}`")),
         None => error.hint(VISION_HINT),

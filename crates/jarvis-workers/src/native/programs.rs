@@ -15,21 +15,24 @@ use tokio::sync::OnceCell;
 pub enum Program {
     EspeakNg,
     Tesseract,
+    Ffmpeg,
 }
 
 impl Program {
-    pub const ALL: [Program; 2] = [Program::EspeakNg, Program::Tesseract];
+    pub const ALL: [Program; 3] = [Program::EspeakNg, Program::Tesseract, Program::Ffmpeg];
 
     pub fn name(self) -> &'static str {
         match self {
             Program::EspeakNg => "espeak-ng",
             Program::Tesseract => "tesseract",
+            Program::Ffmpeg => "ffmpeg",
         }
     }
 
     pub fn hint(self) -> &'static str {
         match self {
             Program::EspeakNg => "install it, for example with `apt-get install espeak-ng`",
+            Program::Ffmpeg => "install it, for example with `apt-get install ffmpeg`",
             Program::Tesseract => {
                 "install it, for example with `apt-get install tesseract-ocr`, \
                  and its languages with packages such as `tesseract-ocr-rus` or `tesseract-ocr-chi-sim`"
@@ -42,6 +45,7 @@ impl Program {
 pub struct Programs {
     found: BTreeMap<Program, PathBuf>,
     languages: OnceCell<Vec<String>>,
+    variants: OnceCell<Vec<String>>,
 }
 
 impl Programs {
@@ -57,7 +61,7 @@ impl Programs {
             folders.iter().map(|folder| folder.join(&file)).find(|path| is_executable(path))
         };
         let found = Program::ALL.into_iter().filter_map(|program| Some((program, locate(program)?))).collect();
-        Programs { found, languages: OnceCell::new() }
+        Programs { found, ..Programs::default() }
     }
 
     pub fn none() -> Programs {
@@ -84,6 +88,23 @@ impl Programs {
             Ok(listed.lines().skip(1).map(|line| line.trim().to_owned()).filter(|name| !name.is_empty()).collect())
         };
         self.languages.get_or_try_init(ask).await.map(Vec::as_slice)
+    }
+
+    /// Whether espeak-ng has this variant of its voices. Asked for one it lacks, it speaks with the plain voice and says nothing.
+    ///
+    /// # Errors
+    /// When espeak-ng is missing or fails; the next call asks again.
+    pub(super) async fn has_variant(&self, name: &str) -> Result<bool, TaskError> {
+        let ask = || async {
+            let args = ["--voices=variant"];
+            let call = Call { args: &args, stdin: &[], limit: 1 << 16, timeout: Duration::from_secs(10) };
+            let listed = self.run(Program::EspeakNg, call).await?;
+            let files = String::from_utf8_lossy(&listed);
+            let files = files.lines().flat_map(str::split_whitespace).filter_map(|word| word.strip_prefix("!v/"));
+            Ok::<Vec<String>, TaskError>(files.map(str::to_owned).collect())
+        };
+        let variants = self.variants.get_or_try_init(ask).await?;
+        Ok(variants.iter().any(|variant| variant == name))
     }
 
     /// Runs a program without a shell, feeds it, and returns what it wrote. It is killed when the time is over, when it

@@ -68,9 +68,12 @@ async fn a_picture_without_edges_gets_a_note() {
 #[tokio::test]
 async fn missing_programs_are_named_before_they_are_needed() {
     let (_root, native) = native(Programs::none());
-    for (id, program) in
-        [("native/espeak-ng", "espeak-ng"), ("native/ocr", "tesseract"), ("native/ocr-qa", "tesseract")]
-    {
+    for (id, program) in [
+        ("native/espeak-ng", "espeak-ng"),
+        ("native/ocr", "tesseract"),
+        ("native/ocr-qa", "tesseract"),
+        ("native/video-sound", "ffmpeg"),
+    ] {
         let error = native.available(id).unwrap_err();
         assert_eq!(error.code, ErrorCode::NotConfigured);
         assert!(error.message.contains(program) && error.hint.is_some(), "{error}");
@@ -84,16 +87,19 @@ async fn a_card_says_what_it_is() {
     for (text, note) in
         [("a cat", "not a generated picture"), ("кот на крыше", "не созданная"), ("屋顶上的猫", "并非根据文字生成")]
     {
-        let result = native.output(&job("native/title-card", text, &[("text", text)])).await.unwrap();
+        let asked = format!("make a title card: {text}");
+        let result = native.output(&job("native/title-card", &asked, &[("text", text)])).await.unwrap();
         assert!(result.media(jarvis_plan::Kind::Image).is_some());
         assert!(result.0["note"].as_str().unwrap().contains(note), "{result:?}");
+        let error = native.output(&job("native/title-card", "draw it", &[("text", text)])).await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::CannotDo, "the words are no picture of the thing");
     }
 }
 
 #[tokio::test]
 async fn cancelled_work_and_broken_work_end_well() {
     let (_root, native) = native(Programs::none());
-    let cancelled = job("native/title-card", "x", &[("text", "hello")]);
+    let cancelled = job("native/title-card", "title card", &[("text", "hello")]);
     cancelled.cancel.cancel();
     assert_eq!(native.output(&cancelled).await.unwrap_err().code, ErrorCode::Cancelled);
     let token = CancellationToken::new();
@@ -157,4 +163,122 @@ async fn the_installed_espeak_ng_speaks_what_is_cleaned_and_measured_as_speech()
     let path = cleaned.media(jarvis_plan::Kind::Audio).unwrap().to_owned();
     let sound = native.output(&job("native/audio-measure", "what is it", &[("audio", &path)])).await.unwrap();
     assert_eq!(sound.0[0]["label"], "speech-like", "{sound:?}");
+}
+
+#[tokio::test]
+async fn sounds_are_edited_joined_and_measured() {
+    let (_root, native) = native(Programs::none());
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let spec =
+        hound::WavSpec { channels: 1, sample_rate: 8000, bits_per_sample: 16, sample_format: hound::SampleFormat::Int };
+    let mut writer = hound::WavWriter::new(&mut bytes, spec).unwrap();
+    (0..32_000).for_each(|nth| writer.write_sample((nth % 100) as i16 * 100).unwrap());
+    writer.finalize().unwrap();
+    let path = native.inputs.store(jarvis_plan::Kind::Audio, "wav", bytes.into_inner()).await.unwrap();
+    let length = async |path: &str| {
+        let asked = job("native/audio-facts", "how long is it?", &[("audio", path)]);
+        native.output(&asked).await.unwrap().as_text().unwrap()
+    };
+    assert_eq!(length(&path).await, "4 seconds (0:04)");
+    let cut = native
+        .output(&job("native/audio-edit", "x", &[("audio", &path), ("text", "cut the first 3 seconds")]))
+        .await
+        .unwrap();
+    assert_eq!(cut.0["operations"], serde_json::json!(["0:00 to 0:03 kept"]));
+    let cut = cut.media(jarvis_plan::Kind::Audio).unwrap().to_owned();
+    assert_eq!(length(&cut).await, "3 seconds (0:03)");
+    let joined =
+        native.output(&job("native/audio-join", "join them", &[("audio1", &path), ("audio2", &cut)])).await.unwrap();
+    assert_eq!(length(joined.media(jarvis_plan::Kind::Audio).unwrap()).await, "7 seconds (0:07)");
+    for (id, request, code, part) in [
+        ("native/audio-edit", "convert it to mp3", ErrorCode::NotConfigured, "`ffmpeg` is not installed"),
+        ("native/audio-edit", "reverse it", ErrorCode::CannotDo, "reverse"),
+        ("native/audio-facts", "how long is the meeting?", ErrorCode::CannotDo, "about what is heard"),
+        ("native/audio-level", "remove the noise", ErrorCode::CannotDo, "about noise"),
+        ("native/denoise", "make it louder", ErrorCode::CannotDo, "no noise to remove"),
+        ("native/denoise", "remove the noise and make it louder", ErrorCode::CannotDo, "the task before"),
+        ("native/audio-join", "join them", ErrorCode::MissingArgument, "two sounds"),
+    ] {
+        let error = native.output(&job(id, request, &[("audio", &path)])).await.unwrap_err();
+        assert!(error.code == code && error.message.contains(part), "{request}: {error:?}");
+    }
+    let louder = native.output(&job("native/audio-level", "make it louder", &[("audio", &path)])).await.unwrap();
+    assert!(louder.0["operations"][0].as_str().unwrap().starts_with("volume +5.1 dB"), "{louder:?}");
+}
+
+/// ffmpeg is stood in for by a script: it gives back what it is fed, or a sound for a file.
+#[cfg(unix)]
+#[tokio::test]
+async fn other_formats_go_through_ffmpeg() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let sound = folder.path().join("sound.wav");
+    let mut writer = hound::WavWriter::create(
+        &sound,
+        hound::WavSpec { channels: 1, sample_rate: 8000, bits_per_sample: 16, sample_format: hound::SampleFormat::Int },
+    )
+    .unwrap();
+    (0..16_000).for_each(|nth| writer.write_sample(nth as i16).unwrap());
+    writer.finalize().unwrap();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *pipe:0*) printf ID3; printf '%s ' \"$@\"; cat >/dev/null;; *) cat '{}';; esac\n",
+        sound.display()
+    );
+    let program = folder.path().join("ffmpeg");
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let (root, native) = native(Programs::find_in(folder.path().as_os_str()));
+    let video = native.inputs.store(jarvis_plan::Kind::Video, "mp4", crate::testkit::MP4.to_vec()).await.unwrap();
+    let taken = native.output(&job("native/video-sound", "get the sound", &[("video", &video)])).await.unwrap();
+    let taken = taken.media(jarvis_plan::Kind::Audio).unwrap().to_owned();
+    let facts = native.output(&job("native/audio-facts", "how long is it?", &[("audio", &taken)])).await.unwrap();
+    assert_eq!(facts.as_text().unwrap(), "2 seconds (0:02)");
+    let made = native.output(&job("native/audio-edit", "convert it to mp3", &[("audio", &taken)])).await.unwrap();
+    let path = made.media(jarvis_plan::Kind::Audio).unwrap();
+    assert!(path.ends_with(".mp3"), "{path}");
+    let written = std::fs::read_to_string(root.path().join(path.trim_start_matches('/'))).unwrap();
+    assert!(written.contains("-f wav -i pipe:0 -f mp3 pipe:1"), "{written}");
+    let error = native.output(&job("native/video-sound", "x", &[("video", "/videos/none.mp4")])).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::NotFound);
+}
+
+#[tokio::test]
+async fn pictures_are_put_together_labelled_and_made_small() {
+    let (root, native) = native(Programs::none());
+    let path = native.inputs.store(jarvis_plan::Kind::Image, "png", image_of_two_halves()).await.unwrap();
+    let size = |made: &TaskOutput| {
+        let path = made.media(jarvis_plan::Kind::Image).unwrap();
+        ::image::image_dimensions(root.path().join(path.trim_start_matches('/'))).unwrap()
+    };
+    let collage = |text: &str| job("native/collage", text, &[("image1", &path), ("image2", &path), ("text", text)]);
+    for (text, expected) in [("put them side by side", (252, 80)), ("one above the other", (120, 172))] {
+        assert_eq!(size(&native.output(&collage(text)).await.unwrap()), expected, "{text}");
+    }
+    let error = native.output(&job("native/collage", "collage", &[("image1", &path)])).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::MissingArgument);
+
+    let edit = |request: &str, text: &str| job("native/image-edit", request, &[("image", &path), ("text", text)]);
+    for (request, text, operations) in [
+        ("add the text \"Hi\" to a.png", "add", r#"["text \"Hi\""]"#),
+        ("x", "add a 5 pixel red border", r#"["border of 5 pixels"]"#),
+        ("x", "remove the EXIF data", r#"["metadata removed"]"#),
+        ("x", "convert to webp and keep it under 2 KB", ""),
+    ] {
+        let made = native.output(&edit(request, text)).await.unwrap();
+        let done = made.0["operations"].to_string();
+        assert!(operations.is_empty() || done == operations, "{text}: {made:?}");
+        assert_eq!(made.0.get("not done"), None, "{text}");
+    }
+    let named = native.output(&edit("x", "make it grey and save it as cat.png")).await.unwrap();
+    assert_eq!(named.0["not done"], serde_json::json!(["the file name cat.png"]));
+    for (text, part) in [("add a watermark", "which words"), ("add the text שלום", "font")] {
+        let error = native.output(&edit(text, text)).await.unwrap_err();
+        assert!(error.code == ErrorCode::CannotDo && error.message.contains(part), "{text}: {error:?}");
+    }
+    let asked = job("native/image-measure-qa", "?", &[("image", &path), ("text", "when was it taken?")]);
+    assert_eq!(native.output(&asked).await.unwrap_err().code, ErrorCode::CannotDo);
+    for (id, request) in [("native/image-measure", "read the text in the picture")] {
+        let error = native.output(&job(id, request, &[("image", &path)])).await.unwrap_err();
+        assert!(error.code == ErrorCode::CannotDo && error.hint.unwrap().contains("tesseract-ocr"));
+    }
 }

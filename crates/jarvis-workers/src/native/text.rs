@@ -1,6 +1,7 @@
 //! Native text models: summaries, sentiment, entities, answers from a passage, similarity. Rules and statistics for
 //! English, Russian and Chinese; no learned weights, no network.
 
+mod counts;
 mod entities;
 mod keywords;
 mod language;
@@ -17,11 +18,12 @@ use indexmap::IndexMap;
 
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
-use jarvis_plan::{ErrorCode, TaskError};
+use jarvis_plan::{ErrorCode, Language, TaskError};
 use regex::Regex;
 use serde_json::{Value, json};
 
 pub use keywords::keywords;
+pub(super) use language::is_function_word;
 pub use language::language;
 pub use passage::{Quote, quote};
 
@@ -104,9 +106,45 @@ fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
 
 /// `native/vader`: how the writer of `text` feels.
 fn vader(input: &Input) -> Result<TaskOutput, TaskError> {
-    let rows = sentiment::classify(input.need("text")?)?;
-    let rows = rows.into_iter().map(|(label, score)| json!({"label": label, "score": rounded(score)}));
-    Ok(TaskOutput(Value::Array(rows.collect())))
+    let mood = sentiment::classify(input.need("text")?)?;
+    let rows = mood.rows.iter().map(|(label, score)| json!({"label": label, "score": rounded(*score)}));
+    let rows = Value::Array(rows.collect());
+    Ok(match mood.doubt {
+        None => TaskOutput(rows),
+        Some(doubt) => TaskOutput::text(unsure(doubt, &mood, Language::of(&input.request))).with("predicted", rows),
+    })
+}
+
+/// What is said instead of a label that may well be wrong.
+fn unsure(doubt: sentiment::Doubt, mood: &sentiment::Mood, language: Language) -> String {
+    let share = |label: &str| {
+        let score = mood.rows.iter().find(|(name, _)| *name == label).map_or(0.0, |(_, score)| *score);
+        format!("{:.0}%", score * 100.0)
+    };
+    let (good, bad, neither) = (share("POSITIVE"), share("NEGATIVE"), share("NEUTRAL"));
+    let scores = language.pick(
+        format!("positive {good}, negative {bad}, neutral {neither}"),
+        format!("положительная {good}, отрицательная {bad}, нейтральная {neither}"),
+        format!("正面 {good}，负面 {bad}，中性 {neither}"),
+    );
+    let why = match doubt {
+        sentiment::Doubt::Silent => language.pick(
+            "neutral, or unsure: no word that shows a feeling was found",
+            "нейтральная, или не ясно: слов, выражающих чувства, не найдено",
+            "中性，或无法确定：没有找到表达情感的词",
+        ),
+        sentiment::Doubt::Faint => language.pick(
+            "unsure: the feeling is too weak to tell",
+            "не ясно: чувство выражено слишком слабо",
+            "无法确定：情感太弱",
+        ),
+        sentiment::Doubt::Mixed => language.pick(
+            "unsure: the text is mixed, with good and bad about as strong",
+            "не ясно: в тексте примерно поровну хорошего и плохого",
+            "无法确定：文中褒贬兼有，强度相近",
+        ),
+    };
+    format!("{why} ({scores})")
 }
 
 /// `native/entity-rules`: names, dates and figures in `text`.
@@ -123,7 +161,7 @@ fn entity_rules(input: &Input) -> Result<TaskOutput, TaskError> {
     Ok(TaskOutput::text(entities::describe(text, &found)).with("predicted", rows))
 }
 
-/// `native/passage-qa`: the sentence of `context` that fits the question in `text` best.
+/// `native/passage-qa`: the sentence of `context` that fits the question in `text` best; how many words it has and the like.
 fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
     let text = input.first(&["question", "text"]).ok_or_else(|| missing("text"))?;
     // Offsets count from the start of the context as it was given.
@@ -134,6 +172,13 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
             missing("context").hint("give the passage that holds the answer as `context`, or after the question")
         })?,
     };
+    if let Some(counted) = counts::answer(question, context) {
+        return Ok(TaskOutput(json!({"answer": counted, "score": 1.0})));
+    }
+    if counts::asks_for_occurrences(question) {
+        let message = "the text to count in was not given, only the word";
+        return Err(TaskError::new(ErrorCode::MissingArgument, message).hint("name the file, or give the text"));
+    }
     let answer = quote(question, context).ok_or_else(|| {
         TaskError::new(ErrorCode::CannotDo, "the passage has no word in common with the question")
             .hint("ask in the passage's language and words, or configure a model with --llm")

@@ -27,6 +27,36 @@ impl Colour {
         *nearest.expect("the table of colours is not empty")
     }
 
+    /// The colour that a text in lower case names, in any of the three languages; the longest name counts.
+    pub(super) fn named(text: &str) -> Option<Colour> {
+        let text = text.replace("gray", "grey").replace('ё', "е");
+        let stem = |name: &str| name.replace('ё', "е").trim_end_matches(['ы', 'и', 'й', 'о']).to_owned();
+        let length = |colour: &Colour| {
+            let english = text
+                .split(|ch: char| !ch.is_alphanumeric() && ch != ' ')
+                .any(|part| format!(" {part} ").contains(&format!(" {} ", colour.en)));
+            let russian = stem(colour.ru);
+            let chinese = colour.zh.trim_end_matches('色');
+            [
+                (english, colour.en.len()),
+                (text.contains(&russian), russian.len()),
+                (text.contains(chinese), chinese.len()),
+            ]
+            .into_iter()
+            .filter_map(|(found, length)| found.then_some(length))
+            .max()
+        };
+        COLOURS
+            .iter()
+            .filter_map(|colour| Some((length(colour)?, *colour)))
+            .max_by_key(|(length, _)| *length)
+            .map(|(_, colour)| colour)
+    }
+
+    pub(super) fn rgb(self) -> [u8; 3] {
+        self.rgb
+    }
+
     pub(super) fn is_neutral(self) -> bool {
         let [r, g, b] = self.rgb;
         r == g && g == b
@@ -93,6 +123,13 @@ mod tests {
     fn requests_are_read_by_script() {
         for (text, lang) in rows::<(String, String)>(CASES, "languages") {
             assert_eq!(Language::of(&text).code(), lang, "{text}");
+        }
+    }
+
+    #[test]
+    fn colours_are_found_by_name() {
+        for (text, name) in rows::<(String, Option<String>)>(CASES, "named") {
+            assert_eq!(Colour::named(&text).map(|colour| colour.en.to_owned()), name, "{text}");
         }
     }
 

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::Cancel;
 use super::super::programs::{Program, Programs};
+use super::style::Style;
 use super::wav::Sound;
 use super::*;
 
@@ -179,10 +180,27 @@ fn noise_is_taken_away_and_length_and_rate_stay() {
 }
 
 #[test]
-fn voices_follow_script_then_request_then_words() {
+fn voices_are_those_of_the_text_and_no_text_is_spoken_in_another_language() {
     type Row = (String, Option<String>, String, String);
-    for (text, language, request, voice) in rows::<Row>(include_str!("tests.json"), "voices") {
-        assert_eq!(speak::voice(&text, language.as_deref(), &request), voice, "{text} / {language:?} / {request}");
+    for (text, language, request, expected) in rows::<Row>(include_str!("tests.json"), "voices") {
+        let found = voice::voice(&text, language.as_deref(), &Style::read(&request, &text));
+        let found = found.map_or_else(|error| format!("! {}", error.message), str::to_owned);
+        match expected.strip_prefix("! ") {
+            Some(part) => assert!(found.starts_with("! ") && found.contains(part), "{text} / {request}: {found}"),
+            None => assert_eq!(found, expected, "{text} / {language:?} / {request}"),
+        }
+    }
+}
+
+#[test]
+fn wishes_for_the_speech_are_met_or_kept_as_unmet() {
+    style::compile_all();
+    type Row = (String, String, Option<String>, String, Vec<String>);
+    for (request, text, variant, options, unmet) in rows::<Row>(include_str!("tests.json"), "styles") {
+        let style = Style::read(&request, &text);
+        assert_eq!(style.variant(), variant.as_deref(), "{request}");
+        assert_eq!(style.options().join(" "), options, "{request}");
+        assert_eq!(style.unmet, unmet, "{request}");
     }
 }
 
@@ -208,8 +226,9 @@ async fn the_installed_espeak_ng_makes_a_sound_like_speech() {
         ("今天天气很好，我们一起去公园散步，然后回家吃晚饭。", "cmn"),
     ];
     for (text, voice) in cases {
-        assert_eq!(speak::voice(text, None, ""), voice);
-        let bytes = speak::speak(&programs, text, voice).await.unwrap();
+        let style = Style::read("", text);
+        assert_eq!(voice::voice(text, None, &style).unwrap(), voice);
+        let bytes = speak::speak(&programs, text, voice, &style).await.unwrap();
         let announced = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
         assert_eq!(announced, bytes.len() - 8, "the header says how long the file is");
         let spoken = wav::read(&bytes).unwrap();
@@ -233,4 +252,82 @@ fn alike(a: &Sound, b: &Sound) -> f32 {
     let (a, b) = (&a.channels[0], &b.channels[0]);
     let dot: f32 = a.iter().zip(b).map(|(a, b)| a * b).sum();
     dot / (rms(a) * rms(b) * a.len() as f32)
+}
+
+#[tokio::test]
+async fn the_installed_espeak_ng_speaks_as_asked() {
+    let programs = Programs::find();
+    if programs.path(Program::EspeakNg).is_err() {
+        println!("skipped: espeak-ng is not installed");
+        return;
+    }
+    for variant in ["f3", "f5", "m3", "whisper", "whisperf"] {
+        assert!(programs.has_variant(variant).await.unwrap(), "{variant}");
+    }
+    assert!(!programs.has_variant("nobody").await.unwrap());
+    let text = "The quick brown fox jumps over the lazy dog.";
+    let spoken = async |voice: &str, request: &str| {
+        let bytes = speak::speak(&programs, text, voice, &Style::read(request, text)).await.unwrap();
+        wav::read(&bytes).unwrap()
+    };
+    let plain = spoken("en", "read it").await;
+    assert!(spoken("en", "read it slowly").await.seconds() > plain.seconds() * 1.2);
+    assert!(spoken("en", "read it twice as fast").await.seconds() < plain.seconds() * 0.7);
+    assert!(spoken("en", "read it in a deep voice").await != plain && spoken("en+f3", "read it").await != plain);
+}
+
+#[test]
+fn instructions_become_operations() {
+    instruction::compile_all();
+    type Row = (String, String, Option<String>, Vec<String>);
+    let mut wrong = String::new();
+    for (text, ops, format, unmet) in rows::<Row>(include_str!("tests.json"), "edits") {
+        let asked = Instruction::read(&text);
+        let found = (format!("{:?}", asked.ops), asked.format, asked.unmet);
+        if found != (ops.clone(), format, unmet) {
+            wrong += &format!("\n{text}\n  expected {ops}\n  found    {found:?}");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert_eq!(Instruction::read("save the first 3 seconds as intro.mp3").name.as_deref(), Some("intro.mp3"));
+}
+
+#[test]
+fn questions_about_a_sound_are_told_from_those_about_what_is_said() {
+    for (text, facts) in rows::<(String, String)>(include_str!("tests.json"), "facts") {
+        assert_eq!(format!("{:?}", instruction::facts(&text)), facts, "{text}");
+    }
+}
+
+#[test]
+fn sounds_are_cut_joined_and_made_louder() {
+    let ramp = sound(1000, 10.0, |t| t / 20.0);
+    let edited = |text: &str| edit::apply(ramp.clone(), &Instruction::read(text).ops, &go_on());
+    let check = |text: &str, seconds: f64, first: f32, words: &str| {
+        let (made, done) = edited(text).unwrap();
+        assert_eq!((made.seconds(), done.join(", ").as_str()), (seconds, words), "{text}");
+        assert!((made.channels[0][0] - first).abs() < 1e-3, "{text}: {}", made.channels[0][0]);
+    };
+    check("the first 3 seconds", 3.0, 0.0, "0:00 to 0:03 kept");
+    check("cut from 0:05 to 0:07.5", 2.5, 0.25, "0:05 to 0:07.5 kept");
+    check("keep the last 2 seconds", 2.0, 0.4, "0:08 to 0:10 kept");
+    check("remove the first 4 seconds", 6.0, 0.2, "0:00 to 0:04 taken away");
+    check("cut the first 60 seconds", 10.0, 0.0, "0:00 to 0:10 kept");
+    for text in ["cut from 0:20 to 0:30", "remove the first 60 seconds"] {
+        assert_eq!(edited(text).unwrap_err().code, ErrorCode::InvalidInput, "{text}");
+    }
+    let (loud, done) = edited("make it twice as loud, louder").unwrap();
+    assert!((rms(&loud.channels[0]) / rms(&ramp.channels[0]) - 2.0).abs() < 0.01, "{done:?}");
+    let (normal, _) = edited("normalise it").unwrap();
+    assert!(normal.channels[0].iter().fold(0.0_f32, |peak, x| peak.max(x.abs())) > 0.88);
+    let (quiet, _) = edited("quieter by 50%").unwrap();
+    assert!((rms(&quiet.channels[0]) / rms(&ramp.channels[0]) - 0.5).abs() < 0.01);
+    let other = sound(2000, 1.0, |_| 0.5);
+    let joined = edit::join(vec![ramp.clone(), other.clone()], &go_on()).unwrap();
+    assert!((joined.seconds() - 11.0).abs() < 0.01 && joined.rate == 1000);
+    let stereo = Sound { rate: 1000, channels: vec![vec![0.1; 1000]; 2] };
+    let joined = edit::join(vec![stereo, other], &go_on()).unwrap();
+    assert_eq!((joined.channels.len(), joined.channels[0].len(), joined.channels[1].len()), (2, 2000, 2000));
+    assert_eq!(edit::tell(&ramp, &[instruction::Fact::Length], jarvis_plan::Language::English), "10 seconds (0:10)");
+    assert_eq!(edit::clock(3723.4), "1:02:03.4");
 }

@@ -8,12 +8,13 @@ use imageproc::geometric_transformations::{Border, Interpolation, rotate_about_c
 use jarvis_plan::{ErrorCode, TaskError};
 
 use super::super::Cancel;
-use super::edges;
-use super::instruction::{Crop, Op, Place, Size};
+use super::instruction::{Crop, Op, Place, Size, Thickness};
+use super::{compose, edges};
 
 /// What the editor can do, for the error when an instruction asks for something else.
 pub(super) const CAN: &str = "resize, crop, rotate, flip, grayscale, blur, sharpen, invert, brightness, contrast, \
-                              saturation, edges, sketch, sepia, warm, cool, pixelate, save as png, jpg or webp";
+                              saturation, edges, sketch, sepia, warm, cool, pixelate, text or a watermark, a border, a \
+                              file size (`under 50 KB`), metadata removed, save as png, jpg or webp";
 /// What a crop can keep, for the error when an instruction does not say.
 pub(super) const CAN_CROP: &str = "a side, half, third or corner (`the left half`, `the top right corner`), the centre, a \
                                    square, a size in pixels (`200x100`), a ratio (`16:9`), `10% from each side`";
@@ -39,18 +40,18 @@ pub(super) fn apply(
     let mut done = Vec::new();
     for op in ops {
         cancel.check()?;
-        let (edited, words) = one(picture, *op, max_pixels)?;
+        let (edited, words) = one(picture, op, max_pixels)?;
         picture = edited;
         done.push(words);
     }
     Ok((picture, done))
 }
 
-fn one(mut picture: DynamicImage, op: Op, max_pixels: u64) -> Result<(DynamicImage, String), TaskError> {
+fn one(mut picture: DynamicImage, op: &Op, max_pixels: u64) -> Result<(DynamicImage, String), TaskError> {
     let size = (picture.width(), picture.height());
     let words = match op {
         Op::Resize(wanted) => {
-            let (width, height) = target(size, wanted);
+            let (width, height) = target(size, *wanted);
             check_size(width, height, max_pixels)?;
             let pixels = u64::from(size.0) * u64::from(size.1);
             let shrinks = width <= size.0 && height <= size.1;
@@ -67,13 +68,13 @@ fn one(mut picture: DynamicImage, op: Op, max_pixels: u64) -> Result<(DynamicIma
             format!("resize {width}x{height}")
         }
         Op::Crop(wanted) => {
-            let (x, y, width, height) = part(size, wanted);
+            let (x, y, width, height) = part(size, *wanted);
             picture = picture.crop_imm(x, y, width, height);
             format!("crop {width}x{height}+{x}+{y}")
         }
         Op::Rotate(degrees) => {
             picture = rotate(picture, degrees.rem_euclid(360.0), max_pixels)?;
-            let counter = if degrees < 0.0 { " counter-clockwise" } else { "" };
+            let counter = if *degrees < 0.0 { " counter-clockwise" } else { "" };
             format!("rotate {}{counter}", round(degrees.abs() % 360.0))
         }
         Op::FlipHorizontal => {
@@ -89,8 +90,8 @@ fn one(mut picture: DynamicImage, op: Op, max_pixels: u64) -> Result<(DynamicIma
             "grayscale".to_owned()
         }
         Op::Blur(sigma) => {
-            picture = picture.fast_blur(sigma);
-            format!("blur {}", round(sigma))
+            picture = picture.fast_blur(*sigma);
+            format!("blur {}", round(*sigma))
         }
         Op::Sharpen => {
             sharpen(&mut picture);
@@ -101,7 +102,7 @@ fn one(mut picture: DynamicImage, op: Op, max_pixels: u64) -> Result<(DynamicIma
             "invert".to_owned()
         }
         Op::Brightness(percent) => {
-            brighten(&mut picture, percent);
+            brighten(&mut picture, *percent);
             format!("brightness {percent:+}%")
         }
         Op::Contrast(percent) => {
@@ -152,6 +153,21 @@ fn one(mut picture: DynamicImage, op: Op, max_pixels: u64) -> Result<(DynamicIma
             picture = cells.resize_exact(size.0, size.1, FilterType::Nearest);
             "pixelate".to_owned()
         }
+        Op::Label(label) => {
+            picture = compose::label(picture, label)?;
+            format!("{} \"{}\"", if label.mark { "watermark" } else { "text" }, label.text)
+        }
+        Op::Border(thickness, colour) => {
+            let width = match thickness {
+                Thickness::Pixels(pixels) => *pixels,
+                Thickness::Share(share) => (size.0.max(size.1) as f32 * share).round() as u32,
+            };
+            let width = width.clamp(1, size.0.max(size.1));
+            check_size(size.0.saturating_add(2 * width), size.1.saturating_add(2 * width), max_pixels)?;
+            picture = compose::border(&picture, width, *colour);
+            format!("border of {width} pixels")
+        }
+        Op::StripMetadata => "metadata removed".to_owned(),
     };
     Ok((picture, words))
 }
@@ -205,7 +221,7 @@ fn each(picture: &mut DynamicImage, change: impl Fn([u8; 3]) -> [u8; 3]) {
     }
 }
 
-fn check_size(width: u32, height: u32, max_pixels: u64) -> Result<(), TaskError> {
+pub(super) fn check_size(width: u32, height: u32, max_pixels: u64) -> Result<(), TaskError> {
     let pixels = u64::from(width) * u64::from(height);
     if pixels > max_pixels {
         let message = format!("the result would have {width} x {height} = {pixels} pixels; the limit is {max_pixels}");

@@ -3,6 +3,9 @@
 //! The text is cut into clauses, and each clause is searched for what it may ask. A clause about a part of the picture
 //! that only a model could find (the background, a face) is left alone rather than done to the whole.
 
+mod extent;
+mod labels;
+
 use std::sync::LazyLock;
 
 use image::ImageFormat;
@@ -10,7 +13,11 @@ use regex::Regex;
 
 use jarvis_plan::is_path;
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+use super::super::words::Colour;
+use super::compose::Layout;
+use extent::{crop, resize};
+
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Op {
     Resize(Size),
     Crop(Crop),
@@ -35,6 +42,27 @@ pub(super) enum Op {
     Warm,
     Cool,
     Pixelate,
+    Label(Label),
+    Border(Thickness, [u8; 3]),
+    /// Every result is encoded anew, without the metadata of the file; this one is for that alone.
+    StripMetadata,
+}
+
+/// Words to be written on the picture.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Label {
+    pub(super) text: String,
+    pub(super) place: Place,
+    pub(super) colour: Option<[u8; 3]>,
+    /// A watermark is see-through.
+    pub(super) mark: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Thickness {
+    Pixels(u32),
+    /// Of the longest side.
+    Share(f32),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,10 +98,23 @@ pub(super) struct Place(pub(super) i8, pub(super) i8);
 pub(super) struct Instruction {
     pub(super) ops: Vec<Op>,
     pub(super) format: Option<ImageFormat>,
+    /// The most bytes that the file may have.
+    pub(super) most_bytes: Option<u64>,
+    /// To be made smaller as a file, whatever that takes off its quality.
+    pub(super) compress: bool,
+    /// The name that the file is to have.
+    pub(super) name: Option<String>,
     /// Clauses that seem to ask for something else.
     pub(super) rest: Vec<String>,
     /// A known edit whose details are missing or impossible.
     pub(super) unclear: Option<Unclear>,
+}
+
+impl Instruction {
+    /// Whether it asks for nothing that can be done.
+    pub(super) fn is_empty(&self) -> bool {
+        self.ops.is_empty() && self.format.is_none() && self.most_bytes.is_none() && !self.compress
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +123,8 @@ pub(super) enum Unclear {
     Crop,
     /// A width or height of no pixels.
     Nothing,
+    /// A text or watermark without its words.
+    Label,
 }
 
 macro_rules! patterns {
@@ -99,6 +142,7 @@ patterns! {
     PIXELATE RESIZE SIZED BY RATIO PERCENT BY_NUMBER THIRD_SIZE QUARTER_SIZE TIMES DEGREES NUMBER PIXELS TO_NUMBER
     WIDTH_FIRST WIDTH_LAST HEIGHT_FIRST HEIGHT_LAST SMALLER LARGER HALF TWO THREE FOUR TO BY_WORD THUMBNAIL LESS
     SLIGHT STRONG VERTICAL HORIZONTAL COUNTER AROUND SQUARE CENTRE LEFT RIGHT TOP BOTTOM THIRD QUARTER EACH_SIDE OFF
+    LABEL WATERMARK WORDLESS BORDER THICK THIN FILE_SIZE COMPRESS METADATA MAKE_SQUARE SAVE_AS DECIMAL_COMMA IN_ROW IN_COLUMN IN_GRID
 }
 
 /// A pattern of `data/image_edits.tsv`.
@@ -109,18 +153,26 @@ fn pattern(name: &str) -> Regex {
 }
 
 pub(super) fn read(text: &str) -> Instruction {
+    let (text, labels) = labels::extract(text);
+    let name = SAVE_AS.captures(&text).and_then(|found| found.get(1)).map(|name| name.as_str().to_owned());
+    // The name is that of a file, and its end the format.
+    let text = match &name {
+        Some(name) => text.replace(name.as_str(), &format!(".{}", name.rsplit('.').next().unwrap_or(name))),
+        None => text,
+    };
     // ".png" alone is a format.
     let is_path = |word: &str| is_path(word) && !(word.starts_with('.') && word.len() <= 6);
     let words: Vec<&str> = text.split([' ', '\t', '\r']).filter(|word| !is_path(word)).collect();
     let plain: String = words.join(" ").to_lowercase().chars().map(plain_char).collect();
     // The second sign of this word would part the clause.
-    let plain = plain.replace("饱和", " saturation ");
+    let plain = plain.replace("饱和", " saturation ").replace("压缩", " compress ");
     let plain = COURTESY.replace_all(&plain, " ");
     let plain = NO_NEGATION.replace_all(&plain, " ");
     let plain = BLACK_WHITE.replace_all(&plain, "grayscale");
     let plain = NOISE_BETWEEN.replace_all(&plain, "${1}x${2}");
     let plain = DESCRIBED.replace_all(&plain, "the picture");
-    let mut found = Instruction::default();
+    let plain = DECIMAL_COMMA.replace_all(&plain, "${1}.${2}");
+    let mut found = Instruction { name, ..Instruction::default() };
     for clause in SEPARATOR.split(&plain) {
         // A request not to do something is met by not doing it.
         let (clause, negated) = match NEGATION.find(clause) {
@@ -135,6 +187,24 @@ pub(super) fn read(text: &str) -> Instruction {
         let format = format.and_then(|found| found.get(1).or_else(|| found.get(2)));
         let format = format.and_then(|name| ImageFormat::from_extension(name.as_str()));
         found.format = format.or(found.format);
+        let size = FILE_SIZE.captures(clause).and_then(|size| bytes(&size));
+        found.most_bytes = size.or(found.most_bytes);
+        let sizes = size.is_some() && !negated;
+        let compress = COMPRESS.is_match(clause);
+        found.compress |= compress;
+        if let Some(label) = labels::read(clause, &labels) {
+            found.ops.push(Op::Label(label));
+            continue;
+        }
+        // "Smaller than 50 KB" is no size in pixels.
+        let without_size = FILE_SIZE.replace_all(clause, " ");
+        let clause = if sizes { without_size.as_ref() } else { clause };
+        if (sizes || compress) && !SIZED.is_match(clause) {
+            let mut ops = clause_ops(clause);
+            ops.retain(|op| !matches!(op, Op::Resize(_)));
+            found.ops.extend(ops);
+            continue;
+        }
         let mut ops = if PART.is_match(clause) && !CROP.is_match(clause) { Vec::new() } else { clause_ops(clause) };
         if ops.is_empty()
             && let Some(Op::FlipHorizontal | Op::FlipVertical) = found.ops.last()
@@ -151,6 +221,7 @@ pub(super) fn read(text: &str) -> Instruction {
             found.unclear = match () {
                 () if sized && ZERO_SIZE.is_match(clause) => Some(Unclear::Nothing),
                 () if CROP.is_match(clause) => Some(Unclear::Crop),
+                () if WORDLESS.is_match(clause) => Some(Unclear::Label),
                 () => found.unclear,
             };
             found.rest.push(clause.to_owned());
@@ -158,6 +229,17 @@ pub(super) fn read(text: &str) -> Instruction {
         found.ops.extend(ops);
     }
     found
+}
+
+/// How the pictures of a collage are to stand; two stand side by side unless something else is said.
+pub(super) fn layout(text: &str, count: usize) -> Layout {
+    let plain = text.to_lowercase();
+    match () {
+        () if IN_COLUMN.is_match(&plain) => Layout::Column,
+        () if IN_ROW.is_match(&plain) => Layout::Row,
+        () if IN_GRID.is_match(&plain) || count > 2 => Layout::Grid,
+        () => Layout::Row,
+    }
 }
 
 /// Full-width digits and signs as plain ones; `ё` as `е`.
@@ -209,6 +291,24 @@ fn clause_ops(clause: &str) -> Vec<Op> {
     add(at(&WARM), Some(Op::Warm));
     add(at(&COOL), Some(Op::Cool));
     add(at(&PIXELATE), Some(Op::Pixelate));
+    if METADATA.is_match(clause) {
+        return vec![Op::StripMetadata];
+    }
+    if at(&CROP).is_none()
+        && let Some(place) = at(&BORDER)
+    {
+        add(Some(place), Some(border(clause)));
+        ops.sort_by_key(|(place, _)| *place);
+        return ops.into_iter().map(|(_, op)| op).collect();
+    }
+    if let Some(place) = at(&MAKE_SQUARE)
+        && at(&CROP).is_none()
+    {
+        let wanted =
+            pair(&RATIO, clause).map_or(Crop::Square(Place(0, 0)), |(wide, high)| Crop::Ratio(wide, high, Place(0, 0)));
+        add(Some(place), Some(Op::Crop(wanted)));
+        return ops.into_iter().map(|(_, op)| op).collect();
+    }
     match at(&CROP) {
         Some(place) => add(Some(place), crop(clause).map(Op::Crop)),
         None => {
@@ -222,6 +322,28 @@ fn clause_ops(clause: &str) -> Vec<Op> {
     }
     ops.sort_by_key(|(place, _)| *place);
     ops.into_iter().map(|(_, op)| op).collect()
+}
+
+/// Bytes of a file as people count them: `50 KB`, `1.5 МБ`.
+fn bytes(found: &regex::Captures<'_>) -> Option<u64> {
+    let number: f64 = found.get(1)?.as_str().replace(',', ".").parse().ok()?;
+    let mega = found.get(2)?.as_str().starts_with(['m', 'м', '兆']);
+    let bytes = number * if mega { 1_000_000.0 } else { 1000.0 };
+    (bytes >= 1.0).then_some(bytes as u64)
+}
+
+fn border(clause: &str) -> Op {
+    let thickness = match () {
+        () if PIXELS.is_match(clause) => first::<f32>(&PIXELS, clause).map(|pixels| Thickness::Pixels(pixels as u32)),
+        () if PERCENT.is_match(clause) => {
+            first::<f32>(&PERCENT, clause).map(|percent| Thickness::Share(percent / 100.0))
+        }
+        () if THICK.is_match(clause) => Some(Thickness::Share(0.06)),
+        () if THIN.is_match(clause) => Some(Thickness::Share(0.01)),
+        () => None,
+    };
+    let colour = Colour::named(clause).map_or([0; 3], Colour::rgb);
+    Op::Border(thickness.unwrap_or(Thickness::Share(0.03)), colour)
 }
 
 fn first<T: std::str::FromStr>(pattern: &Regex, clause: &str) -> Option<T> {
@@ -277,113 +399,6 @@ fn amount(clause: &str) -> f32 {
         () => 25.0,
     };
     first::<f32>(&PERCENT, clause).or_else(|| first(&BY_NUMBER, clause)).unwrap_or(by_word).clamp(0.0, 100.0)
-}
-
-fn resize(clause: &str) -> Option<Size> {
-    if ZERO_SIZE.is_match(clause) {
-        return None;
-    }
-    if let Some((width, height)) = pair(&SIZED, clause).or_else(|| pair(&BY, clause)) {
-        return Some(Size::Exact(width, height));
-    }
-    let (smaller, larger) = (SMALLER.is_match(clause), LARGER.is_match(clause));
-    if let Some(percent) = first::<f32>(&PERCENT, clause) {
-        let share = percent / 100.0;
-        let (to, by) = (TO.is_match(clause), BY_WORD.is_match(clause));
-        let factor = match (smaller, larger) {
-            (true, _) if !to && share < 1.0 => 1.0 - share,
-            (false, true) if !to && (by || share < 1.0) => 1.0 + share,
-            _ => share,
-        };
-        return (factor > 0.0).then_some(Size::Factor(factor));
-    }
-    let width: Option<u32> = first(&WIDTH_LAST, clause).or_else(|| first(&WIDTH_FIRST, clause));
-    let height: Option<u32> = first(&HEIGHT_LAST, clause).or_else(|| first(&HEIGHT_FIRST, clause));
-    match (width.filter(|side| *side > 0), height.filter(|side| *side > 0)) {
-        (Some(width), Some(height)) => return Some(Size::Exact(width, height)),
-        (Some(width), None) => return Some(Size::Width(width)),
-        (None, Some(height)) => return Some(Size::Height(height)),
-        (None, None) => {}
-    }
-    let times = match () {
-        () if FOUR.is_match(clause) => Some(4.0),
-        () if THREE.is_match(clause) => Some(3.0),
-        () if TWO.is_match(clause) => Some(2.0),
-        () => first::<f32>(&TIMES, clause),
-    };
-    if let Some(times) = times.filter(|times| *times > 0.0) {
-        return Some(Size::Factor(if smaller { 1.0 / times } else { times }));
-    }
-    if THIRD_SIZE.is_match(clause) {
-        return Some(Size::Factor(1.0 / 3.0));
-    }
-    if QUARTER_SIZE.is_match(clause) {
-        return Some(Size::Factor(0.25));
-    }
-    if HALF.is_match(clause) {
-        return Some(Size::Factor(if larger && !smaller { 1.5 } else { 0.5 }));
-    }
-    if let Some(side) = first::<f32>(&PIXELS, clause).or_else(|| first(&TO_NUMBER, clause)).filter(|side| *side >= 1.0)
-    {
-        return Some(Size::Longest(side as u32));
-    }
-    match () {
-        () if THUMBNAIL.is_match(clause) => Some(Size::Longest(256)),
-        () if smaller => Some(Size::Factor(0.5)),
-        () if larger => Some(Size::Factor(2.0)),
-        () => None,
-    }
-}
-
-fn crop(clause: &str) -> Option<Crop> {
-    let side = |low: &Regex, high: &Regex| match (low.is_match(clause), high.is_match(clause)) {
-        (true, false) => -1,
-        (false, true) => 1,
-        (true, true) | (false, false) => 0,
-    };
-    let place = Place(side(&LEFT, &RIGHT), side(&TOP, &BOTTOM));
-    if ZERO_SIZE.is_match(clause) {
-        return None;
-    }
-    if let Some((width, height)) = pair(&SIZED, clause).or_else(|| pair(&BY, clause)) {
-        return Some(Crop::Exact(width, height, place));
-    }
-    if let Some((width, height)) = pair(&RATIO, clause) {
-        return Some(Crop::Ratio(width, height, place));
-    }
-    if SQUARE.is_match(clause) {
-        return Some(Crop::Square(place));
-    }
-    if let Some(percent) = first::<f32>(&PERCENT, clause).filter(|percent| *percent > 0.0 && *percent < 100.0) {
-        let share = percent / 100.0;
-        if EACH_SIDE.is_match(clause) {
-            return (share < 0.5).then_some(Crop::Margins(share));
-        }
-        let off = OFF.is_match(clause);
-        return Some(match place {
-            Place(0, 0) => Crop::Share(share, share, place),
-            // What is cut off one side leaves the other.
-            Place(x, 0) if off => Crop::Share(1.0 - share, 1.0, Place(-x, 0)),
-            Place(0, y) if off => Crop::Share(1.0, 1.0 - share, Place(0, -y)),
-            Place(_, 0) => Crop::Share(share, 1.0, place),
-            Place(0, _) => Crop::Share(1.0, share, place),
-            Place(..) => Crop::Share(share, share, place),
-        });
-    }
-    if let Some(pixels) = first::<f32>(&PIXELS, clause)
-        && place != Place(0, 0)
-        && OFF.is_match(clause)
-    {
-        return Some(Crop::Trim(pixels as u32, place));
-    }
-    let share = if THIRD.is_match(clause) { 1.0 / 3.0 } else { 0.5 };
-    match place {
-        Place(0, 0) if CENTRE.is_match(clause) => Some(Crop::Share(share, share, place)),
-        Place(0, 0) => None,
-        Place(_, 0) => Some(Crop::Share(if QUARTER.is_match(clause) { 0.25 } else { share }, 1.0, place)),
-        Place(0, _) => Some(Crop::Share(1.0, if QUARTER.is_match(clause) { 0.25 } else { share }, place)),
-        Place(..) => Some(Crop::Share(share, share, place)),
-    }
 }
 
 #[cfg(test)]

@@ -11,10 +11,14 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::super::programs::{Call, Program, Programs};
 use super::open;
-use jarvis_plan::{Language, is_path};
+use jarvis_plan::{Language, is_han, is_path};
 
 /// Lines whose words tesseract is less sure of than this, of 100, are taken for patterns that are no text.
 const SURE: f64 = 55.0;
+/// A word that tesseract is surer of than this is read rightly more often than not.
+const LEGIBLE: f64 = 70.0;
+/// Where most of what was found is not legible, a word counts only when tesseract is as sure of it as of print.
+const PRINT: f64 = 88.0;
 /// The most that tesseract may write.
 const MOST_BYTES: usize = 16 << 20;
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -65,12 +69,41 @@ pub(super) async fn read(programs: &Programs, png: &[u8], languages: &str) -> Re
     Ok(lines(&String::from_utf8_lossy(&tsv)))
 }
 
+/// A word of tesseract's table, and how sure it is of it, 0 to 100.
+type Word = (String, f64);
+
+/// The letters and digits of a word.
+fn letters(word: &str) -> usize {
+    word.chars().filter(|ch| ch.is_alphanumeric()).count()
+}
+
+/// A word that says something: mostly letters or digits, two at least; one will do where each is a word.
+fn is_word((word, _): &Word) -> bool {
+    let letters = letters(word);
+    let enough = letters >= 2 || word.chars().any(is_han);
+    enough && letters * 2 >= word.chars().filter(|ch| !ch.is_whitespace()).count()
+}
+
+/// Whether a page holds writing: in a photograph tesseract finds letters in leaves and bricks, a few of them with some
+/// confidence. Writing is legible for the greater part, or stands out from the noise as print does.
+fn is_writing<'a>(words: impl Iterator<Item = &'a Word> + Clone) -> bool {
+    let all: usize = words.clone().map(|(word, _)| letters(word)).sum();
+    let above = |least: f64| words.clone().filter(move |word| word.1 >= least && is_word(word));
+    let legible: usize = above(LEGIBLE).map(|(word, _)| letters(word)).sum();
+    let print = above(PRINT).map(|(word, _)| if word.contains(is_han) { 4 } else { letters(word) });
+    let (print, longest) = print.fold((0, 0), |(sum, longest), letters| (sum + letters, longest.max(letters)));
+    match legible * 2 >= all {
+        true => legible > 0,
+        false => longest >= 4 || print >= 8,
+    }
+}
+
 /// The lines of tesseract's table that look like text.
 pub(super) fn lines(tsv: &str) -> Vec<Line> {
     struct Words {
         paragraph: (u32, u32),
         line: u32,
-        words: Vec<(String, f64)>,
+        words: Vec<Word>,
     }
     let mut rows: Vec<Words> = Vec::new();
     for row in tsv.lines() {
@@ -92,13 +125,16 @@ pub(super) fn lines(tsv: &str) -> Vec<Line> {
             _ => rows.push(Words { paragraph, line, words: vec![(text.to_owned(), sure)] }),
         }
     }
+    if !is_writing(rows.iter().flat_map(|row| &row.words)) {
+        return Vec::new();
+    }
     let mut lines = Vec::new();
     let mut last = None;
     for Words { paragraph, words, .. } in rows {
-        let letters = |text: &str| text.chars().filter(|ch| ch.is_alphanumeric()).count();
         let weight: f64 = words.iter().map(|(text, _)| letters(text) as f64).sum();
         let sure = words.iter().map(|(text, sure)| letters(text) as f64 * sure).sum::<f64>() / weight.max(1.0);
-        if weight < 2.0 || sure < SURE {
+        let says = words.iter().any(|word| is_word(word) && word.1 >= LEGIBLE);
+        if weight < 2.0 || sure < SURE || !says {
             continue;
         }
         let mut text = String::new();

@@ -18,7 +18,7 @@ static FUNCTION_WORDS: LazyLock<HashMap<&str, HashSet<&str>>> =
 /// Chinese characters that join words rather than make them.
 pub(super) const CHINESE_JOINTS: &str = "的了是在和与也都就很而及或被把从到对为以于之其这那有个们我你他她它吗呢吧啊着过并但则该将等不没请让向由因所又还更最";
 
-pub(super) fn is_function_word(language: &str, word: &str) -> bool {
+pub(in crate::native) fn is_function_word(language: &str, word: &str) -> bool {
     FUNCTION_WORDS.get(language).is_some_and(|words| words.contains(word))
 }
 

@@ -1,5 +1,5 @@
 //! How the writer of a text feels: VADER for English; for Russian and Chinese a small lexicon of clear words with
-//! negation, degree and contrast. Few words found means low scores, not guesses.
+//! negation, degree and contrast. Few words found means low scores, not guesses; what cannot be told is said to be unsure.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -20,16 +20,63 @@ const NEGATED: f64 = -0.74;
 
 static VADER: LazyLock<SentimentIntensityAnalyzer> = LazyLock::new(SentimentIntensityAnalyzer::new);
 
-/// `POSITIVE`, `NEGATIVE` and `NEUTRAL` with scores that sum to 1, best first.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Mood {
+    /// `POSITIVE`, `NEGATIVE` and `NEUTRAL` with scores that sum to 1, best first.
+    pub(super) rows: Vec<(&'static str, f64)>,
+    pub(super) doubt: Option<Doubt>,
+}
+
+/// Why the best label may be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// No word that shows a feeling was found.
+    Silent,
+    /// The feeling is too weak to tell.
+    Faint,
+    /// Good and bad are about as strong.
+    Mixed,
+}
+
+/// How strong a text is, -1 to 1, and how strong its good and its bad are apart.
+#[derive(Debug, Clone, Copy, Default)]
+struct Feeling {
+    score: f64,
+    good: f64,
+    bad: f64,
+}
+
+/// A feeling weaker than this is unsure.
+const FAINT: f64 = 0.25;
+/// Where the weaker side has this share of the stronger, the text is mixed.
+const MIXED: f64 = 0.5;
+
+impl Feeling {
+    fn doubt(self) -> Option<Doubt> {
+        let (weak, strong) = (self.good.min(self.bad), self.good.max(self.bad));
+        match () {
+            () if strong == 0.0 => Some(Doubt::Silent),
+            () if weak >= MIXED * strong => Some(Doubt::Mixed),
+            () if self.score.abs() < FAINT => Some(Doubt::Faint),
+            () => None,
+        }
+    }
+}
+
+/// How the writer of a text feels, and whether that can be told.
 ///
 /// # Errors
 /// `CannotDo` for a language without a lexicon.
-pub(super) fn classify(text: &str) -> Result<Vec<(&'static str, f64)>, TaskError> {
-    let score = match language(text) {
+pub(super) fn classify(text: &str) -> Result<Mood, TaskError> {
+    let english = |sentence: &str| {
+        let scores = VADER.polarity_scores(sentence);
+        Feeling { score: scores.compound, good: scores.pos, bad: scores.neg }
+    };
+    let feeling = match language(text) {
         // What has no letters may still have faces in it.
-        "en" | "und" => mean(text, |sentence| VADER.polarity_scores(sentence).compound),
-        "ru" => mean(text, russian),
-        "zh" => mean(text, chinese),
+        "en" | "und" => mean(text, english),
+        "ru" => mean(text, |sentence| normalised(sentence, &russian(sentence))),
+        "zh" => mean(text, |sentence| normalised(sentence, &chinese(sentence))),
         other => {
             let message = format!(
                 "the built-in sentiment model reads English, Russian and Chinese, and this looks like `{other}`"
@@ -38,36 +85,45 @@ pub(super) fn classify(text: &str) -> Result<Vec<(&'static str, f64)>, TaskError
                 .hint("translate the text first, or configure a model with --llm"));
         }
     };
+    let score = feeling.score;
     // Even odds between neutral and a feeling at a compound score of 0.2.
     let weights = [("POSITIVE", (5.0 * score).exp()), ("NEGATIVE", (-5.0 * score).exp()), ("NEUTRAL", 1f64.exp())];
     let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
     let mut rows: Vec<(&'static str, f64)> = weights.into_iter().map(|(label, weight)| (label, weight / sum)).collect();
     rows.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Ok(rows)
+    Ok(Mood { rows, doubt: feeling.doubt() })
 }
 
 /// The score of a short text as a whole; of a longer one, the mean over the sentences that feel anything, drawn towards
 /// zero when those are few.
-fn mean(text: &str, score: impl Fn(&str) -> f64) -> f64 {
+fn mean(text: &str, score: impl Fn(&str) -> Feeling) -> Feeling {
     let ranges = sentences(text);
     if ranges.len() <= 2 {
         return score(text);
     }
-    let scores: Vec<f64> = ranges.iter().filter_map(|range| text.get(range.clone())).map(score).collect();
-    let felt: Vec<f64> = scores.iter().copied().filter(|score| score.abs() > 0.05).collect();
+    let feelings: Vec<Feeling> = ranges.iter().filter_map(|range| text.get(range.clone())).map(score).collect();
+    let felt: Vec<f64> = feelings.iter().map(|feeling| feeling.score).filter(|score| score.abs() > 0.05).collect();
     if felt.is_empty() {
-        return 0.0;
+        return Feeling::default();
     }
-    let share = felt.len() as f64 / scores.len() as f64;
-    felt.iter().sum::<f64>() / felt.len() as f64 * share.sqrt()
+    let share = felt.len() as f64 / feelings.len() as f64;
+    Feeling {
+        score: felt.iter().sum::<f64>() / felt.len() as f64 * share.sqrt(),
+        good: felt.iter().filter(|score| **score > 0.0).sum(),
+        bad: -felt.iter().filter(|score| **score < 0.0).sum::<f64>(),
+    }
 }
 
 /// Word values, and marks of exclamation, to a score between -1 and 1, as VADER does it.
-fn normalised(text: &str, values: &[f64]) -> f64 {
+fn normalised(text: &str, values: &[f64]) -> Feeling {
     let shouts = text.matches(['!', '！']).count().min(4) as f64 * 0.29;
     let sum: f64 = values.iter().sum();
     let sum = if sum == 0.0 { 0.0 } else { sum + shouts * sum.signum() };
-    sum / (sum * sum + ALPHA).sqrt()
+    Feeling {
+        score: sum / (sum * sum + ALPHA).sqrt(),
+        good: values.iter().filter(|value| **value > 0.0).sum(),
+        bad: -values.iter().filter(|value| **value < 0.0).sum::<f64>(),
+    }
 }
 
 static RUSSIAN: LazyLock<HashMap<String, f64>> = LazyLock::new(|| {
@@ -75,7 +131,7 @@ static RUSSIAN: LazyLock<HashMap<String, f64>> = LazyLock::new(|| {
     feelings("ru").map(|(word, value)| (stemmers.stem(&fold(word)), value)).collect()
 });
 
-fn russian(text: &str) -> f64 {
+fn russian(text: &str) -> Vec<f64> {
     let stemmers = Stemmers::new("ru");
     let words: Vec<String> = text.unicode_words().map(fold).collect();
     let mut values: Vec<f64> = Vec::new();
@@ -112,7 +168,7 @@ fn russian(text: &str) -> f64 {
         }
         values.push(value);
     }
-    normalised(text, &values)
+    values
 }
 
 /// Words of the Chinese lexicon by their first character, longest first.
@@ -126,7 +182,7 @@ static CHINESE: LazyLock<HashMap<char, Vec<(&'static str, f64)>>> = LazyLock::ne
     words
 });
 
-fn chinese(text: &str) -> f64 {
+fn chinese(text: &str) -> Vec<f64> {
     const DEGREES: [(&str, f64); 14] = [
         ("非常", 1.3),
         ("特别", 1.3),
@@ -171,5 +227,5 @@ fn chinese(text: &str) -> f64 {
         at += word.len();
         free = at;
     }
-    normalised(text, &values)
+    values
 }

@@ -98,13 +98,16 @@ fn keywords_are_what_texts_come_back_to() {
 #[test]
 fn feelings_are_read() {
     for (text, expected) in rows::<(String, String)>(CASES, "feelings") {
-        let rows = sentiment::classify(&text).expect("a language that is read");
+        let rows = sentiment::classify(&text).expect("a language that is read").rows;
         assert_eq!(rows[0].0, expected, "{text}: {rows:?}");
         assert!((rows.iter().map(|row| row.1).sum::<f64>() - 1.0).abs() < 1e-9);
         assert!(rows[0].1 >= rows[1].1 && rows[1].1 >= rows[2].1);
     }
-    let unsure = sentiment::classify("Стол стоит у окна.").expect("Russian");
-    assert!(unsure[0].1 < 0.7, "few words, low scores: {unsure:?}");
+    for (text, doubt) in rows::<(String, Option<String>)>(CASES, "doubts") {
+        let mood = sentiment::classify(&text).expect("a language that is read");
+        assert_eq!(mood.doubt.map(|doubt| format!("{doubt:?}")), doubt, "{text}: {mood:?}");
+        assert!(mood.doubt.is_none() || mood.rows[0].1 < 0.9, "{text}: {mood:?}");
+    }
     let refused = sentiment::classify("Das ist ein sehr schöner Tag und ich bin froh").expect_err("German");
     assert_eq!(refused.code, ErrorCode::CannotDo);
 }
@@ -265,8 +268,8 @@ proptest! {
         language(&text);
         keywords(&text, 5);
         SummaryOptions::read(&text);
-        if let Ok(rows) = sentiment::classify(&text) {
-            prop_assert!(rows.iter().all(|(_, score)| (0.0..=1.0).contains(score)));
+        if let Ok(mood) = sentiment::classify(&text) {
+            prop_assert!(mood.rows.iter().all(|(_, score)| (0.0..=1.0).contains(score)));
         }
         if let Some(found) = passage::quote(&other, &text) {
             prop_assert!((0.0..=1.0).contains(&found.score) && text.get(found.range).is_some());

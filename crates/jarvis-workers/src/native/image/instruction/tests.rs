@@ -85,9 +85,43 @@ fn what_is_unclear_is_told() {
         ("resize to 0%", Some(Unclear::Nothing)),
         ("crop 0x0", Some(Unclear::Nothing)),
         ("add a hat", None),
+        ("add a watermark", Some(Unclear::Label)),
+        ("добавь надпись", Some(Unclear::Label)),
+        ("加水印", Some(Unclear::Label)),
         ("resize to 100x200", None),
     ];
     for (text, unclear) in cases {
         assert_eq!(read(text).unclear, unclear, "{text}");
+    }
+}
+
+#[test]
+fn sizes_and_names_of_files_are_read() {
+    let cases = [
+        ("compress to under 50 KB", Some(50_000), true),
+        ("make it smaller than 50KB", Some(50_000), false),
+        ("it must be at most 1.5 MB", Some(1_500_000), false),
+        ("file size ≤ 200 kb", Some(200_000), true),
+        ("сожми до 50 КБ", Some(50_000), true),
+        ("чтобы было не больше 1,5 мегабайта", Some(1_500_000), false),
+        ("压缩到50KB以下", Some(50_000), true),
+        ("compress it", None, true),
+        ("make it 50% smaller", None, false),
+    ];
+    for (text, bytes, compress) in cases {
+        let found = read(text);
+        assert_eq!((found.most_bytes, found.compress), (bytes, compress), "{text}");
+        assert_eq!(found.rest, Vec::<String>::new(), "{text}");
+    }
+    for (text, name, format) in [
+        ("save it as holiday.png", Some("holiday.png"), Some(ImageFormat::Png)),
+        ("make it grey and save it as my-cat.webp", Some("my-cat.webp"), Some(ImageFormat::WebP)),
+        ("сохрани как кот.jpg", Some("кот.jpg"), Some(ImageFormat::Jpeg)),
+        ("保存为 猫.png", Some("猫.png"), Some(ImageFormat::Png)),
+        ("save as png", None, Some(ImageFormat::Png)),
+        ("make holiday.png grey", None, None),
+    ] {
+        let found = read(text);
+        assert_eq!((found.name.as_deref(), found.format), (name, format), "{text}");
     }
 }

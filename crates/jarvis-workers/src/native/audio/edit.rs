@@ -1,0 +1,169 @@
+//! Edits of a sound: cut, joined, louder or quieter; and what can be said of it without hearing words.
+
+use jarvis_plan::{ErrorCode, Language, TaskError};
+
+use super::super::Cancel;
+use super::instruction::{Fact, Moment, Op};
+use super::resample;
+use super::wav::{MOST_SAMPLES, Sound};
+
+/// The loudest sample of a normalised sound: one decibel below full scale.
+const PEAK: f32 = 0.89;
+
+/// Does the operations in order; returns the sound and what was done.
+pub(super) fn apply(mut sound: Sound, ops: &[Op], cancel: &Cancel) -> Result<(Sound, Vec<String>), TaskError> {
+    let mut done = Vec::new();
+    for op in ops {
+        cancel.check()?;
+        done.push(match *op {
+            Op::Keep(from, to) => {
+                let (from, to) = places(&sound, from, to)?;
+                sound
+                    .channels
+                    .iter_mut()
+                    .for_each(|samples| *samples = samples.get(from..to).unwrap_or_default().to_vec());
+                format!("{} kept", span(&sound, from, to))
+            }
+            Op::Drop(from, to) => {
+                let (from, to) = places(&sound, from, to)?;
+                let length = sound.channels.first().map_or(0, Vec::len);
+                if to - from == length {
+                    let message = format!("nothing would be left of a sound of {}", clock(sound.seconds()));
+                    return Err(TaskError::new(ErrorCode::InvalidInput, message).hint("take away less"));
+                }
+                sound.channels.iter_mut().for_each(|samples| drop(samples.drain(from..to.min(samples.len()))));
+                format!("{} taken away", span(&sound, from, to))
+            }
+            Op::Volume(factor) => {
+                let peak = peak(&sound);
+                // Beyond full scale it would only crackle.
+                let allowed = if peak > 0.0 && factor > 1.0 { factor.min((1.0 / peak).max(1.0)) } else { factor };
+                scale(&mut sound, allowed);
+                let decibels = 20.0 * allowed.max(1e-4).log10();
+                match allowed < factor {
+                    true => format!("volume {decibels:+.1} dB, the most without distortion"),
+                    false => format!("volume {decibels:+.1} dB"),
+                }
+            }
+            Op::Normalise => {
+                let peak = peak(&sound);
+                if peak > 0.0 {
+                    scale(&mut sound, PEAK / peak);
+                }
+                "normalised".to_owned()
+            }
+            Op::Mono => {
+                sound.channels = vec![sound.mono()];
+                "mono".to_owned()
+            }
+        });
+    }
+    Ok((sound, done))
+}
+
+/// Two moments as sample numbers, the first before the second.
+fn places(sound: &Sound, from: Moment, to: Moment) -> Result<(usize, usize), TaskError> {
+    let length = sound.channels.first().map_or(0, Vec::len);
+    let place = |moment: Moment| {
+        let samples = |seconds: f64| (seconds * f64::from(sound.rate)).round() as usize;
+        match moment {
+            Moment::At(seconds) => samples(seconds).min(length),
+            Moment::BeforeEnd(seconds) => length.saturating_sub(samples(seconds)),
+        }
+    };
+    let (from, to) = (place(from), place(to));
+    if from >= to {
+        let message = format!("that part lies outside the sound, which is {} long", clock(sound.seconds()));
+        return Err(
+            TaskError::new(ErrorCode::InvalidInput, message).hint("name a part inside it, such as `from 0:05 to 0:12`")
+        );
+    }
+    Ok((from, to))
+}
+
+fn span(sound: &Sound, from: usize, to: usize) -> String {
+    let at = |sample: usize| clock(sample as f64 / f64::from(sound.rate));
+    format!("{} to {}", at(from), at(to))
+}
+
+fn peak(sound: &Sound) -> f32 {
+    sound.channels.iter().flatten().fold(0.0, |peak: f32, sample| peak.max(sample.abs()))
+}
+
+fn scale(sound: &mut Sound, factor: f32) {
+    sound.channels.iter_mut().flatten().for_each(|sample| *sample *= factor);
+}
+
+/// The sounds one after the other, at the rate and with the channels of the first.
+pub(super) fn join(sounds: Vec<Sound>, cancel: &Cancel) -> Result<Sound, TaskError> {
+    let mut sounds = sounds.into_iter();
+    let Some(mut joined) = sounds.next() else {
+        return Err(TaskError::new(ErrorCode::MissingArgument, "no sound was given to work on"));
+    };
+    for sound in sounds {
+        cancel.check()?;
+        let last = sound.channels.len().saturating_sub(1);
+        let mono = (joined.channels.len() == 1).then(|| sound.mono());
+        for (nth, samples) in joined.channels.iter_mut().enumerate() {
+            // A mono sound is heard on every channel.
+            let added = mono.as_ref().or_else(|| sound.channels.get(nth.min(last)));
+            let added = added.map(|added| resample::resample(added, sound.rate, joined.rate)).unwrap_or_default();
+            samples.extend(added);
+        }
+        let samples: usize = joined.channels.iter().map(Vec::len).sum();
+        if samples > MOST_SAMPLES {
+            let message = format!("joined, the sounds have {samples} samples; the limit is {MOST_SAMPLES}");
+            return Err(TaskError::new(ErrorCode::TooLarge, message).hint("join fewer or shorter ones"));
+        }
+    }
+    Ok(joined)
+}
+
+/// A time for people: `0:07.5`, `1:02:03`.
+pub(super) fn clock(seconds: f64) -> String {
+    let tenths = (seconds * 10.0).round() as u64;
+    let (whole, tenth) = (tenths / 10, tenths % 10);
+    let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
+    let fraction = if tenth > 0 { format!(".{tenth}") } else { String::new() };
+    match hours {
+        0 => format!("{minutes}:{seconds:02}{fraction}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}{fraction}"),
+    }
+}
+
+/// What is asked about a sound, in words.
+pub(super) fn tell(sound: &Sound, facts: &[Fact], language: Language) -> String {
+    let say = |fact: &Fact| match fact {
+        Fact::Length => {
+            let seconds = (sound.seconds() * 10.0).round() / 10.0;
+            let clock = clock(sound.seconds());
+            language.pick(
+                format!("{seconds} seconds ({clock})"),
+                format!("{seconds} с ({clock})"),
+                format!("{seconds} 秒（{clock}）"),
+            )
+        }
+        Fact::Rate => format!("{} Hz", sound.rate),
+        Fact::Channels => match sound.channels.len() {
+            1 => language.pick("mono", "моно", "单声道").to_owned(),
+            2 => language.pick("stereo", "стерео", "立体声").to_owned(),
+            count => {
+                let word = language.pick("channels", "каналов", "个声道");
+                format!("{count} {word}")
+            }
+        },
+        Fact::Loudness => {
+            let samples = sound.channels.iter().flatten();
+            let count = samples.clone().count().max(1) as f64;
+            let power = samples.map(|sample| f64::from(*sample).powi(2)).sum::<f64>() / count;
+            let mean = 10.0 * power.max(1e-10).log10();
+            let peak = 20.0 * f64::from(peak(sound)).max(1e-5).log10();
+            language.pick(
+                format!("{mean:.1} dBFS on average, {peak:.1} at the peak"),
+                format!("{mean:.1} dBFS в среднем, {peak:.1} в пике"),
+                format!("平均 {mean:.1} dBFS，峰值 {peak:.1}"),
+            )
+        }
+    };
+    facts.iter().map(say).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,237 @@
+//! Editing instructions for sounds in English, Russian and Chinese, and questions that measuring answers.
+
+use std::sync::LazyLock;
+
+use jarvis_plan::is_path;
+use regex::{Captures, Regex};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Op {
+    /// Keeps what lies between two moments, in seconds.
+    Keep(Moment, Moment),
+    /// Takes that away and keeps the rest.
+    Drop(Moment, Moment),
+    /// A factor.
+    Volume(f32),
+    Normalise,
+    Mono,
+}
+
+/// A place in a sound.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Moment {
+    /// Seconds after the start.
+    At(f64),
+    /// Seconds before the end.
+    BeforeEnd(f64),
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Instruction {
+    pub(super) ops: Vec<Op>,
+    /// `mp3`, `wav` …
+    pub(super) format: Option<String>,
+    /// The name that the file is to have.
+    pub(super) name: Option<String>,
+    /// What was asked for and is not done here.
+    pub(super) unmet: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fact {
+    Length,
+    Rate,
+    Channels,
+    Loudness,
+}
+
+macro_rules! patterns {
+    ($($name:ident)+) => {
+        // A test compiles each.
+        $(static $name: LazyLock<Regex> = LazyLock::new(|| pattern(stringify!($name)));)+
+        #[cfg(test)]
+        pub(super) fn compile_all() { $(LazyLock::force(&$name);)+ }
+    };
+}
+
+patterns! {
+    PART BETWEEN FIRST LAST AFTER UNTIL REMOVE CUT LOUDER QUIETER NORMALISE MONO FORMAT SAVE_AS PERCENT DECIBELS TIMES TWICE
+    OTHER NOISE LENGTH RATE CHANNELS LOUDNESS ABOUT
+}
+
+fn row(name: &str) -> &'static str {
+    let mut rows = include_str!("../../../data/audio_edits.tsv").lines().filter_map(|line| line.split_once('\t'));
+    rows.find(|(known, _)| *known == name).map(|(_, pattern)| pattern).expect("a pattern named in the code has a row")
+}
+
+fn pattern(name: &str) -> Regex {
+    Regex::new(&row(name).replace("{T}", row("TIME"))).expect("a valid pattern")
+}
+
+fn plain(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().filter(|word| !is_path(word)).collect();
+    words.join(" ").to_lowercase().replace('ё', "е").replace('：', ":")
+}
+
+impl Instruction {
+    pub(super) fn read(text: &str) -> Instruction {
+        let name = SAVE_AS.captures(text).and_then(|found| group(&found));
+        let plain = plain(text);
+        let named_format = name.as_deref().and_then(|name| name.rsplit('.').next()).map(str::to_lowercase);
+        let format = named_format.or_else(|| FORMAT.captures(&plain).and_then(|found| group(&found)));
+        let mut ops = Vec::new();
+        ops.extend(cut(&plain));
+        if MONO.is_match(&plain) {
+            ops.push(Op::Mono);
+        }
+        match (LOUDER.is_match(&plain), QUIETER.is_match(&plain)) {
+            (true, false) => ops.push(Op::Volume(volume(&plain, true))),
+            (false, true) => ops.push(Op::Volume(volume(&plain, false))),
+            _ if NORMALISE.is_match(&plain) => ops.push(Op::Normalise),
+            _ => {}
+        }
+        let unmet = OTHER.find_iter(&plain).map(|found| found.as_str().to_owned()).collect();
+        Instruction { ops, format, name, unmet }
+    }
+
+    pub(super) fn changes_volume(&self) -> bool {
+        self.ops.iter().any(|op| matches!(op, Op::Volume(_) | Op::Normalise))
+    }
+
+    /// Whether it asks for nothing that can be done.
+    pub(super) fn is_empty(&self) -> bool {
+        self.ops.is_empty() && self.format.is_none()
+    }
+}
+
+/// Whether a request wants noise taken away.
+pub(super) fn wants_less_noise(request: &str) -> bool {
+    NOISE.is_match(&plain(request))
+}
+
+/// The first group that took part in a match.
+fn group(found: &Captures<'_>) -> Option<String> {
+    found.iter().skip(1).flatten().next().map(|part| part.as_str().to_owned())
+}
+
+fn cut(text: &str) -> Option<Op> {
+    let remove = REMOVE.is_match(text);
+    if !remove && !CUT.is_match(text) {
+        return None;
+    }
+    let times = |pattern: &Regex| -> Vec<f64> {
+        let found = pattern.captures(text);
+        let groups = found.iter().flat_map(|found| found.iter().skip(1).flatten());
+        groups.filter_map(|group| seconds(group.as_str())).collect()
+    };
+    let end = Moment::BeforeEnd(0.0);
+    let (from, to) = match (times(&BETWEEN).as_slice(), times(&FIRST).as_slice(), times(&LAST).as_slice()) {
+        ([from, to], ..) if from < to => (Moment::At(*from), Moment::At(*to)),
+        (_, [length], _) => (Moment::At(0.0), Moment::At(*length)),
+        (_, _, [length]) => (Moment::BeforeEnd(*length), end),
+        _ => match (times(&AFTER).as_slice(), times(&UNTIL).as_slice()) {
+            ([from], _) => (Moment::At(*from), end),
+            (_, [to]) => (Moment::At(0.0), Moment::At(*to)),
+            _ => return None,
+        },
+    };
+    Some(if remove { Op::Drop(from, to) } else { Op::Keep(from, to) })
+}
+
+/// A time in seconds: `0:05`, `1:02:03.5`, `90`, `2 minutes 5 seconds`, `десять секунд`.
+fn seconds(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if text.contains(':') {
+        let mut sum = 0.0;
+        for part in text.split_whitespace().next()?.split(':') {
+            sum = sum * 60.0 + part.replace(',', ".").parse::<f64>().ok()?;
+        }
+        return Some(sum);
+    }
+    let mut sum = None;
+    for found in PART.captures_iter(text) {
+        let (Some(number), Some(unit)) = (found.get(1), found.get(2)) else { continue };
+        sum = Some(sum.unwrap_or(0.0) + number_of(number.as_str())? * unit_of(unit.as_str())?);
+    }
+    // "The first minute".
+    let alone = || unit_of(text).filter(|_| !text.contains(|ch: char| ch.is_ascii_digit()));
+    sum.or_else(alone)
+        .or_else(|| text.replace(',', ".").parse().ok())
+        .filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0)
+}
+
+fn unit_of(word: &str) -> Option<f64> {
+    Some(match word.chars().next()? {
+        'h' | 'ч' | '小' => 3600.0,
+        'm' | 'м' | '分' => 60.0,
+        's' | 'с' | '秒' => 1.0,
+        _ => return None,
+    })
+}
+
+fn number_of(word: &str) -> Option<f64> {
+    const WORDS: [(&str, f64); 34] = [
+        ("half a", 0.5),
+        ("пол", 0.5),
+        ("半", 0.5),
+        ("a", 1.0),
+        ("one", 1.0),
+        ("одну", 1.0),
+        ("一", 1.0),
+        ("two", 2.0),
+        ("две", 2.0),
+        ("两", 2.0),
+        ("二", 2.0),
+        ("three", 3.0),
+        ("три", 3.0),
+        ("三", 3.0),
+        ("four", 4.0),
+        ("five", 5.0),
+        ("пять", 5.0),
+        ("五", 5.0),
+        ("six", 6.0),
+        ("eight", 8.0),
+        ("ten", 10.0),
+        ("десять", 10.0),
+        ("十", 10.0),
+        ("fifteen", 15.0),
+        ("пятнадцать", 15.0),
+        ("twenty", 20.0),
+        ("двадцать", 20.0),
+        ("二十", 20.0),
+        ("thirty", 30.0),
+        ("тридцать", 30.0),
+        ("三十", 30.0),
+        ("sixty", 60.0),
+        ("ninety", 90.0),
+        ("六十", 60.0),
+    ];
+    let known = WORDS.iter().find(|(known, _)| *known == word).map(|(_, number)| *number);
+    known.or_else(|| word.replace(',', ".").parse().ok())
+}
+
+/// The factor of a change of volume.
+fn volume(text: &str, louder: bool) -> f32 {
+    let number = |pattern: &Regex| pattern.captures(text).and_then(|found| group(&found)?.parse::<f32>().ok());
+    let factor = match (number(&DECIBELS), number(&PERCENT), number(&TIMES)) {
+        (Some(decibels), ..) => 10_f32.powf(decibels / 20.0),
+        (_, Some(percent), _) if louder => 1.0 + percent / 100.0,
+        (_, Some(percent), _) => return (1.0 - percent / 100.0).max(0.0),
+        (_, _, Some(times)) if times > 0.0 => times,
+        _ if TWICE.is_match(text) => 2.0,
+        _ => 1.8,
+    };
+    if louder { factor } else { 1.0 / factor }
+}
+
+/// What a question asks about a sound itself; nothing where it asks about what is said in it.
+pub(super) fn facts(question: &str) -> Vec<Fact> {
+    let plain = plain(question);
+    let plain = plain.trim_matches(|ch: char| ch.is_whitespace() || "?!.？！。".contains(ch));
+    if !ABOUT.is_match(plain) {
+        return Vec::new();
+    }
+    let facts =
+        [(Fact::Length, &LENGTH), (Fact::Rate, &RATE), (Fact::Channels, &CHANNELS), (Fact::Loudness, &LOUDNESS)];
+    facts.into_iter().filter(|(_, pattern)| pattern.is_match(plain)).map(|(fact, _)| fact).collect()
+}

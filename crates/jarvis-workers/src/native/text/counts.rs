@@ -1,0 +1,185 @@
+//! Questions that counting answers: how many words, characters, sentences, lines or paragraphs a text has, and how often a
+//! word stands in it. A question that says more ("how many words does Anna say") is not one of them.
+
+use std::sync::LazyLock;
+
+use jarvis_plan::{Language, is_han, is_path};
+use regex::Regex;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::segment::sentences;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Words,
+    Characters,
+    Letters,
+    Sentences,
+    Lines,
+    Paragraphs,
+}
+
+const UNITS: [(Unit, &str); 6] = [
+    (Unit::Words, "WORDS"),
+    (Unit::Characters, "CHARACTERS"),
+    (Unit::Letters, "LETTERS"),
+    (Unit::Sentences, "SENTENCES"),
+    (Unit::Lines, "LINES"),
+    (Unit::Paragraphs, "PARAGRAPHS"),
+];
+
+fn row(name: &str) -> &'static str {
+    let mut rows = include_str!("../../../data/text_questions.tsv").lines().filter_map(|line| line.split_once('\t'));
+    rows.find(|(known, _)| *known == name).map(|(_, pattern)| pattern).expect("a pattern named in the code has a row")
+}
+
+static PATTERNS: LazyLock<Vec<(Unit, Regex)>> = LazyLock::new(|| {
+    let (before, after) = row("ASKED").split_once('\t').expect("the row has two ends");
+    let whole = |unit: &str| Regex::new(&format!("{before}(?:{unit}){after}")).expect("a valid pattern");
+    UNITS.iter().map(|(unit, name)| (*unit, whole(row(name)))).collect()
+});
+
+// A test runs it.
+static OCCURRENCES: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("OCCURRENCES")).expect("a valid pattern"));
+
+/// The question in lower case, without names of files and marks at its ends.
+fn plain(question: &str) -> String {
+    let words: Vec<&str> = question.split_whitespace().filter(|word| !is_path(word)).collect();
+    let plain = words.join(" ").to_lowercase().replace('ё', "е");
+    plain.trim_matches(|ch: char| ch.is_whitespace() || "?!.,:;？！。，：".contains(ch)).to_owned()
+}
+
+/// Whether a question is how often a word stands in a text.
+pub(super) fn asks_for_occurrences(question: &str) -> bool {
+    OCCURRENCES.is_match(&plain(question))
+}
+
+/// The answer to a question that counting answers, with what was counted: `97 words`.
+pub(super) fn answer(question: &str, text: &str) -> Option<String> {
+    let language = Language::of(question);
+    let asked = plain(question);
+    let asked = asked.as_str();
+    if let Some(found) = OCCURRENCES.captures(asked) {
+        let word = found.iter().skip(1).flatten().next()?.as_str().trim();
+        // A planner may take the quoted word for the text.
+        if text.trim().to_lowercase() == word {
+            return None;
+        }
+        let count = occurrences(word, text);
+        return Some(match language {
+            Language::English => format!("{count} {}", if count == 1 { "time" } else { "times" }),
+            Language::Russian => format!("{count} {}", russian(count, ["раз", "раза", "раз"])),
+            Language::Chinese => format!("{count} 次"),
+        });
+    }
+    let (unit, _) = PATTERNS.iter().find(|(_, pattern)| pattern.is_match(asked))?;
+    Some(named(count(*unit, text), *unit, language))
+}
+
+fn count(unit: Unit, text: &str) -> usize {
+    let lines = || text.lines().map(str::trim);
+    match unit {
+        Unit::Words => text.split_whitespace().map(words).sum(),
+        Unit::Characters => text.graphemes(true).filter(|grapheme| !matches!(*grapheme, "\n" | "\r\n" | "\r")).count(),
+        Unit::Letters => text.chars().filter(|ch| ch.is_alphabetic()).count(),
+        Unit::Sentences => sentences(text).len(),
+        Unit::Lines => lines().filter(|line| !line.is_empty()).count(),
+        Unit::Paragraphs => {
+            let mut blank = true;
+            let starts = lines().filter(|line| std::mem::replace(&mut blank, line.is_empty()) && !line.is_empty());
+            starts.count()
+        }
+    }
+}
+
+/// The words between two blanks: one, or as many as there are ideographs, which are written without blanks.
+fn words(run: &str) -> usize {
+    let ideographs = run.chars().filter(|ch| is_han(*ch)).count();
+    let rest = run.split(is_han).filter(|part| part.contains(char::is_alphanumeric)).count();
+    ideographs + rest
+}
+
+/// How often a word, or a phrase, stands in the text by itself, whatever its letter case.
+fn occurrences(word: &str, text: &str) -> usize {
+    let text = text.to_lowercase().replace('ё', "е");
+    let is_part = |ch: Option<char>| ch.is_some_and(|ch| ch.is_alphanumeric() && !is_han(ch));
+    text.match_indices(word)
+        .filter(|(at, found)| {
+            let before = text.get(..*at).and_then(|before| before.chars().next_back());
+            let after = text.get(at + found.len()..).and_then(|after| after.chars().next());
+            !is_part(before) && !is_part(after)
+        })
+        .count()
+}
+
+fn named(count: usize, unit: Unit, language: Language) -> String {
+    let (one, many, russian_forms, chinese) = match unit {
+        Unit::Words => ("word", "words", ["слово", "слова", "слов"], "字"),
+        Unit::Characters => ("character", "characters", ["символ", "символа", "символов"], "个字符"),
+        Unit::Letters => ("letter", "letters", ["буква", "буквы", "букв"], "个字母"),
+        Unit::Sentences => ("sentence", "sentences", ["предложение", "предложения", "предложений"], "句"),
+        Unit::Lines => ("line", "lines", ["строка", "строки", "строк"], "行"),
+        Unit::Paragraphs => ("paragraph", "paragraphs", ["абзац", "абзаца", "абзацев"], "段"),
+    };
+    match language {
+        Language::English => format!("{count} {}", if count == 1 { one } else { many }),
+        Language::Russian => format!("{count} {}", russian(count, russian_forms)),
+        Language::Chinese => format!("{count} {chinese}"),
+    }
+}
+
+/// The form of a Russian noun behind a number: `1 слово`, `2 слова`, `5 слов`.
+fn russian(count: usize, [one, few, many]: [&str; 3]) -> &str {
+    match (count % 10, count % 100) {
+        (_, 11..=14) => many,
+        (1, _) => one,
+        (2..=4, _) => few,
+        _ => many,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "The cat sat. The well-known dog ran - fast!\nCatalogue of 3 cats.\n\nLast line: the end?";
+
+    #[test]
+    fn what_can_be_counted_is_counted_and_other_questions_are_left_alone() {
+        let check =
+            |question: &str, want: Option<&str>| assert_eq!(answer(question, TEXT).as_deref(), want, "{question}");
+        check("how many words are in notes.txt?", Some("16 words"));
+        check("how many words are?", Some("16 words"));
+        check("How many words does have", Some("16 words"));
+        check("how many words are in this text", Some("16 words"));
+        check("count the words", Some("16 words"));
+        check("word count", Some("16 words"));
+        check("number of words", Some("16 words"));
+        check("how many lines does have", Some("3 lines"));
+        check("how many paragraphs are there?", Some("2 paragraphs"));
+        check("how many sentences are there in the text?", Some("4 sentences"));
+        check("how many letters are there", Some("60 letters"));
+        check("count the characters", Some("82 characters"));
+        check("how often does the word \"cat\" occur?", Some("1 time"));
+        check("how many times does the word the appear in the text?", Some("3 times"));
+        check("сколько слов?", Some("16 слов"));
+        check("посчитай количество строк", Some("3 строки"));
+        check("сколько абзацев в тексте?", Some("2 абзаца"));
+        check("сколько раз встречается слово «cats»?", Some("1 раз"));
+        check("有多少字？", Some("16 字"));
+        check("这篇文章有多少个字？", Some("16 字"));
+        check("“cat”出现了几次？", Some("1 次"));
+        check("how many words does Anna say?", None);
+        check("how many cats are there?", None);
+        check("who is the last word of the law?", None);
+        check("сколько кошек?", None);
+    }
+
+    #[test]
+    fn ideographs_count_as_words() {
+        assert_eq!(answer("字数", "今天用Rust写程序。").as_deref(), Some("7 字"));
+        assert_eq!(answer("сколько слов", "один").as_deref(), Some("1 слово"));
+        assert_eq!(answer("how many words", "").as_deref(), Some("0 words"));
+        assert_eq!(answer("how often does the word cat occur?", "cat"), None);
+    }
+}
