@@ -161,7 +161,7 @@ impl HuggingGpt {
     ) -> Result<Run, RunError> {
         let plan = match self.plan_within(request, events, cancel).await? {
             Planned::Conversation(answer, plan) => {
-                let (outcomes, unplanned) = (Vec::new(), Vec::new());
+                let (outcomes, unplanned) = (Vec::new(), unplanned(&plan));
                 return Ok(Run { plan, outcomes, answer, conversation: true, unplanned, cancelled: false });
             }
             Planned::Tasks(plan) => plan,

@@ -8,13 +8,13 @@ use jarvis_ask::{AskError, Events};
 use jarvis_catalogue::TaskType;
 use jarvis_chat::ChatModel;
 use jarvis_pipeline::RunError;
-use jarvis_plan::{Answer, Effect, EventKind, Level, Plan, Request, check, export};
+use jarvis_plan::{Answer, Effect, EventKind, Level, Note, Plan, Request, Tool, check, export};
 use serde_json::json;
 
 use crate::pipeline::{HuggingGpt, Planned};
 use crate::plan::Planning;
 use crate::stages::Stages;
-use crate::{answer, attached};
+use crate::{answer, attached, template};
 
 impl HuggingGpt {
     /// Stage 1. With a chat model, an empty plan and a single task that the chat model itself serves end in conversation.
@@ -65,7 +65,10 @@ impl HuggingGpt {
                 if let Some(plan) = self.last_resort(request, &reason, events).await? {
                     return Ok(Planned::Tasks(plan));
                 }
-                return self.without_tasks(&stages, request, Plan::default(), &reason, events).await;
+                let mut plan = Plan::default();
+                // Whatever the model says now, it did nothing.
+                plan.note(Note::left_out(format!("{reason}, so nothing was done")));
+                return self.without_tasks(&stages, request, plan, &reason, events).await;
             }
             Err(error) => {
                 let error = RunError::from(error);
@@ -78,20 +81,20 @@ impl HuggingGpt {
         };
         if plan.tasks().is_empty() {
             self.log_fail(request, events, json!({"task": [], "reason": "the plan is empty", "op": "chitchat"}));
+            if brings_media(request)
+                && let Some(plan) = self.last_resort(request, "the planner made no tasks", events).await?
+            {
+                return Ok(Planned::Tasks(plan));
+            }
             return self.without_tasks(&stages, request, plan, "the plan is empty", events).await;
         }
-        let changes = |task: &jarvis_plan::Task| {
-            self.vocabulary.find(&task.task).is_some_and(|tool| tool.effect != Effect::Reads)
-        };
-        if plan.tasks().iter().any(changes) {
+        if self.changes_something(&plan) {
             plan.withhold_beside_faults();
         }
         if !plan.can_begin() {
             let reason = "no task of the planner's reply can run";
-            if let Some(plan) = self.last_resort(request, reason, events).await? {
-                return Ok(Planned::Tasks(plan));
-            }
-            return Ok(Planned::Tasks(plan));
+            let other = self.last_resort(request, reason, events).await?.filter(Plan::can_begin);
+            return Ok(Planned::Tasks(other.unwrap_or(plan)));
         }
         if let [only] = plan.tasks()
             && jarvis_catalogue::find(&only.task).is_some_and(TaskType::is_chat_served)
@@ -109,19 +112,26 @@ impl HuggingGpt {
         Ok(Planned::Tasks(plan))
     }
 
-    /// The offline planner's plan of a request that the chat model could not plan, if there is one that can run.
+    /// The offline planner's plan of a request that the chat model could not plan, if it has tasks. They may all have faults:
+    /// then it is known what is missing. Tools that change something are left to the model.
     async fn last_resort(&self, request: &Request, reason: &str, events: &Events) -> Result<Option<Plan>, RunError> {
         if !self.settings.last_resort {
             return Ok(None);
         }
         let mut plan = self.plan_offline(request).await?;
-        if !plan.can_begin() {
+        // What the model could not say clearly is no ground to change something on a second guess.
+        if plan.tasks().is_empty() || self.changes_something(&plan) {
             return Ok(None);
         }
         let note = format!("{reason}; the offline planner planned instead");
         events.note(Level::Warning, note.clone());
         plan.note(note);
         Ok(Some(plan))
+    }
+
+    fn changes_something(&self, plan: &Plan) -> bool {
+        let changes = |tool: &Tool| tool.effect != Effect::Reads;
+        plan.tasks().iter().any(|task| self.vocabulary.find(&task.task).is_some_and(changes))
     }
 
     /// What becomes of a request that nobody made tasks of: conversation, unless it brought what conversation cannot see.
@@ -133,14 +143,24 @@ impl HuggingGpt {
         reason: &str,
         events: &Events,
     ) -> Result<Planned, RunError> {
-        if request.attachments.iter().any(|attachment| attachment.kind.is_media()) {
+        if brings_media(request) {
             events.note(Level::Warning, format!("{reason}; nothing is done with the attached files"));
             return Ok(Planned::Tasks(plan));
         }
         events.note(Level::Warning, format!("{reason}; answering as conversation"));
         events.emit(EventKind::Plan { plan: plan.clone() });
-        Ok(Planned::Conversation(converse(stages, request).await?, plan))
+        let before = template::undone(request, &plan, &[]);
+        if self.settings.stream_answer && !before.is_empty() {
+            events.emit(EventKind::Token { text: before.clone() });
+        }
+        let mut answer = converse(stages, request).await?;
+        answer.text.insert_str(0, &before);
+        Ok(Planned::Conversation(answer, plan))
     }
+}
+
+fn brings_media(request: &Request) -> bool {
+    request.attachments.iter().any(|attachment| attachment.kind.is_media())
 }
 
 /// Answers as conversation: the chat model gets the original messages.

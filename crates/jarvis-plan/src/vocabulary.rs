@@ -6,7 +6,8 @@ use crate::{Tool, spell_out};
 
 /// The tools a plan may use. Names are found exactly; else by name or alias without regard to case and separators
 /// (`ImageToText` is `image-to-text`); else by the last part, where only one tool has it (`read_text_file` for
-/// `files/read_text_file`), or with a part before it that is none of the name (`functions.read_text_file`).
+/// `files/read_text_file`), or with a part before it that is none of the name (`functions.read_text_file`); else by its
+/// letters alone (`image2text`).
 #[derive(Debug, Clone, Default)]
 pub struct Vocabulary {
     tools: Vec<Tool>,
@@ -15,6 +16,8 @@ pub struct Vocabulary {
     index: HashMap<String, usize>,
     /// By the last part of a name that has several; more than one tool may have it.
     last: HashMap<String, Vec<usize>>,
+    /// By the letters and digits of a name or an alias; more than one tool may have them.
+    letters: HashMap<String, Vec<usize>>,
 }
 
 /// What a name may mean.
@@ -49,7 +52,16 @@ impl Vocabulary {
                 index.entry(fold(alias)).or_insert(at);
             }
         }
-        Vocabulary { tools, exact, index, last }
+        let mut letters: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, tool) in tools.iter().enumerate() {
+            for name in std::iter::once(&tool.name).chain(&tool.aliases) {
+                let meant = letters.entry(squeezed(&words_of(name))).or_default();
+                if !meant.contains(&at) {
+                    meant.push(at);
+                }
+            }
+        }
+        Vocabulary { tools, exact, index, last, letters }
     }
 
     /// Tools of which only the names are known.
@@ -90,8 +102,22 @@ impl Vocabulary {
         match self.last.get(&fold(own)).map(Vec::as_slice) {
             Some([only]) => one(only),
             Some(several) => Meant::Several(several.iter().map(|at| self.at(*at)).collect()),
-            None => Meant::Nothing,
+            None => self.by_letters(name).map_or(Meant::Nothing, one),
         }
+    }
+
+    /// The only tool whose name has the letters of this one: `image2text`, `imagetotext`, `image-to-text task`.
+    fn by_letters(&self, name: &str) -> Option<&usize> {
+        let words = words_of(name);
+        let is_filler =
+            |word: &&String| matches!(word.as_str(), "task" | "tool" | "the" | "api" | "function" | "model");
+        let own: Vec<String> = words.iter().filter(|word| !is_filler(word)).cloned().collect();
+        [&words, &own].into_iter().filter(|words| !words.is_empty()).find_map(|words| {
+            match self.letters.get(&squeezed(words)).map(Vec::as_slice) {
+                Some([only]) => Some(only),
+                Some(_) | None => None,
+            }
+        })
     }
 
     fn at(&self, at: usize) -> &Tool {
@@ -133,6 +159,25 @@ fn is_border(c: char) -> bool {
 fn words(name: &str) -> Vec<String> {
     let spelled = spell_out(name).to_lowercase();
     spelled.split_whitespace().filter(|word| word.chars().count() > 3).map(str::to_owned).collect()
+}
+
+fn words_of(name: &str) -> Vec<String> {
+    spell_out(name.trim()).to_lowercase().split_whitespace().map(str::to_owned).collect()
+}
+
+/// The letters of words, a `2` between words or letters being "to".
+fn squeezed(words: &[String]) -> String {
+    let joined: Vec<char> = words.concat().chars().collect();
+    let is_letter = |at: Option<usize>| at.and_then(|at| joined.get(at)).is_some_and(|c| c.is_alphabetic());
+    let mut letters = String::with_capacity(joined.len() + 1);
+    for (at, letter) in joined.iter().enumerate() {
+        if *letter == '2' && is_letter(at.checked_sub(1)) && is_letter(Some(at + 1)) {
+            letters.push_str("to");
+        } else {
+            letters.push(*letter);
+        }
+    }
+    letters
 }
 
 /// The form in which names are compared: lower case, words with a hyphen between.

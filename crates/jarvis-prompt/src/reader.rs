@@ -71,6 +71,8 @@ pub enum Mend {
     Literals,
     /// Surplus closing brackets were left out, or missing brackets added.
     Brackets,
+    /// The brackets of a list whose elements are complete were missing at the end: more elements may have been to come.
+    Unclosed,
     /// The reply ends too early: what was not complete was left out.
     Cut,
     /// The syntax was mended by the general repair.
@@ -98,7 +100,7 @@ impl fmt::Display for Mend {
             Mend::Commas => "commas or colons were mended",
             Mend::Comments => "comments were left out",
             Mend::Literals => "literals of another language were rewritten",
-            Mend::Brackets => "brackets were mended",
+            Mend::Brackets | Mend::Unclosed => "brackets were mended",
             Mend::Cut => "the reply ends too early; its incomplete last part was left out",
             Mend::Repaired => "the JSON syntax was repaired",
         })

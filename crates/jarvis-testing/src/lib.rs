@@ -6,6 +6,7 @@ pub mod chat;
 pub mod hub;
 pub mod inference;
 pub mod model_server;
+pub mod replies;
 pub mod stub;
 
 use std::collections::HashMap;

@@ -12,7 +12,7 @@ use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
 use jarvis_engine::{Events, Job, Worker};
 use jarvis_hugginggpt::prompts::Prompts;
 use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Run, RunError, Settings, Sources};
-use jarvis_plan::{ErrorCode, Event, Request, RunId, TaskError, Usage};
+use jarvis_plan::{ErrorCode, Event, Request, RunId, TaskError, Tool, Usage, Vocabulary};
 use jarvis_testing::chat::{FakeChat, Script};
 use jarvis_testing::hub::{FakeHub, HubModel};
 use serde::Deserialize;
@@ -88,6 +88,8 @@ pub(crate) struct Builder {
     mode: InferenceMode,
     model_server: bool,
     native: bool,
+    tools: Vec<Tool>,
+    beside: bool,
     pub(crate) settings: Settings,
 }
 
@@ -103,6 +105,8 @@ pub(crate) fn with_chat(script: Script) -> Builder {
         mode: InferenceMode::Hybrid,
         model_server: true,
         native: false,
+        tools: Vec::new(),
+        beside: true,
         settings,
     }
 }
@@ -131,6 +135,18 @@ impl Builder {
 
     pub(crate) fn mode(mut self, mode: InferenceMode) -> Builder {
         self.mode = mode;
+        self
+    }
+
+    /// Tools of the configuration; plans may name no others.
+    pub(crate) fn tools(mut self, tools: Vec<Tool>) -> Builder {
+        self.tools = tools;
+        self
+    }
+
+    /// No file exists that the request does not bring.
+    pub(crate) fn nothing_beside(mut self) -> Builder {
+        self.beside = false;
         self
     }
 
@@ -164,6 +180,7 @@ impl Builder {
         let config = ProbeConfig { hub: Some(HubCheck::ModelApi(hub_url)), ..ProbeConfig::new(probed) };
         let native = self.native;
         let prober = Prober::new(config, Arc::new(|_: &Model| Ok(()))).expect("the client builds");
+        let own = self.tools;
         let sources = Sources {
             prober: chat.is_some().then_some(prober),
             model_server: self.model_server,
@@ -172,17 +189,25 @@ impl Builder {
                 true => Ok(()),
                 false => Err(TaskError::new(ErrorCode::NoModel, "no native models here")),
             }),
+            tools: own.clone(),
             ..Sources::new(Catalogue::with_models(models, Vec::new()), Wanted::remote(self.mode, deployment))
         };
         let logs = tempfile::tempdir().expect("a folder");
         let script = self.does.into_iter().collect();
         let worker = Arc::new(Scripted { script, ..Scripted::default() });
         let prompts = Arc::new(Prompts::builtin().expect("the prompts parse"));
-        let pipeline = HuggingGpt {
+        let mut pipeline = HuggingGpt {
             logs: Some(Arc::new(RequestLogs::open(logs.path()).expect("the logs open"))),
             settings: self.settings,
             ..HuggingGpt::new(model, sources, Arc::clone(&worker) as Arc<dyn Worker>, prompts)
         };
+        if !own.is_empty() {
+            pipeline.vocabulary = Arc::new(Vocabulary::new(own.clone()));
+            pipeline.offered = own;
+        }
+        if !self.beside {
+            pipeline.exists = Arc::new(|_| false);
+        }
         Fixture { chat, worker, pipeline: Arc::new(pipeline), logs, _hub: hub }
     }
 }

@@ -11,6 +11,7 @@ mod offline;
 mod outcomes;
 mod pipelines;
 mod plans;
+mod replies;
 mod runs;
 mod service;
 mod trials;

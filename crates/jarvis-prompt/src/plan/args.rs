@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Fault, Kind, Meant, Note, Param, Tool, spell_out, text_of};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::call::Call;
 use super::given;
@@ -278,17 +278,28 @@ impl<'a> Reading<'a> {
         }
         let schema = param.and_then(|param| param.schema.as_ref());
         if let (Value::String(text), Some(schema)) = (value, schema)
-            && text.trim_start().starts_with(['[', '{'])
             && !jarvis_plan::schema::takes(schema, value)
-            && let Ok(read) = read_json(text, Want::Any)
+            && let Some(read) = as_data(text)
         {
-            return self.data(at, name, &read.value, faults);
+            return self.data(at, name, &read, faults);
         }
         match (value, schema) {
             (Value::Array(items), None) if items.len() == 1 => {
                 let only = items.first().expect("there is one");
                 self.value(at, name, param, only, faults)
             }
+            (Value::Object(fields), None) => match only_text(fields) {
+                Some(text) => self.text(at, name, param, &text, faults),
+                None => {
+                    let takes = param.map_or_else(|| "text".to_owned(), Param::takes);
+                    faults.push(Fault::BadValue {
+                        arg: name.to_owned(),
+                        value: jarvis_plan::schema::shown(value),
+                        takes,
+                    });
+                    Arg::Value(value.clone())
+                }
+            },
             (Value::String(text), _) => self.text(at, name, param, text, faults),
             (Value::Number(_) | Value::Bool(_), None) => Arg::literal(text_of(value).into_owned()),
             _ => self.data(at, name, value, faults),
@@ -396,6 +407,28 @@ fn by_name<'t>(tool: &'t Tool, name: &str) -> Option<&'t Param> {
         let said = fold(name);
         tool.params.iter().find(|param| fold(&param.name) == said)
     })
+}
+
+/// A list or an object that is written as text. A reference in brackets is none.
+fn as_data(text: &str) -> Option<Value> {
+    let text = text.trim();
+    let is_one = (text.starts_with('[') && text.ends_with(']')) || (text.starts_with('{') && text.ends_with('}'));
+    if !is_one || text.starts_with("{{") {
+        return None;
+    }
+    read_json(text, Want::Any).ok().map(|read| read.value).filter(|value| value.is_array() || value.is_object())
+}
+
+/// What an object around a text, or around the number of a task, stands for.
+fn only_text(fields: &Map<String, Value>) -> Option<String> {
+    let mut fields = fields.iter();
+    match (fields.next()?, fields.next()) {
+        ((_, Value::String(text)), None) => Some(text.clone()),
+        ((key, Value::Number(number)), None) if numbers(&format!("{{{{{key} {number}}}}}")).len() == 1 => {
+            Some(format!("{{{{{key} {number}}}}}"))
+        }
+        _ => None,
+    }
 }
 
 /// Every text in a value.

@@ -41,7 +41,7 @@ const NAMES: [&str; 18] = [
     "command",
     "type",
 ];
-const ARGS: [&str; 15] = [
+const ARGS: [&str; 16] = [
     "args",
     "arguments",
     "parameters",
@@ -57,6 +57,7 @@ const ARGS: [&str; 15] = [
     "input",
     "parameter",
     "action_args",
+    "with",
 ];
 const IDS: [&str; 7] = ["id", "task_id", "step", "step_id", "index", "node_id", "number"];
 const DEPS: [&str; 9] =
@@ -120,10 +121,14 @@ fn within(value: &Value, knows: &dyn Fn(&str) -> bool, depth: usize) -> Option<V
             if let Some(own) = own.as_ref().filter(|own| knows(&own.name)) {
                 return Some(vec![own.clone()]);
             }
-            // `{"task": "what was asked", "steps": […]}` is a wrapper.
+            // `{"task": "what was asked", "steps": […]}` is a wrapper, and so is `{"plan": […], "summary": "…"}`.
+            let knows_one = |calls: &Vec<Call>| calls.iter().any(|call| knows(&call.name));
             let inner = wrapped(fields, knows, depth).or_else(|| by_id(fields, knows, depth));
             inner
-                .filter(|calls| own.is_none() || calls.iter().any(|call| knows(&call.name)))
+                .clone()
+                .filter(knows_one)
+                .or_else(|| by_name(fields, knows))
+                .or_else(|| inner.filter(|_| own.is_none()))
                 .or(own.map(|own| vec![own]))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
@@ -170,7 +175,12 @@ fn call(fields: &Map<String, Value>, knows: &dyn Fn(&str) -> bool) -> Option<Cal
         // A JSON Schema, quoted from the prompt.
         return None;
     }
-    let (key, mut call) = named(fields, knows).or_else(|| under_its_name(fields, knows))?;
+    let (key, call) = named(fields, knows)?;
+    Some(with_rest(fields, key, call))
+}
+
+/// A call with what the other fields say of it.
+fn with_rest(fields: &Map<String, Value>, key: &str, mut call: Call) -> Call {
     let mut used = vec![key];
     if let Some((key, id)) = field(fields, &IDS).filter(|(_, id)| id.is_number() || id.is_string()) {
         used.push(key);
@@ -200,7 +210,7 @@ fn call(fields: &Map<String, Value>, knows: &dyn Fn(&str) -> bool) -> Option<Cal
     };
     let beside = fields.iter().filter(|(key, value)| !used.contains(&key.as_str()) && !is_remark(key, value));
     call.beside.extend(beside.map(|(key, value)| (key.clone(), value.clone())));
-    Some(call)
+    call
 }
 
 /// The field that names the tool, and a call of it: a field whose text is a tool's name, else the first that may be one.
@@ -212,6 +222,8 @@ fn named<'f>(fields: &'f Map<String, Value>, knows: &dyn Fn(&str) -> bool) -> Op
             Value::String(said) if knows(said) => {
                 return Some((key, Call { name: said.trim().to_owned(), ..Call::default() }));
             }
+            // The line of the prompt that shows the format.
+            Value::String(said) if NAMES.contains(&said.trim().replace(' ', "_").as_str()) => {}
             Value::String(said) if !said.trim().is_empty() => {
                 let is_type = name == "type" && TYPES.contains(&said.as_str());
                 if !is_type && first.is_none() {
@@ -220,7 +232,8 @@ fn named<'f>(fields: &'f Map<String, Value>, knows: &dyn Fn(&str) -> bool) -> Op
             }
             // `{"task": {"name": …, "args": …}}`, `{"function": {"name": …, "arguments": "…"}}`
             Value::Object(inner) => {
-                if let Some(call) = call(inner, knows) {
+                let by_name = || by_name(inner, knows).filter(|calls| calls.len() == 1)?.pop();
+                if let Some(call) = call(inner, knows).or_else(by_name) {
                     return Some((key, call));
                 }
             }
@@ -233,13 +246,21 @@ fn named<'f>(fields: &'f Map<String, Value>, knows: &dyn Fn(&str) -> bool) -> Op
     is_call.then_some((key, call))
 }
 
-/// `{"image-to-text": {"image": …}}`
-fn under_its_name<'f>(fields: &'f Map<String, Value>, knows: &dyn Fn(&str) -> bool) -> Option<(&'f str, Call)> {
-    let mut known = fields.iter().filter(|(key, _)| knows(key));
-    let (key, value) = known.next().filter(|_| known.next().is_none())?;
-    let mut call = Call { name: key.clone(), ..Call::default() };
-    call.take(value);
-    Some((key, call))
+/// `{"image-to-text": {"image": …}}`, also with several tools in one object.
+fn by_name(fields: &Map<String, Value>, knows: &dyn Fn(&str) -> bool) -> Option<Vec<Call>> {
+    let known: Vec<(&String, &Value)> = fields.iter().filter(|(key, _)| knows(key)).collect();
+    let call = |key: &str, value: &Value| {
+        let mut call = Call { name: key.to_owned(), ..Call::default() };
+        call.take(value);
+        call
+    };
+    match known.as_slice() {
+        [(key, value)] => Some(vec![with_rest(fields, key, call(key, value))]),
+        several if !several.is_empty() && several.len() == fields.len() => {
+            Some(several.iter().map(|(key, value)| call(key, value)).collect())
+        }
+        _ => None,
+    }
 }
 
 impl Call {

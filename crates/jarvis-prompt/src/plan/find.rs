@@ -16,7 +16,9 @@ pub(super) struct Found {
 /// known tools before one that does not.
 pub(super) fn find(text: &str, knows: &dyn Fn(&str) -> bool) -> Result<Found, ReadFault> {
     let said = |calls: Vec<Call>, how: &str| Found { calls, mended: vec![how.to_owned()] };
-    let marked = markup::marked(text, knows);
+    let unquoted = unquoted(text);
+    let text = unquoted.as_deref().unwrap_or(text);
+    let marked = markup::marked(text, knows)?;
     if !marked.is_empty() {
         return Ok(said(marked, "the tasks stood in the calls of another format"));
     }
@@ -24,7 +26,12 @@ pub(super) fn find(text: &str, knows: &dyn Fn(&str) -> bool) -> Result<Found, Re
     let inner = serde_json::from_str::<String>(text).ok();
     let text = inner.as_deref().map_or(text, str::trim);
     let (values, fault) = values_in(text, Want::Array);
-    let cut = fault == Some(ReadFault::Cut) || values.iter().any(|value| value.mended.contains(&Mend::Cut));
+    // What follows a list without its bracket says that the model was done with it.
+    let is_last = |value: &Candidate| text.get(value.end..).is_none_or(|rest| rest.trim().is_empty());
+    let is_cut = |value: &Candidate| {
+        value.mended.contains(&Mend::Cut) || (value.mended.contains(&Mend::Unclosed) && is_last(value))
+    };
+    let cut = fault == Some(ReadFault::Cut) || values.iter().any(is_cut);
     if let Some(found) = in_json(&values, text, knows) {
         // Half a plan is no plan: what is missing may be what was asked for.
         return if cut { Err(ReadFault::Cut) } else { Ok(found) };
@@ -44,6 +51,27 @@ pub(super) fn find(text: &str, knows: &dyn Fn(&str) -> bool) -> Result<Found, Re
     Err(if cut { ReadFault::Cut } else { fault.unwrap_or(ReadFault::NoJson { want: Want::Array }) })
 }
 
+/// A reply that quotes itself, every line behind a `>`, without the marks.
+fn unquoted(text: &str) -> Option<String> {
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    let is_quoted = lines().next().is_some() && lines().all(|line| line.trim_start().starts_with("> "));
+    let inner = |line: &str| line.trim_start().trim_start_matches("> ").to_owned();
+    is_quoted.then(|| text.lines().map(inner).collect::<Vec<_>>().join("\n"))
+}
+
+/// Whether a value is a list without tasks, also in a wrapper.
+fn is_empty(value: &Value) -> bool {
+    const LISTS: [&str; 5] = ["tasks", "plan", "steps", "actions", "tool_calls"];
+    let list = match value {
+        Value::Object(fields) if fields.values().all(|field| !field.is_object()) => LISTS
+            .iter()
+            .find_map(|name| fields.get(*name))
+            .filter(|_| fields.values().filter(|f| f.is_array()).count() == 1),
+        other => Some(other),
+    };
+    list.and_then(Value::as_array).is_some_and(Vec::is_empty)
+}
+
 /// A list of calls, where it stands, and whether it was written as a list.
 struct Proposal<'v> {
     calls: Vec<Call>,
@@ -55,7 +83,7 @@ fn in_json(values: &[Candidate], text: &str, knows: &dyn Fn(&str) -> bool) -> Op
     let mut proposals: Vec<Proposal<'_>> = Vec::new();
     let mut empty = None;
     for value in values {
-        if value.value.as_array().is_some_and(Vec::is_empty) {
+        if is_empty(&value.value) {
             empty = Some(value);
             continue;
         }

@@ -102,9 +102,14 @@ impl<'a> Labels<'a> {
         call.id.as_ref().and_then(number)
     }
 
-    /// Decides from which number tasks are counted, where they have no ids: as all numbers that are referred to allow. Each
+    /// Decides from which number tasks are counted, where they have no ids, or none that is referred to: as all numbers that are referred to allow. Each
     /// comes with the place of the task that refers to it.
     pub(super) fn count(&mut self, referred: &[(usize, i64)]) {
+        let counts_from_one = (1..).zip(&self.ids).all(|(place, id)| *id == Some(place));
+        if counts_from_one && referred.iter().any(|(_, number)| *number == 0) {
+            // Ids of an endpoint or a list; the references count by place.
+            self.ids.fill(None);
+        }
         if self.ids.iter().any(Option::is_some) {
             return;
         }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::call::{Call, calls};
-use crate::reader::{Want, values_in};
+use crate::reader::{ReadFault, Want, values_in};
 
 /// Marks with JSON calls behind them, and what ends the JSON; it may be missing.
 const MARKS: [(&str, &str); 8] = [
@@ -24,14 +24,17 @@ const MAX_CALLS: usize = 64;
 const LONGEST_INPUT: usize = 16 * 1024;
 
 /// The calls between marks, in order; empty when there are no marks.
-pub(super) fn marked(text: &str, knows: &dyn Fn(&str) -> bool) -> Vec<Call> {
+///
+/// # Errors
+/// When a call is cut off.
+pub(super) fn marked(text: &str, knows: &dyn Fn(&str) -> bool) -> Result<Vec<Call>, ReadFault> {
     let mut found = functions(text);
     if found.is_empty() {
         let marks = text.match_indices("[TOOL_CALLS]").take(MAX_CALLS);
         found = marks.filter_map(|(at, mark)| with_args(text.get(at + mark.len()..)?)).collect();
     }
     if !found.is_empty() {
-        return found;
+        return Ok(found);
     }
     for (mark, end) in MARKS {
         for (at, _) in text.match_indices(mark).take(MAX_CALLS) {
@@ -49,13 +52,17 @@ pub(super) fn marked(text: &str, knows: &dyn Fn(&str) -> bool) -> Vec<Call> {
             if read.is_empty() {
                 read = super::python::calls(inside, knows);
             }
+            if read.is_empty() && !found.is_empty() && inside.trim_start().starts_with(['{', '[']) {
+                // Half a plan is no plan.
+                return Err(ReadFault::Cut);
+            }
             found.append(&mut read);
         }
         if !found.is_empty() {
             break;
         }
     }
-    found
+    Ok(found)
 }
 
 /// `name[ARGS]{…}` behind a mark.
@@ -112,6 +119,7 @@ pub(super) fn actions(text: &str, knows: &dyn Fn(&str) -> bool) -> Vec<Call> {
     while let Some(line) = lines.next() {
         let Some((key, value)) = line.split_once(':') else { continue };
         match key.trim().to_lowercase().as_str() {
+            "action" | "tool" if value.contains('(') => found.extend(super::python::calls(value, knows)),
             "action" | "tool" if !value.trim().is_empty() => {
                 let name = value.trim().trim_matches(['`', '"', '[', ']']).to_owned();
                 found.push(Call { name, ..Call::default() });

@@ -151,15 +151,17 @@ impl<'a> Files<'a> {
         media.flat_map(names).any(|own| own == name || base(own) == base(name))
     }
 
-    /// The attachment that a name means: by its path or name, its last part, that without its ending, or a letter off; the
-    /// names, where several are meant.
+    /// The attachment that a name means: by its path or name, its last part, that without its ending, a letter off, or among
+    /// other words; the names, where several are meant.
     fn named(&self, name: &str, kind: Kind) -> Option<Result<String, Vec<String>>> {
         let of_kind = || self.of_kind(kind);
-        let tests: [fn(&str, &str) -> bool; 4] = [
+        let tests: [fn(&str, &str) -> bool; 5] = [
             |said, own| said == own,
             |said, own| base(said).eq_ignore_ascii_case(base(own)),
             |said, own| !stem(said).is_empty() && stem(said).eq_ignore_ascii_case(stem(own)),
             |said, own| is_near(&base(said).to_lowercase(), &base(own).to_lowercase()),
+            // "the base64 of photo.jpg"
+            |said, own| said.split([' ', '(', ')', '"']).any(|word| word.eq_ignore_ascii_case(base(own))),
         ];
         tests.iter().find_map(|is_meant| {
             let meant: Vec<&Resource> =

@@ -31,7 +31,8 @@ pub(super) struct Place<'a> {
 /// `$task0`, "output of task 0". A path may follow.
 static ANYWHERE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?i)<\s*generated\s*>\s*-?\s*#?(?P<tag>[0-9]+)",
+        r"(?i)<<\s*generated\s*>{0,2}\s*[-_]\s*(?P<double>[0-9]+)>{0,2}",
+        r"|<\s*generated\s*>\s*[-_]?\s*#?(?P<tag>[0-9]+)",
         r"|<\s*generated\s*-\s*(?P<closed>[0-9]+)\s*>",
         r"|(?P<bare><\s*generated\s*>)",
         r"|\$\{(?P<shell>[^{}\n]{1,80})\}",
@@ -40,7 +41,7 @@ static ANYWHERE: LazyLock<Regex> = LazyLock::new(|| {
         r"|\bgenerated[-_](?P<word>[0-9]+)\b",
         r"|#E(?P<evidence>[0-9]+)\b",
         r"|\$(?P<dollar>(?:task|step|node|output|result)[_-]?[0-9]+)\b",
-        r"|\b(?P<phrase>(?:the )?(?:output|result|response|caption|text|answer)s? (?:of|from) (?:the )?(?:task|step|node|action) #?[0-9]+)\b",
+        r"|\b(?P<phrase>(?:the )?(?:output|result|response|caption|text|answer)s? (?:of|from) (?:the )?(?:task|step|node|action) #?[0-9]+)\b(?:\.$)?",
         r"|\b(?P<owned>(?:task|step|node|action)[ _-]?[0-9]+(?:'s|’s)?[ _-](?:output|result|response))\b",
     ))
     .expect("the pattern of references is valid")
@@ -62,7 +63,7 @@ pub(super) fn numbers(text: &str) -> Vec<i64> {
             .collect::<Vec<_>>()
     };
     let whole = WHOLE.captures(text.trim()).and_then(|found| found.name("dollar").map(|part| part.as_str().to_owned()));
-    ["tag", "closed", "shell", "template", "angle", "after", "word", "evidence", "dollar", "phrase", "owned"]
+    ["double", "tag", "closed", "shell", "template", "angle", "after", "word", "evidence", "dollar", "phrase", "owned"]
         .iter()
         .flat_map(|name| within(name))
         .chain(whole)
@@ -94,7 +95,8 @@ impl Place<'_> {
             let part = |name: &str| found.name(name).map(|part| part.as_str());
             let number = |name: &str| part(name).and_then(|digits| digits.parse::<i64>().ok());
             let is_canonical = part("tag").is_some() || part("closed").is_some();
-            let (denoted, must_be_one) = if let Some(number) = number("tag").or_else(|| number("closed")) {
+            let tagged = number("tag").or_else(|| number("closed")).or_else(|| number("double"));
+            let (denoted, must_be_one) = if let Some(number) = tagged {
                 (Some(self.labels.number(number, self.at, true)), true)
             } else if part("bare").is_some() {
                 // The check binds it to the nearest task that gives what is needed.

@@ -270,7 +270,12 @@ impl Mender<'_> {
     fn cut(&mut self) -> Result<(), Stop> {
         let Some(keep) = self.keep.take() else { return Err(Stop::Cut) };
         let blank_rest = self.text.get(keep.at..self.at).is_some_and(|rest| rest.trim().trim_matches(',').is_empty());
-        self.note(if blank_rest { Mend::Brackets } else { Mend::Cut });
+        let ends_in_list = keep.open.iter().any(|object| !object);
+        self.note(match (blank_rest, ends_in_list) {
+            (true, true) => Mend::Unclosed,
+            (true, false) => Mend::Brackets,
+            (false, _) => Mend::Cut,
+        });
         self.out.truncate(keep.out);
         for object in keep.open.iter().rev() {
             self.out.push(if *object { '}' } else { ']' });

@@ -1,63 +1,11 @@
-//! Replies of planners and the plans that they must become, or the faults: `replies/*.yaml`, whose first lines say what the
-//! columns are.
+//! Replies of planners and the plans that they must become, or the faults: the cases of `jarvis_testing::replies`.
 
 use std::collections::BTreeSet;
 
-use jarvis_plan::{Fault, Kind, Limits, Plan, Request, Resource, Source, Tool, Vocabulary, check};
+use jarvis_plan::{Fault, Kind, Limits, Plan, Request, Resource, Source, Vocabulary, check};
 use jarvis_prompt::plan::{Scope, read_plan};
-use jarvis_testing::rows;
-use serde::Deserialize;
+use jarvis_testing::replies::{self, Case, cases};
 use serde_json::{Map, Value};
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Case {
-    name: String,
-    family: String,
-    class: String,
-    tools: String,
-    request: String,
-    #[serde(default)]
-    attachments: Vec<String>,
-    reply: String,
-    #[serde(default)]
-    plan: Option<Vec<Wanted>>,
-    #[serde(default)]
-    faults: Vec<WantedFault>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Wanted {
-    task: String,
-    #[serde(default)]
-    args: Map<String, Value>,
-    #[serde(default)]
-    dep: Option<Vec<u32>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum WantedFault {
-    /// `unreadable`
-    Whole(String),
-    Of {
-        task: u32,
-        kind: String,
-        #[serde(default)]
-        arg: Option<String>,
-    },
-}
-
-const FILES: [(&str, &str); 1] = [("first", include_str!("replies/first.yaml"))];
-
-fn cases() -> Vec<Case> {
-    FILES.iter().flat_map(|(_, file)| rows(file, "cases")).collect()
-}
-
-fn tools(set: &str) -> Vec<Tool> {
-    rows(include_str!("replies/tools.yaml"), set)
-}
 
 fn request(case: &Case) -> Request {
     let attachment = |name: &String| {
@@ -119,7 +67,7 @@ fn differences(case: &Case, plan: &Plan) -> Vec<String> {
     }
     let mut faulty = BTreeSet::new();
     for fault in &case.faults {
-        let WantedFault::Of { task: at, kind: wanted, arg: of } = fault else {
+        let replies::Fault::Of { task: at, kind: wanted, arg: of } = fault else {
             found.push("a plan, where none was wanted".to_owned());
             continue;
         };
@@ -152,12 +100,11 @@ fn differences(case: &Case, plan: &Plan) -> Vec<String> {
 }
 
 fn differs(case: &Case) -> Vec<String> {
-    let vocabulary = Vocabulary::new(tools(&case.tools));
+    let vocabulary = Vocabulary::new(replies::tools(&case.tools));
     let request = request(case);
-    let is_unreadable = matches!(case.faults.as_slice(), [WantedFault::Whole(word)] if word == "unreadable");
     match read_plan(&case.reply, Scope { tools: &vocabulary, request: &request, exists: &|_| false }) {
         Ok(draft) => differences(case, &check(&draft, &vocabulary, Limits::default())),
-        Err(_) if is_unreadable => Vec::new(),
+        Err(_) if case.is_unreadable() => Vec::new(),
         Err(error) => vec![format!("unreadable: {error}")],
     }
 }
@@ -185,10 +132,10 @@ fn every_reply_becomes_the_plan_that_it_means() {
 #[test]
 fn the_table_is_wide_enough() {
     let cases = cases();
-    assert!(cases.len() >= 50, "{}", cases.len());
+    assert!(cases.len() >= 300, "{}", cases.len());
     let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
     assert_eq!(names.len(), cases.len(), "names are unique");
     for family in ["llama", "qwen", "gemma", "phi", "mistral"] {
-        assert!(cases.iter().filter(|case| case.family == family).count() >= 5, "{family}");
+        assert!(cases.iter().filter(|case| case.family == family).count() >= 45, "{family}");
     }
 }

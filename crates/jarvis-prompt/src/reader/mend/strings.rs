@@ -170,7 +170,8 @@ impl Mender<'_> {
                     self.out.push_str("\\\\u");
                 }
             },
-            '\'' | '`' => {
+            // Markdown escapes the underscore.
+            '\'' | '`' | '_' => {
                 self.note(Mend::Quotes);
                 self.out.push(next);
             }
