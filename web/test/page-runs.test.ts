@@ -259,3 +259,31 @@ test("without a choice of pipelines none is shown", () =>
     await phase(page, "done").waitFor();
     await amount(page, ".choose-pipeline", 0);
   }));
+
+test("a call that changes something waits for the person, who sees what and from where", () =>
+  on({}, async (page, mock) => {
+    await ask(page, "reserve article 17");
+    const card = page.locator(".leave");
+    await card.waitFor();
+    const words = await card.innerText();
+    for (const wanted of ["Task 1", "shop/reserve", "article", "17", "the request"])
+      assert.ok(words.includes(wanted), wanted);
+    await card.getByRole("button", { name: "Change the arguments" }).click();
+    await card.getByRole("textbox").fill("{");
+    await card.getByRole("button", { name: "Allow" }).click();
+    await card.getByRole("alert").waitFor();
+    assert.ok(!mock.calls.some((c) => c.path.includes("/approvals/")), "nothing is sent that is not JSON");
+    await card.getByRole("textbox").fill('{"article": 18}');
+    await card.getByRole("button", { name: "Allow" }).click();
+    await phase(page, "done").waitFor();
+    await card.waitFor({ state: "detached" });
+    const sent = mock.calls.find((c) => c.path.includes("/approvals/"))?.body;
+    assert.deepEqual(sent, { decision: "approve", arguments: { article: 18 } });
+  }));
+
+test("what the person refuses is not done", () =>
+  on({}, async (page) => {
+    await ask(page, "reserve article 17");
+    await page.locator(".leave").getByRole("button", { name: "Refuse" }).click();
+    await stateOf(page, 0, "failed");
+  }));

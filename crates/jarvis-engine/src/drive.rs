@@ -29,16 +29,18 @@ use crate::{Engine, Job, Limits, Unresolved};
 
 /// Runs the tasks that arrive, until their sender is dropped and every task has finished.
 ///
-/// All batches come from one plan: ids are unique, and what a task waits for is in the plan.
+/// All batches come from one plan: ids are unique, and what a task waits for is in the plan. Tasks that ended before are
+/// part of it and are left alone.
 pub(crate) fn drive<'a>(
     mut batches: UnboundedReceiver<Vec<Task>>,
     engine: Engine,
+    ended: Vec<Outcome>,
     finished: Finished<'a>,
 ) -> Pin<Box<dyn Future<Output = Vec<Outcome>> + Send + 'a>> {
     Box::pin(async move {
         let cancel = engine.cancel.clone();
         let mut cancelled = pin!(cancel.cancelled());
-        let mut driver = Driver::new(engine, finished);
+        let mut driver = Driver::new(engine, ended, finished);
         let mut timer = pin!(sleep_until(driver.run_deadline));
         let mut open = true;
         loop {
@@ -141,7 +143,7 @@ struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    fn new(engine: Engine, finished: Finished<'a>) -> Driver<'a> {
+    fn new(engine: Engine, ended: Vec<Outcome>, finished: Finished<'a>) -> Driver<'a> {
         let stop = engine.cancel.child_token();
         let limits = Limits { concurrency: engine.limits.concurrency.max(1), ..engine.limits };
         Driver {
@@ -151,7 +153,7 @@ impl<'a> Driver<'a> {
             stop,
             schedule: Schedule::new(),
             nodes: HashMap::new(),
-            outcomes: BTreeMap::new(),
+            outcomes: ended.into_iter().map(|outcome| (outcome.id, outcome)).collect(),
             to_select: VecDeque::new(),
             to_perform: VecDeque::new(),
             selecting: 0,
@@ -174,6 +176,10 @@ impl<'a> Driver<'a> {
         self.schedule.extend(tasks.iter().zip(barriers.iter().map(Vec::as_slice)));
         for ((task, effect), barrier) in tasks.into_iter().zip(effects).zip(barriers) {
             let id = task.id;
+            if self.outcomes.contains_key(&id) {
+                self.schedule.finish(id);
+                continue;
+            }
             let mut node = Node::new(task, effect, barrier);
             match &self.engine.selector {
                 None => node.choice = Choice::Unneeded,

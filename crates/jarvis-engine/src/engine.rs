@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use jarvis_plan::{
-    Candidate, Draft, ErrorCode, Limits as PlanLimits, Outcome, Plan, Request, Task, TaskError, TaskId, Vocabulary,
+    Candidate, Draft, Effect, ErrorCode, Limits as PlanLimits, Outcome, Plan, Request, Task, TaskError, TaskId,
+    Vocabulary,
 };
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -129,6 +130,11 @@ impl Engine {
         Engine { gate, ..self }
     }
 
+    /// Whether performing a task changes something.
+    pub fn changes(&self, task: &Task) -> bool {
+        self.gate.effect(task) != Effect::Reads
+    }
+
     /// The request that the graph is for; workers see it.
     #[must_use]
     pub fn request(self, request: Arc<Request>) -> Engine {
@@ -166,14 +172,19 @@ impl Engine {
     /// have not finished then get a [`ErrorCode::Timeout`] or a [`Status::Cancelled`](jarvis_plan::Status::Cancelled)
     /// outcome. Dropping the future ends all work.
     pub async fn run(&self, plan: &Plan) -> Run {
+        self.run_from(plan, Vec::new()).await
+    }
+
+    /// Goes on with a plan of which some tasks have ended before: those are not performed again, and not reported.
+    pub async fn run_from(&self, plan: &Plan, ended: Vec<Outcome>) -> Run {
         let batches = whole(plan).1;
-        Run { names: plan.names().clone(), outcomes: drive(batches, self.clone(), Box::new(|_| {})).await }
+        Run { names: plan.names().clone(), outcomes: drive(batches, self.clone(), ended, Box::new(|_| {})).await }
     }
 
     /// Runs a plan that grows: tasks start as they are added, and the run ends when the [`GrowingPlan`] is dropped and every
     /// task has finished. `finished` sees each outcome as it comes, so that the next tasks may follow from it.
     pub async fn run_growing(&self, growth: Growth, finished: impl FnMut(&Outcome) + Send) -> Vec<Outcome> {
-        drive(growth.0, self.clone(), Box::new(finished)).await
+        drive(growth.0, self.clone(), Vec::new(), Box::new(finished)).await
     }
 }
 

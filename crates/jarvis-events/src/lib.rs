@@ -34,8 +34,13 @@ struct Shared {
 impl Events {
     /// A stream for one run, and its reading end.
     pub fn channel(run_id: RunId) -> (Events, UnboundedReceiver<Event>) {
+        Events::resumed(run_id, 0, Usage::default())
+    }
+
+    /// A stream that goes on where another ended: its next number, and the usage so far.
+    pub fn resumed(run_id: RunId, seq: u64, usage: Usage) -> (Events, UnboundedReceiver<Event>) {
         let (sender, receiver) = unbounded_channel();
-        let shared = Shared { seq: 0, usage: Usage::default(), sender };
+        let shared = Shared { seq, usage, sender };
         (Events { run_id, shared: Arc::new(Mutex::new(shared)) }, receiver)
     }
 

@@ -14,8 +14,10 @@ use futures::future::BoxFuture;
 use jarvis_ask::{Ask, Events};
 use jarvis_chat::ChatModel;
 use jarvis_engine::{Engine, Gate, Limits, OpenGate, Selector, Worker};
-use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, report_end, resources, unplanned};
-use jarvis_plan::{Answer, AnswerResource, EventKind, Kind, Level, Outcome, Plan, Request, Tool, Vocabulary, export};
+use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, report_end, resources, unchanged, unplanned};
+use jarvis_plan::{
+    Answer, AnswerResource, Effect, EventKind, Kind, Level, Outcome, Plan, Request, Tool, Vocabulary, export,
+};
 use jarvis_planner::{Offline, Planner};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -166,14 +168,36 @@ impl HuggingGpt {
             }
             Planned::Tasks(plan) => plan,
         };
-        self.carry_out(request, plan, Arc::new(self.chooser(request, events)), events, cancel, began).await
+        let chooser = Arc::new(self.chooser(request, events));
+        self.carry_out(request, plan, Vec::new(), chooser, events, cancel, began).await
     }
 
-    /// Stages 2 to 4 of a plan, with whoever chooses.
+    /// Goes on with a run that ended between two tasks, such as with its process: those that have ended are not performed
+    /// again. The stream of `events` goes on where it ended.
+    ///
+    /// # Errors
+    /// As for [`HuggingGpt::run`].
+    pub async fn resume(
+        &self,
+        request: Arc<Request>,
+        plan: Plan,
+        ended: Vec<Outcome>,
+        events: &Events,
+        cancel: CancellationToken,
+    ) -> Result<Run, RunError> {
+        let began = Instant::now();
+        let chooser = Arc::new(self.chooser(&request, events));
+        let run = self.carry_out(&request, plan, ended, chooser, events, &cancel, began).await;
+        report_end(run, events, began)
+    }
+
+    /// Stages 2 to 4 of a plan, with whoever chooses, but for the tasks that have ended.
+    #[allow(clippy::too_many_arguments, reason = "all that a run is made of")]
     pub(crate) fn carry_out<'a>(
         &'a self,
         request: &'a Arc<Request>,
         plan: Plan,
+        ended: Vec<Outcome>,
         selector: Arc<dyn Selector>,
         events: &'a Events,
         cancel: &'a CancellationToken,
@@ -182,7 +206,7 @@ impl HuggingGpt {
         async move {
             let allowed = self.settings.engine.run_timeout;
             let left = allowed.saturating_sub(began.elapsed());
-            let outcomes = self.execute_within(request, &plan, selector, events, cancel.clone(), left).await;
+            let outcomes = self.execute_within(request, &plan, ended, selector, events, cancel.clone(), left).await;
             self.log_failures(request, &plan, &outcomes, events);
             // The answer has a little time of its own, so that a run that used up its deadline still ends in words.
             let left = allowed.saturating_sub(began.elapsed()).max(ANSWER_TIME.min(allowed));
@@ -203,7 +227,8 @@ impl HuggingGpt {
                     "during": began.elapsed().as_secs_f64(), "op": "response",
                 }),
             );
-            let unplanned = unplanned(&plan);
+            let mut unplanned = unplanned(&plan);
+            unplanned.extend(unchanged(&plan, &outcomes, |task| self.gate.effect(task) != Effect::Reads));
             Ok(Run { plan, outcomes, answer, conversation: false, unplanned, cancelled: cancel.is_cancelled() })
         }
         .boxed()
@@ -225,10 +250,12 @@ impl HuggingGpt {
         }
     }
 
+    #[allow(clippy::too_many_arguments, reason = "all that a run is made of")]
     pub(crate) fn execute_within<'a>(
         &'a self,
         request: &'a Arc<Request>,
         plan: &'a Plan,
+        ended: Vec<Outcome>,
         selector: Arc<dyn Selector>,
         events: &'a Events,
         cancel: CancellationToken,
@@ -243,7 +270,7 @@ impl HuggingGpt {
                 .events(events.clone())
                 .limits(Limits { run_timeout, ..self.settings.engine })
                 .cancelled_by(cancel)
-                .run(plan)
+                .run_from(plan, ended)
                 .await
                 .into_outcomes()
         }

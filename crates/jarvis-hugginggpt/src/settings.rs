@@ -36,7 +36,7 @@ impl Default for Settings {
             reserve_tokens: 800,
             parse_bias: Some(0.1),
             choose_bias: Some(5.0),
-            structured: false,
+            structured: true,
             num_candidates: 5,
             max_description: 100,
             stream_answer: true,

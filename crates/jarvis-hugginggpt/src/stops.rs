@@ -47,7 +47,7 @@ impl HuggingGpt {
             Planned::Tasks(plan) => {
                 let left = self.settings.engine.run_timeout.saturating_sub(began.elapsed());
                 let chooser = Arc::new(self.chooser(&request, events));
-                self.execute_within(&request, plan, chooser, events, cancel.clone(), left).await
+                self.execute_within(&request, plan, Vec::new(), chooser, events, cancel.clone(), left).await
             }
             Planned::Conversation(..) => Vec::new(),
         };

@@ -8,7 +8,9 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use indexmap::IndexMap;
 use jarvis_catalogue::Host;
 use jarvis_engine::{Gate, Job};
-use jarvis_plan::{Approval, Arg, Effect, ErrorCode, EventKind, Request, RunId, Task, TaskError, TaskId, text_of};
+use jarvis_plan::{
+    Approval, Arg, Effect, ErrorCode, EventKind, Place, Request, RunId, Task, TaskError, TaskId, text_of,
+};
 use jarvis_tools::Registry;
 use serde::Deserialize;
 use serde_json::Value;
@@ -96,6 +98,46 @@ pub enum Decision {
 pub trait Approver: Send + Sync {
     /// Asks about one call. It may take as long as a person takes.
     async fn ask(&self, run: &RunId, asked: &Approval) -> Decision;
+
+    /// Where the run waits for the answer, see [`Approval::place`].
+    fn place(&self, _run: &RunId, _task: TaskId) -> Option<Place> {
+        None
+    }
+
+    /// Whether the question was put before, by a run that goes on now, and waits for its answer still.
+    fn has_asked(&self, _run: &RunId, _asked: &Approval) -> bool {
+        false
+    }
+
+    /// Waits until it is on record that the call of a task was allowed; only then is it made, so that nobody is asked about it
+    /// again.
+    ///
+    /// # Errors
+    /// Why it cannot be recorded.
+    async fn record(&self, _run: &RunId, _task: TaskId) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// The most characters of an argument that a question shows.
+const SHOWN: usize = 400;
+
+/// The question about a call, in words: what would be called, with what, and where that came from.
+pub fn question(asked: &Approval) -> String {
+    let does = match asked.effect {
+        Effect::Reads => "reads something",
+        Effect::Writes => "changes something",
+        Effect::Destroys => "removes something",
+    };
+    let mut text = format!("Task {} calls `{}`, which {does}:\n", asked.task.0 + 1, asked.tool);
+    for (name, value) in &asked.arguments {
+        let value = value.to_string();
+        let shown: String = value.chars().take(SHOWN).collect();
+        let more = if shown.len() < value.len() { "…" } else { "" };
+        let from = asked.sources.get(name).map_or("the plan", String::as_str);
+        text.push_str(&format!("  {name}: {shown}{more}  (from {from})\n"));
+    }
+    text
 }
 
 /// Where nobody can be asked.
@@ -172,27 +214,32 @@ impl Gate for Gatekeeper {
             effect,
             arguments: job.args.clone(),
             sources: sources(&job.task, &job.args, &job.request),
+            place: self.approver.place(run, job.task.id),
         };
-        job.events.emit(EventKind::ApprovalNeeded { approval: asked.clone() });
+        if !self.approver.has_asked(run, &asked) {
+            job.events.emit(EventKind::ApprovalNeeded { approval: asked.clone() });
+        }
         let decision = self.approver.ask(run, &asked).await;
         let given = |approved: bool| EventKind::ApprovalGiven { id: asked.task, tool: tool.clone(), approved };
-        match decision {
-            Decision::Approve { arguments } => {
-                job.events.emit(given(true));
-                Ok(arguments.unwrap_or_else(|| job.args.clone()))
-            }
+        let args = match decision {
+            Decision::Approve { arguments } => arguments.unwrap_or_else(|| job.args.clone()),
             Decision::ApproveAlways => {
                 self.always().insert((run.clone(), tool.clone()));
-                job.events.emit(given(true));
-                Ok(job.args.clone())
+                job.args.clone()
             }
             Decision::Refuse { reason, hint } => {
                 job.events.emit(given(false));
                 let verb = if effect == Effect::Destroys { "removes something" } else { "changes something" };
                 let message = format!("`{tool}` {verb}, and was not called: {reason}");
-                Err(TaskError { code: ErrorCode::NotApproved, message, hint })
+                return Err(TaskError { code: ErrorCode::NotApproved, message, hint });
             }
-        }
+        };
+        job.events.emit(given(true));
+        self.approver.record(run, asked.task).await.map_err(|reason| {
+            let message = format!("`{tool}` was not called: that it was allowed could not be recorded ({reason})");
+            TaskError::new(ErrorCode::Internal, message)
+        })?;
+        Ok(args)
     }
 }
 

@@ -55,7 +55,7 @@ use jarvis_plan::Request;
 
 pub use context::{Limits, RunContext};
 pub use error::RunError;
-pub use run::{Run, not_done, report_end, resources, unplanned};
+pub use run::{Run, not_done, report_end, resources, unchanged, unplanned};
 
 /// A way to carry out a request.
 #[async_trait]

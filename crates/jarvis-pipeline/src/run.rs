@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use jarvis_catalogue::TaskOutput;
 use jarvis_events::Events;
-use jarvis_plan::{Answer, AnswerResource, EventKind, NoteKind, Outcome, Plan, TaskId};
+use jarvis_plan::{Answer, AnswerResource, ErrorCode, EventKind, NoteKind, Outcome, Plan, Task, TaskError, TaskId};
 
 use crate::RunError;
 
@@ -20,15 +20,17 @@ pub struct Run {
     pub answer: Answer,
     /// Whether the request was answered as conversation, without tasks.
     pub conversation: bool,
-    /// What was asked for and is not in the plan, or could never run, a sentence each without a full stop.
+    /// What was asked for and is not in the plan, or could never run, or was to change something and did not; a sentence each
+    /// without a full stop.
     pub unplanned: Vec<String>,
     /// Whether the run was cancelled. Outcomes and answer then cover what was done before.
     pub cancelled: bool,
 }
 
 impl Run {
-    /// Whether the request was carried out: all of it was planned, and at least one task succeeded, or it was answered in
-    /// conversation. Of several tasks some may have failed, of which the answer tells first.
+    /// Whether the request was carried out: all of it was planned, all that was to change something did, and at least one task
+    /// succeeded, or it was answered in conversation. Of several tasks that only read some may have failed, of which the answer
+    /// tells first.
     pub fn ok(&self) -> bool {
         let done = self.conversation || self.outcomes.iter().any(Outcome::succeeded);
         !self.cancelled && self.unplanned.is_empty() && done
@@ -82,11 +84,26 @@ pub fn not_done(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     let is_faulty = |id: TaskId| plan.task(id).is_some_and(|task| !task.faults.is_empty());
     let failed =
         outcomes.iter().filter(|outcome| !outcome.succeeded() && !used.contains(&outcome.id) && !is_faulty(outcome.id));
-    let failed = failed.map(|outcome| {
-        let why = outcome.error.as_ref().map_or(outcome.status.as_str(), |error| error.message.as_str());
-        format!("task {} (`{}`): {why}", outcome.id.0 + 1, outcome.task)
-    });
-    unplanned(plan).into_iter().chain(failed).collect()
+    unplanned(plan).into_iter().chain(failed.map(in_words)).collect()
+}
+
+/// What was to change something and did not, a sentence each: `changes` says whether a task does.
+pub fn unchanged(plan: &Plan, outcomes: &[Outcome], changes: impl Fn(&Task) -> bool) -> Vec<String> {
+    let is_open = |outcome: &&Outcome| {
+        let task = plan.task(outcome.id).filter(|task| task.faults.is_empty());
+        !outcome.succeeded() && task.is_some_and(&changes)
+    };
+    outcomes.iter().filter(is_open).map(in_words).collect()
+}
+
+/// Why a task did not succeed; what was not allowed says how it would be.
+fn in_words(outcome: &Outcome) -> String {
+    let why = match &outcome.error {
+        None => outcome.status.as_str().to_owned(),
+        Some(TaskError { code: ErrorCode::NotApproved, message, hint: Some(hint) }) => format!("{message}; {hint}"),
+        Some(error) => error.message.clone(),
+    };
+    format!("task {} (`{}`): {why}", outcome.id.0 + 1, outcome.task)
 }
 
 /// The files that tasks made, in task order, without repeats.

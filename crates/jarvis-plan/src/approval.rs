@@ -19,4 +19,16 @@ pub struct Approval {
     pub arguments: IndexMap<String, Value>,
     /// Where each argument came from, in words: `the request`, `task 1`, `attached file`, `the plan`.
     pub sources: IndexMap<String, String>,
+    /// Where the run waits for the answer. None where whoever is asked answers at once.
+    #[serde(flatten)]
+    pub place: Option<Place>,
+}
+
+/// Where a run waits for an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The path of the server where it is given.
+    pub answer: String,
+    /// Whether the run goes on when its process ends while it waits.
+    pub resumes: bool,
 }

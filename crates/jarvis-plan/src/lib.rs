@@ -35,7 +35,7 @@ mod vocabulary;
 mod words;
 
 pub use answer::{Answer, AnswerResource, Request, Role, Turn};
-pub use approval::Approval;
+pub use approval::{Approval, Place};
 pub use arg::{Arg, DraftRef, Named, Piece, text_of};
 pub use builder::{GraphBuilder, GraphError, Out, out};
 pub use check::{Limits, check};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use jarvis_ask::{Ask, AskError, TemplateError, Trim, conversation_levels};
 use jarvis_chat::{ChatReply, Message};
-use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, resources};
+use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, resources, unchanged};
 use jarvis_plan::{Answer, EventKind, Level, Limits, Request, Role, Source, Turn};
 use serde_json::{Value, json};
 
@@ -55,7 +55,9 @@ impl Rewoo {
             WithModel { ask: ask.clone(), prompts: Arc::clone(&self.prompts), tools: Arc::clone(cx.engine.worker()) };
         let limits = jarvis_engine::Limits { run_timeout: allowed.saturating_sub(began.elapsed()), ..cx.limits.engine };
         let engine = cx.engine.clone().with_worker(Arc::new(worker)).resolver(Arc::new(ByEvidence));
-        let outcomes = engine.request(Arc::clone(request)).limits(limits).run(&blueprint.plan).await.into_outcomes();
+        let engine = engine.request(Arc::clone(request)).limits(limits);
+        let outcomes = engine.run(&blueprint.plan).await.into_outcomes();
+        let unplanned = unchanged(&blueprint.plan, &outcomes, |task| engine.changes(task));
         let left = allowed.saturating_sub(began.elapsed()).max(ANSWER_TIME.min(allowed));
         let solved = async { Ok(solve::write(ask, &self.prompts, request, &blueprint, &outcomes).await) };
         let text = match cx.within(left, solved).await {
@@ -65,9 +67,10 @@ impl Rewoo {
             Ok(Err(error)) => self.unsolved(cx, &blueprint, &outcomes, &error),
             Err(error) => self.unsolved(cx, &blueprint, &outcomes, &error),
         };
-        let answer = Answer { text, resources: resources(&outcomes), notes: Vec::new() };
+        let undone: String = unplanned.iter().map(|what| format!("Not done: {what}\n\n")).collect();
+        let answer = Answer { text: undone + &text, resources: resources(&outcomes), notes: Vec::new() };
         let cancelled = cx.cancel.is_cancelled();
-        Ok(Run { plan: blueprint.plan, outcomes, answer, conversation: false, unplanned: Vec::new(), cancelled })
+        Ok(Run { plan: blueprint.plan, outcomes, answer, conversation: false, unplanned, cancelled })
     }
 
     /// Asks for a plan, and once more with its faults. A second plan is carried out with the faults it has.

@@ -22,7 +22,9 @@ use utoipa_axum::routes;
 use crate::error::ApiError;
 use crate::guard;
 use crate::mcp;
-use crate::routes::{decisions, health, media, models, openai, page, pipeline, plans, runs, session, upload};
+use crate::routes::{
+    approvals, decisions, health, media, models, openai, page, pipeline, plans, runs, session, upload,
+};
 use crate::state::Server;
 
 /// How long a client may take between two pieces of a body.
@@ -51,6 +53,7 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .routes(routes!(runs::show))
         .routes(routes!(runs::follow))
         .routes(routes!(runs::cancel))
+        .routes(routes!(approvals::decide))
         .routes(routes!(models::models))
         .routes(routes!(openai::models))
         .routes(routes!(media::picture))

@@ -4,6 +4,7 @@
 //! What a request means, and how it is executed, is the pipelines' business.
 
 mod app;
+mod desk;
 mod error;
 mod extract;
 mod grpc;
@@ -28,10 +29,11 @@ use futures::future::BoxFuture;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+pub use desk::Desk;
 pub use grpc::{GrpcOptions, GrpcTls};
 pub use listen::bind;
 pub use options::{CallerPolicy, Options};
-pub use state::{CallerModel, Check, MakeContext, MakePipeline, Named, Parts};
+pub use state::{CallerModel, Check, CheckCall, MakeContext, MakePipeline, Named, Parts};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -106,6 +108,7 @@ pub fn serve(
         }
         let (connections, write, drain) = (options.max_connections, options.write_timeout, options.drain);
         let server = state::Server::new(parts, options);
+        server.runs.restore(&server.parts.pipeline).await;
         let (runs, stopped) = (Arc::clone(&server.runs), stop.clone());
         let drained = async move {
             stopped.cancelled().await;

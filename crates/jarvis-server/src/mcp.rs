@@ -8,6 +8,7 @@
 mod args;
 mod calls;
 mod content;
+mod leave;
 mod progress;
 mod tools;
 

@@ -12,7 +12,7 @@ use crate::runs::{CancelOnDrop, Ended, Keep, Started};
 use crate::sse;
 use crate::state::Server;
 use crate::wire::ask::Ask;
-use crate::wire::reply::AnswerReply;
+use crate::wire::reply::{AnswerReply, Answered, WaitingReply};
 
 /// A request, and the configured pipeline for it: the server's, or that of a caller with a model of their own.
 pub(crate) struct RunRequest {
@@ -31,9 +31,18 @@ impl RunRequest {
         Ok(RunRequest { planner: pipeline.planner_name(), pipeline, request })
     }
 
-    /// Starts the run of a pipeline of the table; of HuggingGPT unless another is named.
-    pub(crate) fn start(&self, server: &Server, name: Option<&str>) -> Result<Started<RunResult>, ApiError> {
-        let named = server.pipeline(name.unwrap_or(jarvis_hugginggpt::NAME)).ok_or_else(|| {
+    /// Starts the run of a pipeline of the table; of HuggingGPT unless another is named. `can_wait` says whether whoever asks
+    /// can be asked for leave.
+    pub(crate) fn start(
+        &self,
+        server: &Server,
+        name: Option<&str>,
+        can_wait: bool,
+    ) -> Result<Started<RunResult>, ApiError> {
+        let name = name.unwrap_or(jarvis_hugginggpt::NAME);
+        let resumes = name == jarvis_hugginggpt::NAME && Arc::ptr_eq(&self.pipeline, &server.parts.pipeline);
+        let keep = if can_wait { Keep::Answerable { resumes } } else { Keep::Events };
+        let named = server.pipeline(name).ok_or_else(|| {
             let names: Vec<&str> = server.parts.pipelines.iter().map(|named| named.name).collect();
             ApiError::not_found("there is no such pipeline").hint(format!("the pipelines are: {}", names.join(", ")))
         })?;
@@ -41,9 +50,26 @@ impl RunRequest {
         let pipeline = pipeline.map_err(|reason| ApiError::internal("the pipeline cannot be made", &reason))?;
         let request = Arc::clone(&self.request);
         let (context, chat) = (Arc::clone(&server.parts.context), self.pipeline.chat.clone());
-        server.runs.start(&self.request.text, Keep::Events, move |events, cancel| async move {
+        server.runs.start(&self.request.text, keep, move |events, cancel| async move {
             pipeline.run(request, &context(chat, &events, cancel)).await
         })
+    }
+
+    /// Waits for the end of a run of this request and replies with its answer; or until it waits for leave, and replies with
+    /// what it waits for.
+    pub(crate) async fn answer_or_wait(
+        &self,
+        server: &Server,
+        started: Started<RunResult>,
+    ) -> Result<Answered, ApiError> {
+        let live = Arc::clone(&started.live);
+        tokio::select! {
+            biased;
+            answer = self.answer(started) => Ok(Answered::Done(Box::new(answer?))),
+            Some(waiting) = server.runs.desk().waits(&live.run_id) => {
+                Ok(Answered::Waiting(WaitingReply { run_id: live.run_id.0.clone(), status: "waiting", waiting }))
+            }
+        }
     }
 
     /// Waits for the end of a run of this request and replies with its answer.

@@ -1,5 +1,6 @@
 //! The routes: each turns a wire twin into words, calls the pipeline, and turns what comes into a wire twin.
 
+pub(crate) mod approvals;
 pub(crate) mod decisions;
 pub(crate) mod health;
 pub(crate) mod media;

@@ -2,6 +2,7 @@
 //! pipeline's business.
 
 mod log;
+mod restore;
 mod slots;
 
 use std::collections::HashMap;
@@ -14,26 +15,35 @@ use axum::http::StatusCode;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_engine::Events;
-use jarvis_plan::{EventKind, RunId, Usage};
+use jarvis_plan::{Approval, Event, EventKind, RunId, Usage};
 use jarvis_store::{Journal, RunStatus, RunSummary};
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
+use crate::desk::{Desk, Seat};
 use crate::error::ApiError;
 use crate::metrics::Metrics;
 
 pub(crate) use log::{Frame, Log};
-pub(crate) use slots::Slots;
+pub(crate) use slots::{Lease, Slots};
+
+use slots::Ticket;
 
 /// What a run does with its events and the token that cancels it.
 type Work<T> = Box<dyn FnOnce(Events, CancellationToken) -> BoxFuture<'static, T> + Send>;
 
-/// What is kept of a run after it ended.
+/// What is kept of a run after it ended, and whether its calls may wait for leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
     Events,
+    /// Its events; its calls may wait for leave, since whoever started it can be asked. `resumes` says whether it goes on when
+    /// the process ends meanwhile.
+    Answerable {
+        resumes: bool,
+    },
     /// Nothing: it only decided.
     Nothing,
 }
@@ -44,6 +54,8 @@ pub(crate) enum Lost {
     /// It was cancelled while it waited for its slot.
     Cancelled,
     Broken,
+    /// The server stops while it waits for leave; it goes on with the next one.
+    Suspended,
 }
 
 impl Lost {
@@ -51,13 +63,15 @@ impl Lost {
         match self {
             Lost::Cancelled => "cancelled",
             Lost::Broken => "internal",
+            Lost::Suspended => "stopping",
         }
     }
 
-    fn message(self) -> &'static str {
+    pub(crate) fn message(self) -> &'static str {
         match self {
             Lost::Cancelled => "the run was cancelled",
             Lost::Broken => "a part of jarvis failed; its log says where",
+            Lost::Suspended => "the server stops while the run waits for leave; it waits on when the server is back",
         }
     }
 }
@@ -67,6 +81,7 @@ impl From<Lost> for ApiError {
         let status = match lost {
             Lost::Cancelled => StatusCode::CONFLICT,
             Lost::Broken => StatusCode::INTERNAL_SERVER_ERROR,
+            Lost::Suspended => StatusCode::SERVICE_UNAVAILABLE,
         };
         ApiError::new(status, lost.code(), lost.message())
     }
@@ -81,7 +96,8 @@ pub(crate) struct Live {
     request: String,
     started_at_ms: u64,
     began: Instant,
-    waiting: AtomicBool,
+    queued: AtomicBool,
+    desk: Desk,
     tally: Mutex<Tally>,
 }
 
@@ -129,11 +145,27 @@ pub(crate) struct Runs {
     metrics: Arc<Metrics>,
     tasks: TaskTracker,
     closing: AtomicBool,
+    desk: Desk,
     me: Weak<Runs>,
 }
 
+/// Where a run begins: at its beginning, or where the journal says that it waits for leave.
+struct Begin {
+    run_id: RunId,
+    request: String,
+    started_at_ms: u64,
+    keep: Keep,
+    stream: (Events, UnboundedReceiver<Event>),
+    log: Log,
+    tally: Tally,
+    /// Whether its beginning is in the journal.
+    known: bool,
+    /// What it waits for.
+    asked: Vec<Approval>,
+}
+
 impl Runs {
-    pub(crate) fn new(slots: Slots, journal: Option<Arc<Journal>>, metrics: Arc<Metrics>) -> Arc<Runs> {
+    pub(crate) fn new(slots: Slots, journal: Option<Arc<Journal>>, metrics: Arc<Metrics>, desk: Desk) -> Arc<Runs> {
         Arc::new_cyclic(|me| Runs {
             live: Mutex::default(),
             slots,
@@ -141,6 +173,7 @@ impl Runs {
             metrics,
             tasks: TaskTracker::new(),
             closing: AtomicBool::new(false),
+            desk,
             me: Weak::clone(me),
         })
     }
@@ -155,84 +188,56 @@ impl Runs {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        self.start_boxed(request, keep, Box::new(|events, cancel| work(events, cancel).boxed()))
+        let run_id = RunId(uuid::Uuid::now_v7().to_string());
+        let begin = Begin {
+            stream: Events::channel(run_id.clone()),
+            run_id,
+            request: short(request),
+            started_at_ms: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64),
+            keep,
+            log: Log::new(),
+            tally: Tally::default(),
+            known: false,
+            asked: Vec::new(),
+        };
+        self.begin(begin, Box::new(|events, cancel| work(events, cancel).boxed()))
     }
 
-    fn start_boxed<T: Send + 'static>(&self, request: &str, keep: Keep, work: Work<T>) -> Result<Started<T>, ApiError> {
+    fn begin<T: Send + 'static>(&self, begin: Begin, work: Work<T>) -> Result<Started<T>, ApiError> {
         if self.closing.load(Ordering::Relaxed) {
             return Err(ApiError::stopping());
         }
         let Some(runs) = self.me.upgrade() else { return Err(ApiError::stopping()) };
-        let ticket = self.slots.ticket().ok_or_else(|| {
+        let ticket = if begin.known { Some(self.slots.another_ticket()) } else { self.slots.ticket() };
+        let ticket = ticket.ok_or_else(|| {
             self.metrics.refused.inc();
             ApiError::overloaded(1)
         })?;
+        let Begin { run_id, request, started_at_ms, keep, stream: (events, receiver), log, tally, known, asked } =
+            begin;
         let live = Arc::new(Live {
-            run_id: RunId(uuid::Uuid::now_v7().to_string()),
+            run_id,
             cancel: CancellationToken::new(),
-            log: Arc::new(Log::new()),
-            request: short(request),
-            started_at_ms: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64),
+            log: Arc::new(log),
+            request,
+            started_at_ms,
             began: Instant::now(),
-            waiting: AtomicBool::new(true),
-            tally: Mutex::default(),
+            queued: AtomicBool::new(true),
+            desk: self.desk.clone(),
+            tally: Mutex::new(tally),
         });
         self.lock().insert(live.run_id.clone(), Arc::clone(&live));
-        let journal = self.journal.clone().filter(|_| keep == Keep::Events);
+        let journal = self.journal.clone().filter(|_| keep != Keep::Nothing);
         let (sender, end) = oneshot::channel();
         let started = Started { live: Arc::clone(&live), end };
+        let lease = Arc::new(Lease::new(self.slots.clone()));
+        let seat = match keep {
+            Keep::Answerable { resumes } => Some(self.desk.seat(&live.run_id, Arc::clone(&lease), resumes, asked)),
+            Keep::Events | Keep::Nothing => None,
+        };
         self.tasks.spawn(async move {
-            let (events, mut receiver) = Events::channel(live.run_id.clone());
-            let relayed = {
-                let (live, runs, journal) = (Arc::clone(&live), Arc::clone(&runs), journal.clone());
-                async move {
-                    // A run that never began leaves nothing behind.
-                    let mut began = false;
-                    while let Some(event) = receiver.recv().await {
-                        began |= matches!(event.kind, EventKind::RunStarted { .. });
-                        live.tally.lock().unwrap_or_else(PoisonError::into_inner).count(&event.kind);
-                        if let Some(journal) = journal.as_ref().filter(|_| began) {
-                            journal.append(&event);
-                        }
-                        runs.metrics.observe(&event.kind);
-                        live.log.push(&event);
-                    }
-                }
-            };
-            let lived = async {
-                // A run that is not cancelled while it waits gets a slot in the end.
-                let slot = if let Some(slot) = ticket.try_now() {
-                    Some(ticket.with(slot))
-                } else {
-                    events.emit(EventKind::Queued { ahead: ticket.ahead() });
-                    tokio::select! {
-                        biased;
-                        () = live.cancel.cancelled() => None,
-                        slot = ticket.wait() => slot,
-                    }
-                };
-                live.waiting.store(false, Ordering::Relaxed);
-                let began = Instant::now();
-                let result = if slot.is_some() {
-                    let worked = AssertUnwindSafe(work(events.clone(), live.cancel.clone())).catch_unwind();
-                    worked.instrument(tracing::info_span!("run", run_id = %live.run_id)).await.map_err(|_| Lost::Broken)
-                } else {
-                    Err(Lost::Cancelled)
-                };
-                if let Err(lost) = &result {
-                    let ms = began.elapsed().as_millis() as u64;
-                    events.emit(EventKind::Error {
-                        code: lost.code().into(),
-                        message: lost.message().into(),
-                        hint: None,
-                        ms,
-                    });
-                }
-                drop(slot);
-                let ended = Ended { result, usage: events.usage(), ms: began.elapsed().as_millis() as u64 };
-                drop(events);
-                ended
-            };
+            let relayed = runs.relay(&live, journal.as_deref(), receiver, known);
+            let lived = live_on(&live, ticket, &lease, seat, events, work);
             let (ended, ()) = tokio::join!(lived, relayed);
             live.log.close();
             // The caller may have gone away.
@@ -249,6 +254,29 @@ impl Runs {
         Ok(started)
     }
 
+    /// Hands the events of a run to the journal, the metrics and whoever follows.
+    async fn relay(&self, live: &Live, journal: Option<&Journal>, mut receiver: UnboundedReceiver<Event>, known: bool) {
+        // A run that never began leaves nothing behind.
+        let mut began = known;
+        while let Some(event) = receiver.recv().await {
+            began |= matches!(event.kind, EventKind::RunStarted { .. });
+            live.tally.lock().unwrap_or_else(PoisonError::into_inner).count(&event.kind);
+            let journal = journal.filter(|_| began);
+            if let Some(journal) = journal {
+                journal.append(&event);
+            }
+            self.metrics.observe(&event.kind);
+            if let EventKind::ApprovalGiven { id, approved: true, .. } = event.kind {
+                let flushed = match journal {
+                    Some(journal) => journal.flush().await.map_err(|error| error.to_string()),
+                    None => Ok(()),
+                };
+                self.desk.recorded(&live.run_id, id, flushed);
+            }
+            live.log.push(&event);
+        }
+    }
+
     pub(crate) fn get(&self, run_id: &str) -> Option<Arc<Live>> {
         self.lock().get(&RunId(run_id.to_owned())).cloned()
     }
@@ -257,23 +285,29 @@ impl Runs {
         self.lock().len()
     }
 
-    /// Those that wait, which no journal knows.
-    pub(crate) fn waiting(&self) -> Vec<Arc<Live>> {
-        self.lock().values().filter(|live| live.is_waiting()).cloned().collect()
+    /// Those that wait for a slot, which no journal knows.
+    pub(crate) fn queued(&self) -> Vec<Arc<Live>> {
+        self.lock().values().filter(|live| live.is_queued()).cloned().collect()
     }
 
     pub(crate) fn running(&self) -> Vec<Arc<Live>> {
-        self.lock().values().filter(|live| !live.is_waiting()).cloned().collect()
+        self.lock().values().filter(|live| !live.is_queued()).cloned().collect()
+    }
+
+    pub(crate) fn desk(&self) -> &Desk {
+        &self.desk
     }
 
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Relaxed)
     }
 
-    /// Takes no more runs, and waits until none is left; after `drain` those left are cancelled.
+    /// Takes no more runs, and waits until none is left; after `drain` those left are cancelled. Runs that wait for leave are
+    /// left where they are, for the next process.
     pub(crate) async fn drain(&self, drain: std::time::Duration) {
         self.closing.store(true, Ordering::Relaxed);
         self.tasks.close();
+        self.desk.suspend();
         if tokio::time::timeout(drain, self.tasks.wait()).await.is_err() {
             let left: Vec<Arc<Live>> = self.lock().values().cloned().collect();
             tracing::warn!(runs = left.len(), "cancelling the runs that are still going on");
@@ -285,6 +319,54 @@ impl Runs {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, Arc<Live>>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The life of a run: it waits for its slot, works, and says how it ended if nothing else did.
+async fn live_on<T>(
+    live: &Live,
+    ticket: Ticket,
+    lease: &Lease,
+    seat: Option<Seat>,
+    events: Events,
+    work: Work<T>,
+) -> Ended<T> {
+    // A run that is not cancelled while it waits gets a slot in the end.
+    let slot = if let Some(slot) = ticket.try_now() {
+        Some(ticket.with(slot))
+    } else {
+        events.emit(EventKind::Queued { ahead: ticket.ahead() });
+        tokio::select! {
+            biased;
+            () = live.cancel.cancelled() => None,
+            slot = ticket.wait() => slot,
+        }
+    };
+    live.queued.store(false, Ordering::Relaxed);
+    let began = Instant::now();
+    let result = match slot {
+        None => Err(Lost::Cancelled),
+        Some(slot) => {
+            lease.hold(slot);
+            let suspended = seat.as_ref().map(|seat| seat.suspend.clone()).unwrap_or_default();
+            let worked = AssertUnwindSafe(work(events.clone(), live.cancel.clone())).catch_unwind();
+            let worked = worked.instrument(tracing::info_span!("run", run_id = %live.run_id));
+            tokio::select! {
+                biased;
+                () = suspended.cancelled() => Err(Lost::Suspended),
+                ended = worked => ended.map_err(|_| Lost::Broken),
+            }
+        }
+    };
+    match &result {
+        // Nothing is said, so that the journal has it as waiting.
+        Ok(_) | Err(Lost::Suspended) => {}
+        Err(lost) => {
+            let ms = began.elapsed().as_millis() as u64;
+            events.emit(EventKind::Error { code: lost.code().into(), message: lost.message().into(), hint: None, ms });
+        }
+    }
+    lease.give_back();
+    Ended { result, usage: events.usage(), ms: began.elapsed().as_millis() as u64 }
 }
 
 /// Characters of a request that lists show.
@@ -304,7 +386,11 @@ impl Live {
             run_id: self.run_id.clone(),
             started_at_ms: self.started_at_ms,
             request: self.request.clone(),
-            status: tally.ended.unwrap_or(RunStatus::Running),
+            status: tally.ended.unwrap_or(if self.pending().is_empty() {
+                RunStatus::Running
+            } else {
+                RunStatus::Waiting
+            }),
             tasks: tally.tasks,
             ok: tally.ok,
             failed: tally.failed,
@@ -312,12 +398,19 @@ impl Live {
         }
     }
 
-    pub(crate) fn is_waiting(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed)
+    /// Whether it waits for its slot.
+    pub(crate) fn is_queued(&self) -> bool {
+        self.queued.load(Ordering::Relaxed)
+    }
+
+    /// The calls that wait for leave.
+    pub(crate) fn pending(&self) -> Vec<Approval> {
+        self.desk.pending(&self.run_id)
     }
 }
 
-/// Cancels a run when it is dropped; held by the only caller that waits for the answer.
+/// Cancels a run when it is dropped, unless it waits for leave, which anybody may give; held by the only caller that waits for
+/// the answer.
 #[derive(Debug)]
 pub(crate) struct CancelOnDrop(Option<Arc<Live>>);
 
@@ -334,7 +427,7 @@ impl CancelOnDrop {
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        if let Some(live) = &self.0 {
+        if let Some(live) = self.0.as_ref().filter(|live| live.pending().is_empty()) {
             live.cancel.cancel();
         }
     }

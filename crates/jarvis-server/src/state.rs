@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 use utoipa::ToSchema;
 
+use crate::desk::Desk;
 use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::runs::{Runs, Slots};
@@ -29,6 +30,10 @@ pub struct Parts {
     pub pipelines: Vec<Named>,
     pub context: MakeContext,
     pub agent: Arc<Agent>,
+    /// Where calls wait for leave; the gate of the pipelines asks there.
+    pub desk: Desk,
+    /// Whether a tool takes these arguments; the error says what it takes.
+    pub check: CheckCall,
     /// Decides, with the configured catalogue.
     pub decisions: Decisions,
     /// Decides with the catalogue of this machine, whatever is configured.
@@ -59,6 +64,9 @@ pub type MakePipeline = Arc<dyn Fn(&Arc<HuggingGpt>) -> Result<Arc<dyn Pipeline>
 
 /// Makes the context of a run: with this chat model or without one, for these events, until it is cancelled.
 pub type MakeContext = Arc<dyn Fn(Option<Arc<dyn ChatModel>>, &Events, CancellationToken) -> RunContext + Send + Sync>;
+
+/// Whether a tool takes these arguments.
+pub type CheckCall = Arc<dyn Fn(&str, &serde_json::Value) -> Result<(), String> + Send + Sync>;
 
 /// A chat endpoint and key that a caller brings.
 #[derive(Debug, Clone)]
@@ -95,7 +103,7 @@ impl Server {
     pub(crate) fn new(parts: Parts, options: Options) -> Server {
         let metrics = Arc::new(Metrics::new());
         let slots = Slots::new(options.max_running, options.max_waiting);
-        let runs = Runs::new(slots, parts.journal.clone(), Arc::clone(&metrics));
+        let runs = Runs::new(slots, parts.journal.clone(), Arc::clone(&metrics), parts.desk.clone());
         Server(Arc::new(Inner { parts, options, runs, metrics, sessions: Sessions::default() }))
     }
 

@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 
 pub use self::error::JournalError;
 pub use self::read::{RunRecord, RunStatus, RunSummary};
+pub use self::write::is_cut;
 
 use self::presence::Writers;
 use self::write::{Message, Row, Writer};
@@ -106,6 +107,14 @@ impl Journal {
     /// [`JournalError::NotFound`], [`JournalError::Ambiguous`], or when the file cannot be read.
     pub fn run(&self, id: &str) -> Result<RunRecord, JournalError> {
         read::run(&self.path, &self.writers, id)
+    }
+
+    /// The runs that wait for leave and whose process has ended, the oldest first. Blocks.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn left_waiting(&self) -> Result<Vec<RunRecord>, JournalError> {
+        read::left_waiting(&self.path, &self.writers)
     }
 
     /// Reads the whole file and says what is wrong with it, if anything. Blocks; takes seconds for a large file.

@@ -185,6 +185,32 @@ impl Registry {
     /// # Errors
     /// When there is no such tool, it failed, it took too long, or it was cancelled.
     pub async fn call(&self, name: &str, input: &Value, scope: &Scope) -> Result<Observation, ToolError> {
+        self.check(name, input)?;
+        let Some(entry) = self.tools.get(name) else { return Err(self.unknown(name)) };
+        let called = AssertUnwindSafe(entry.tool.call(input, scope)).catch_unwind();
+        let done = tokio::select! {
+            biased;
+            () = scope.cancel.cancelled() => {
+                return Err(ToolError::new(ToolErrorKind::Timeout, "the call was cancelled"));
+            }
+            done = tokio::time::timeout(entry.timeout, called) => done,
+        };
+        match done {
+            Ok(Ok(Ok(observation))) => bounded(name, observation),
+            Ok(Ok(Err(error))) => Err(ToolError { message: cut(&error.message, MAX_CHARS, CUT_MARK), ..error }),
+            Ok(Err(_)) => Err(ToolError::new(ToolErrorKind::Unavailable, format!("`{name}` broke down"))),
+            Err(_) => {
+                let message = format!("`{name}` gave no answer within {} s", entry.timeout.as_secs_f64());
+                Err(ToolError::new(ToolErrorKind::Timeout, message))
+            }
+        }
+    }
+
+    /// Whether a tool takes this input, without calling it.
+    ///
+    /// # Errors
+    /// When there is no such tool, or what its schema says against the input.
+    pub fn check(&self, name: &str, input: &Value) -> Result<(), ToolError> {
         let Some(entry) = self.tools.get(name) else { return Err(self.unknown(name)) };
         if !input.is_object() {
             let message = format!("the input of `{name}` must be a JSON object, such as {}", entry.tool.spec().example);
@@ -205,23 +231,7 @@ impl Registry {
                 return Err(ToolError::new(ToolErrorKind::InvalidInput, message));
             }
         }
-        let called = AssertUnwindSafe(entry.tool.call(input, scope)).catch_unwind();
-        let done = tokio::select! {
-            biased;
-            () = scope.cancel.cancelled() => {
-                return Err(ToolError::new(ToolErrorKind::Timeout, "the call was cancelled"));
-            }
-            done = tokio::time::timeout(entry.timeout, called) => done,
-        };
-        match done {
-            Ok(Ok(Ok(observation))) => bounded(name, observation),
-            Ok(Ok(Err(error))) => Err(ToolError { message: cut(&error.message, MAX_CHARS, CUT_MARK), ..error }),
-            Ok(Err(_)) => Err(ToolError::new(ToolErrorKind::Unavailable, format!("`{name}` broke down"))),
-            Err(_) => {
-                let message = format!("`{name}` gave no answer within {} s", entry.timeout.as_secs_f64());
-                Err(ToolError::new(ToolErrorKind::Timeout, message))
-            }
-        }
+        Ok(())
     }
 }
 

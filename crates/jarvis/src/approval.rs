@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use clap::Args;
-use jarvis_net::text::cut;
-use jarvis_pipeline::approval::{Approver, Decision, Nobody};
-use jarvis_plan::{Approval, Effect, RunId};
+use jarvis_pipeline::approval::{Approver, Decision, Nobody, question};
+use jarvis_plan::{Approval, RunId};
 use tokio::sync::Mutex;
 
 use crate::printer::harmless;
@@ -31,21 +30,11 @@ pub(crate) fn at_this_machine() -> Arc<dyn Approver> {
     Arc::new(Nobody { hint: "add `--approve {}`, or `--yes` for all tools".to_owned() })
 }
 
-/// Who is asked by a server without a page of its own for it.
-pub(crate) fn for_callers() -> Arc<dyn Approver> {
-    Arc::new(Nobody {
-        hint: "whoever runs the server can allow it with `approved: [\"{}\"]` in its configuration".to_owned(),
-    })
-}
-
 /// Asks at the terminal, one question at a time.
 #[derive(Debug, Default)]
 struct Terminal {
     turn: Arc<Mutex<()>>,
 }
-
-/// The most characters of an argument that are shown.
-const SHOWN: usize = 400;
 
 #[async_trait]
 impl Approver for Terminal {
@@ -58,21 +47,6 @@ impl Approver for Terminal {
         });
         answered.await.unwrap_or_else(|_| refused("the question could not be asked"))
     }
-}
-
-/// The question: what would be called, with what, and where that came from.
-fn question(asked: &Approval) -> String {
-    let does = match asked.effect {
-        Effect::Reads => "reads something",
-        Effect::Writes => "changes something",
-        Effect::Destroys => "removes something",
-    };
-    let mut text = format!("Task {} calls `{}`, which {does}:\n", asked.task.0 + 1, asked.tool);
-    for (name, value) in &asked.arguments {
-        let from = asked.sources.get(name).map_or("the plan", String::as_str);
-        text.push_str(&format!("  {name}: {}  (from {from})\n", cut(&value.to_string(), SHOWN, "…")));
-    }
-    text
 }
 
 /// Asks until the answer is one.
@@ -101,28 +75,7 @@ fn refused(reason: &str) -> Decision {
 
 #[cfg(test)]
 mod tests {
-    use indexmap::IndexMap;
-    use jarvis_plan::TaskId;
-    use serde_json::json;
-
     use super::*;
-
-    #[test]
-    fn the_question_shows_the_real_call() {
-        let asked = Approval {
-            task: TaskId(1),
-            tool: "shop/reserve".into(),
-            effect: Effect::Writes,
-            arguments: IndexMap::from([("article".into(), json!(17)), ("note".into(), json!("x\u{1b}[2J"))]),
-            sources: IndexMap::from([("article".into(), "task 1".into())]),
-        };
-        let text = question(&asked);
-        assert_eq!(
-            text,
-            "Task 2 calls `shop/reserve`, which changes something:\n  article: 17  (from task 1)\n  note: \"x\\u001b[2J\"  \
-             (from the plan)\n"
-        );
-    }
 
     #[test]
     fn only_an_answer_is_one() {

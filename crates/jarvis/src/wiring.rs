@@ -22,7 +22,7 @@ use jarvis_chat::{ChatModel, OpenAi};
 use jarvis_engine::{Gate, Limits as EngineLimits};
 use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
 use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Settings};
-use jarvis_pipeline::approval::{Approve, Gatekeeper, Rules};
+use jarvis_pipeline::approval::{Approve, Approver, Gatekeeper, Rules};
 use jarvis_plan::Limits as PlanLimits;
 use jarvis_react::Agent;
 #[cfg(feature = "serve")]
@@ -73,13 +73,15 @@ impl App {
         global: &Global,
         printer: Printer,
     ) -> Result<App, Failure> {
-        App::build_naming(Naming::Disk, approval, global, printer).await
+        App::build_naming(Naming::Disk, approval, approval::at_this_machine(), global, printer).await
     }
 
-    /// Builds everything from flags, environment and file; template answers name files this way.
+    /// Builds everything from flags, environment and file; template answers name files this way, and this one is asked for
+    /// leave.
     pub(crate) async fn build_naming(
         naming: Naming,
         approval: &ApprovalArgs,
+        approver: Arc<dyn Approver>,
         global: &Global,
         printer: Printer,
     ) -> Result<App, Failure> {
@@ -108,7 +110,7 @@ impl App {
         let catalogue = catalogue(&config, printer)?;
         let prompts = Arc::new(prompts(&config)?);
         let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
-        let gate = gate(&config, approval, naming, &tools)?;
+        let gate = gate(&config, approval, approver, &tools)?;
         let agent = agent::build(&config, &tools, &media, model.clone(), Arc::clone(&gate))?;
         if let Some(unknown) = tools.unknown_tasks().first() {
             return Err(Failure::usage(format!("a tool is to serve `{unknown}`, and there is no such task type"))
@@ -132,6 +134,13 @@ impl App {
             let model = chat::for_caller(&base.config, caller, server)?;
             base.pipeline(Some(model)).map(Arc::new).map_err(|failure| failure.error().to_string())
         }
+    }
+
+    #[cfg(feature = "serve")]
+    /// Whether a tool of the configuration takes these arguments.
+    pub(crate) fn check_call(&self) -> jarvis_server::CheckCall {
+        let registry = Arc::clone(&self.base.tools.registry);
+        Arc::new(move |tool, arguments| registry.check(tool, arguments).map_err(|error| error.message))
     }
 
     pub(crate) fn new_run_id() -> String {
@@ -284,16 +293,17 @@ pub(crate) fn url(key: &str, text: &str) -> Result<Url, Failure> {
 }
 
 /// Who lets calls of tools that change something go on.
-fn gate(config: &Config, approval: &ApprovalArgs, naming: Naming, tools: &Tools) -> Result<Arc<dyn Gate>, Failure> {
+fn gate(
+    config: &Config,
+    approval: &ApprovalArgs,
+    approver: Arc<dyn Approver>,
+    tools: &Tools,
+) -> Result<Arc<dyn Gate>, Failure> {
     let approve = if approval.yes { Approve::Never } else { config.approve };
     let approved = config.approved.iter().chain(&approval.approve).map(String::as_str);
     let rules = Rules::new(approve, approved).map_err(|error| {
         Failure::usage(error).hint("`approved` and `--approve` take names of tools, or patterns such as `shop/*`")
     })?;
-    let approver = match naming {
-        Naming::Disk => approval::at_this_machine(),
-        Naming::Display => approval::for_callers(),
-    };
     let serving = tools.serving();
     let serving = serving.iter().map(|one| (one.model.task.as_str(), one.model.id.as_str()));
     Ok(Arc::new(Gatekeeper::new(Arc::clone(&tools.registry), serving, rules, approver)))
@@ -314,7 +324,7 @@ fn settings(config: &Config) -> Settings {
         reserve_tokens: config.planning.reserve_tokens,
         parse_bias: bias(config.logit_bias.parse_task),
         choose_bias: bias(config.logit_bias.choose_model),
-        structured: config.llm.structured,
+        structured: config.llm.structured.get().unwrap_or(true),
         num_candidates: config.num_candidate_models,
         max_description: config.max_description_length,
         stream_answer: true,

@@ -60,6 +60,17 @@ export async function cancel(runId: string): Promise<void> {
   await call(`/runs/${encodeURIComponent(runId)}/cancel`, postInit({}, "application/json"));
 }
 
+/** Answers a call that waits for leave. */
+export async function approve(
+  runId: string,
+  task: number,
+  decision: "approve" | "approve_always" | "refuse",
+  args?: Record<string, unknown>,
+): Promise<void> {
+  const body = args ? { decision, arguments: args } : { decision };
+  await call(`/runs/${encodeURIComponent(runId)}/approvals/${task}`, postInit(body, "application/json"));
+}
+
 export async function runs(limit: number): Promise<RunSummary[]> {
   const reply = decode.record(await getJson(`/runs?limit=${limit}`));
   return decode.list(reply.runs).map(decode.runSummary);

@@ -2,6 +2,7 @@
 // odd field becomes a harmless default, an event of an unknown kind becomes null.
 import type {
   AnswerResource,
+  Approval,
   Attachment,
   Attempt,
   Candidate,
@@ -146,6 +147,15 @@ const usage = (v: unknown): Usage => {
   return { calls, promptTokens: num(o.prompt_tokens), completionTokens: num(o.completion_tokens) };
 };
 
+const approval = (o: Json): Approval => ({
+  task: num(o.task, -1),
+  tool: str(o.tool),
+  effect: oneOf(o.effect, ["writes", "destroys"], "writes"),
+  args: record(o.arguments),
+  sources: args(o.sources),
+  here: typeof o.answer === "string",
+});
+
 /** An event, or null when its kind is unknown. `kind` is the `event:` line, used when the JSON does not repeat it. */
 export function event(v: unknown, kind?: string): RunEvent | null {
   const o = record(v);
@@ -180,6 +190,10 @@ export function event(v: unknown, kind?: string): RunEvent | null {
       return { ...head, event: "task_attempt", id: num(o.id, -1), attempt: attempt(o.attempt) };
     case "task_finished":
       return { ...head, event: "task_finished", outcome: outcome(o.outcome) };
+    case "approval_needed":
+      return { ...head, event: "approval_needed", approval: approval(o) };
+    case "approval_given":
+      return { ...head, event: "approval_given", id: num(o.id, -1), approved: o.approved === true };
     case "token":
       return { ...head, event: "token", text: str(o.text) };
     case "note":
@@ -268,7 +282,15 @@ export function executionConfig(v: unknown): ExecutionConfig {
   };
 }
 
-const RUN_STATUSES: readonly RunStatus[] = ["queued", "running", "done", "failed", "cancelled", "interrupted"];
+const RUN_STATUSES: readonly RunStatus[] = [
+  "queued",
+  "running",
+  "waiting",
+  "done",
+  "failed",
+  "cancelled",
+  "interrupted",
+];
 
 export function runSummary(v: unknown): RunSummary {
   const o = record(v);

@@ -3,7 +3,7 @@
 export type Kind = "text" | "image" | "audio" | "video" | "json";
 export type Status = "succeeded" | "failed" | "skipped" | "cancelled";
 /** `unknown` stands for what this page has no word for. */
-export type RunStatus = "queued" | "running" | "done" | "failed" | "cancelled" | "interrupted" | "unknown";
+export type RunStatus = "queued" | "running" | "waiting" | "done" | "failed" | "cancelled" | "interrupted" | "unknown";
 
 /** What a request is about, besides its words: a stored file, an inline text, or a web address. */
 export interface Attachment {
@@ -83,6 +83,18 @@ export interface AnswerResource {
   from: number;
 }
 
+/** A call that changes something and waits until somebody allows it. */
+export interface Approval {
+  task: number;
+  tool: string;
+  effect: "writes" | "destroys";
+  args: Record<string, unknown>;
+  /** Where each argument came from, in words. */
+  sources: Record<string, string>;
+  /** Whether it can be answered here. */
+  here: boolean;
+}
+
 /** Calls per stage, and tokens. */
 export interface Usage {
   calls: Record<string, number>;
@@ -100,6 +112,8 @@ export type RunEvent = { runId: string; seq: number; atMs: number } & (
   | { event: "task_started"; id: number; task: string; model: string }
   | { event: "task_attempt"; id: number; attempt: Attempt }
   | { event: "task_finished"; outcome: Outcome }
+  | { event: "approval_needed"; approval: Approval }
+  | { event: "approval_given"; id: number; approved: boolean }
   | { event: "token"; text: string }
   | { event: "note"; level: string; message: string }
   | { event: "answer"; text: string; resources: AnswerResource[]; notes: string[] }

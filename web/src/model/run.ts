@@ -1,6 +1,7 @@
 // A run as the page shows it, and how each event changes it. Pure: no network, no DOM, no clock.
 import type {
   AnswerResource,
+  Approval,
   Attachment,
   Attempt,
   ConfigTask,
@@ -64,6 +65,8 @@ export interface RunView {
   ms: number | null;
   config: ExecutionConfig | null;
   planId: string | null;
+  /** The calls that wait for leave. */
+  asks?: Approval[];
 }
 
 export const newRun = (plansOnly = false): RunView => ({
@@ -198,6 +201,12 @@ function advance(run: RunView, e: RunEvent): RunView {
       const open = ended.tasks.some((t) => t.state === "waiting" || t.state === "running");
       return { ...ended, phase: open ? "running" : "answering" };
     }
+    case "approval_needed": {
+      const others = (run.asks ?? []).filter((ask) => ask.task !== e.approval.task);
+      return { ...next, phase: "running", asks: [...others, e.approval] };
+    }
+    case "approval_given":
+      return { ...next, asks: (run.asks ?? []).filter((ask) => ask.task !== e.id) };
     case "token":
       return { ...next, phase: "answering", text: run.text + e.text };
     case "note":
@@ -221,12 +230,13 @@ function advance(run: RunView, e: RunEvent): RunView {
         planId: e.planId ?? run.planId,
         text: phase === "planned" ? "" : run.text || (e.message ?? ""),
         tasks: phase === "planned" ? run.tasks : closeTasks(run.tasks),
+        asks: [],
       };
     }
     case "error": {
       const phase = e.code === "cancelled" ? "cancelled" : "failed";
       const error = { code: e.code, message: e.message, ...(e.hint ? { hint: e.hint } : {}) };
-      return { ...next, phase, error, ms: e.ms, tasks: closeTasks(run.tasks) };
+      return { ...next, phase, error, ms: e.ms, tasks: closeTasks(run.tasks), asks: [] };
     }
   }
 }
@@ -244,6 +254,7 @@ export const stopped = (run: RunView): RunView => ({
   stopped: true,
   phase: "cancelled",
   tasks: closeTasks(run.tasks),
+  asks: [],
 });
 
 /** The run as an error outside the stream (no connection, refused request) leaves it. */

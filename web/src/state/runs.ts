@@ -224,7 +224,8 @@ async function drive(
             ? errorOf(failure)
             : { ...errorOf(failure), ...(failure.status === 404 ? { code: "interrupted" } : {}) },
         );
-      const wait = REJOIN[got > 1 ? 0 : tries];
+      // A run that waits for leave waits over a restart of the server too.
+      const wait = REJOIN[got > 1 ? 0 : tries] ?? (now.asks?.length ? REJOIN.at(-1) : undefined);
       if (!now.runId || wait === undefined || now.plansOnly)
         return fail(chatId, exchangeId, failure ? errorOf(failure) : { code: "lost", message: "" });
       await pause(wait, signal);
@@ -267,7 +268,8 @@ function ended(chatId: string, exchangeId: string): void {
 
 /** Tells a screen reader what matters of an event. */
 function tell(event: RunEvent, run: RunView | undefined): void {
-  if (event.event === "plan" && event.tasks.length)
+  if (event.event === "approval_needed") announce(t("said_approval", { tool: label(event.approval.tool, 60) }));
+  else if (event.event === "plan" && event.tasks.length)
     announce(t("said_plan", { tasks: count("tasks", event.tasks.length) }));
   else if (event.event === "task_finished")
     announce(t("said_task", { task: taskName(event.outcome.task), state: t(`state_${event.outcome.status}`) }));

@@ -7,6 +7,7 @@ import { mayHelpAgain, wordsOf } from "../state/errors";
 import { asksToken, loggedIn } from "../state/server";
 import { CopyButton } from "./common";
 import { Icon } from "./icons";
+import { Leave } from "./leave";
 import { Markdown } from "./markdown";
 import { Media } from "./media";
 
@@ -16,6 +17,7 @@ export function Answer({ run, onAgain }: { run: RunView; onAgain: (() => void) |
     <div class="answer">
       {run.text ? <Markdown text={run.text} more={live} /> : null}
       {live && <Progress run={run} />}
+      {live && run.asks?.map((ask) => <Leave key={ask.task} runId={run.runId} ask={ask} />)}
       {!live && !run.text && !run.error && run.phase === "done" && <p class="muted">{t("empty_answer")}</p>}
       {run.phase === "cancelled" && <p class="muted stopped">{t("phase_cancelled")}</p>}
       <Gallery run={run} />
@@ -50,7 +52,7 @@ export function Answer({ run, onAgain }: { run: RunView; onAgain: (() => void) |
 
 /** What is going on, before there are words to show. */
 function Progress({ run }: { run: RunView }) {
-  if (run.phase === "answering" && run.text) return null;
+  if ((run.phase === "answering" && run.text) || run.asks?.length) return null;
   const done = run.tasks.filter((x) => x.state !== "waiting" && x.state !== "running").length;
   return (
     <p class="progress">

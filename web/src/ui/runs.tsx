@@ -23,6 +23,7 @@ export function Runs() {
 const LIMIT = 200;
 const MARKS: Record<RunStatus, TaskState> = {
   queued: "waiting",
+  waiting: "waiting",
   running: "running",
   done: "succeeded",
   failed: "failed",
@@ -102,7 +103,7 @@ function RunList() {
 
 function RunRow({ run, onCancel }: { run: RunSummary; onCancel: () => void }) {
   const request = label(run.request, 160) || t("untitled");
-  const live = run.status === "running" || run.status === "queued";
+  const live = run.status === "running" || run.status === "queued" || run.status === "waiting";
   return (
     <tr data-run={run.runId}>
       <td class="runs-state">
@@ -154,7 +155,7 @@ function OneRun({ id }: { id: string }) {
         const { summary, events } = await client.runEvents(id);
         const whole = replay(events);
         opened.value = { ...whole, text: whole.text || summary.request, at: summary.startedAtMs };
-        const ended = summary.status !== "running" && summary.status !== "queued";
+        const ended = !["running", "queued", "waiting"].includes(summary.status);
         if (summary.status === "cancelled" || (ended && isLive(whole.run.phase)))
           opened.value = { ...opened.value, run: stopped(whole.run) };
         if (ended || !isLive(whole.run.phase)) return;

@@ -19,6 +19,8 @@ export interface MockRun {
   events: MockEvent[];
   listeners: Set<() => void>;
   cancelled: boolean;
+  /** Answers the call that waits for leave. */
+  leave?: (approved: boolean) => void;
   ms?: number;
   tasks: number;
   ok: number;
@@ -159,6 +161,24 @@ export async function play(
       await pace.step(run);
       if (run.cancelled) break;
       const s = script.steps[id];
+      const asks = s?.asks;
+      if (s && asks) {
+        emit(run, "approval_needed", {
+          task: id,
+          tool: s.task,
+          ...asks,
+          answer: `/runs/${run.id}/approvals/${id}`,
+          resumes: true,
+        });
+        const approved = await new Promise<boolean>((answer) => {
+          run.leave = answer;
+          run.listeners.add(() => run.cancelled && answer(false));
+        });
+        if (run.cancelled) break;
+        delete run.leave;
+        emit(run, "approval_given", { id, tool: s.task, approved });
+        if (!approved) s.error = { code: "not_approved", message: `${s.task} was not called: it was refused` };
+      }
       if (s) made[id] = finish(run, s, id, made, media);
       ended[id] = true;
     }

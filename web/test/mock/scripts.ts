@@ -12,6 +12,8 @@ export interface Step {
   gives?: "outlines" | "regions" | "tone";
   inference?: unknown;
   error?: { code: string; message: string; hint?: string };
+  /** It waits for leave. */
+  asks?: { effect: "writes" | "destroys"; arguments: Record<string, unknown>; sources: Record<string, string> };
   /** An attempt of another model that failed before this one. */
   firstTry?: { id: string; message: string };
 }
@@ -64,6 +66,20 @@ export function scriptFor(request: string, image: string): Script {
         ...(i < 4 ? {} : { dep: i % 5 === 0 ? [i - 4, i - 3] : [i - 4] }),
       })),
       answer: "All 16 tasks are done.",
+    };
+  if (has("reserve"))
+    return {
+      steps: [
+        {
+          task: "shop/reserve",
+          args: { article: "17" },
+          model: "shop/reserve",
+          host: "tool",
+          asks: { effect: "writes", arguments: { article: 17 }, sources: { article: "the request" } },
+          inference: { "generated text": "reserved" },
+        },
+      ],
+      answer: "It is reserved.",
     };
   if (has("refused"))
     return {

@@ -144,6 +144,14 @@ export async function startMock(options: Options): Promise<Mock> {
         tasks: [{ name: "visual-question-answering", inputs: ["image", "text"], outputs: ["text"] }],
       });
     if (key === "GET /runs") return json(res, 200, { runs: runs.map(summary) });
+    const leave = /^POST \/runs\/([\w-]+)\/approvals\/(\d+)$/.exec(key);
+    if (leave) {
+      const answer = runs.find((r) => r.id === leave[1])?.leave;
+      if (!answer) return error(res, 409, "not_waiting", "the run waits for nothing");
+      const { decision } = parse(raw) as { decision: string };
+      answer(decision !== "refuse");
+      return json(res, 200, { run_id: leave[1], task: Number(leave[2]), approved: decision !== "refuse" });
+    }
     const one = /^(GET|POST) \/runs\/([\w-]+)(\/events|\/cancel)?$/.exec(key);
     if (one) {
       const run = runs.find((r) => r.id === one[2]);

@@ -36,7 +36,8 @@ impl HuggingGpt {
             events.note(Level::Info, note.clone());
         }
         let selector = Pinned { pins: plan.pins.clone(), other: Arc::new(self.chooser(&request, events)) };
-        let ended = self.carry_out(&request, plan.plan.clone(), Arc::new(selector), events, &cancel, began).await;
+        let ended =
+            self.carry_out(&request, plan.plan.clone(), Vec::new(), Arc::new(selector), events, &cancel, began).await;
         report_end(ended, events, began)
     }
 }

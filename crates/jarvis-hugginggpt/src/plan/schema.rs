@@ -34,7 +34,7 @@ fn argument(param: &Param) -> Value {
     let mut choices = vec![own];
     if !is_text {
         // The output of another task.
-        choices.push(json!({"type": "string", "pattern": "^<GENERATED>-[0-9]+"}));
+        choices.push(json!({"type": "string", "pattern": "^<GENERATED>-[0-9]+.*$"}));
     }
     if !param.required {
         choices.push(json!({"type": "null"}));
@@ -63,7 +63,8 @@ fn simple(schema: &Value, depth: usize) -> Value {
         return text();
     }
     if let Some(words) = schema.get("enum").filter(|words| words.as_array().is_some_and(|words| !words.is_empty())) {
-        return json!({"enum": words});
+        let is_text = words.as_array().is_some_and(|words| words.iter().all(Value::is_string));
+        return if is_text { json!({"type": "string", "enum": words}) } else { json!({"enum": words}) };
     }
     if let Some(word) = schema.get("const") {
         return json!({"enum": [word]});

@@ -149,3 +149,21 @@ fn a_task_type_that_a_tool_serves_has_its_effect() {
         assert_eq!(keeper.effect(&named(name)), effect, "{name}");
     }
 }
+
+#[test]
+fn the_question_shows_the_real_call() {
+    let asked = Approval {
+        task: TaskId(1),
+        tool: "shop/reserve".into(),
+        effect: Effect::Writes,
+        arguments: IndexMap::from([("article".into(), json!(17)), ("note".into(), json!("x\u{1b}[2J"))]),
+        sources: IndexMap::from([("article".into(), "task 1".into())]),
+        place: None,
+    };
+    let text = question(&asked);
+    assert_eq!(
+        text,
+        "Task 2 calls `shop/reserve`, which changes something:\n  article: 17  (from task 1)\n  note: \"x\\u001b[2J\"  \
+         (from the plan)\n"
+    );
+}

@@ -60,6 +60,7 @@ pub(super) fn of_refusal(error: &ApiError) -> Status {
 pub(super) fn of_lost(lost: Lost) -> Status {
     match lost {
         Lost::Cancelled => Status::cancelled("the question was cancelled"),
-        Lost::Broken => Status::internal("a part of jarvis failed; its log says where"),
+        Lost::Broken => Status::internal(Lost::Broken.message()),
+        Lost::Suspended => Status::unavailable(Lost::Suspended.message()),
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::content::Naming;
-use super::{Jarvis, args, progress};
+use super::{Jarvis, args, leave, progress};
 use crate::error::ApiError;
 use crate::request::{self, RunRequest};
 use crate::runs::{Ended, Keep, Lost, Started};
@@ -36,12 +36,18 @@ impl Jarvis {
     async fn run(&self, run: args::Run, context: &Context) -> Result<CallToolResult, ErrorData> {
         let name = run.pipeline.clone();
         let asked = self.request(run).await?;
-        let started = asked.start(&self.server, name.as_deref());
+        let can_ask = leave::can_ask(&context.peer);
+        let started = asked.start(&self.server, name.as_deref(), can_ask);
         let started = started.map_err(|error| match error.fields.status.is_server_error() {
             true => refused(error),
             false => args::wrong(in_full(&error)),
         })?;
-        let (run_id, Ended { result, usage, ms }) = finished(started, context).await?;
+        let live = Arc::clone(&started.live);
+        let (run_id, Ended { result, usage, ms }) = tokio::select! {
+            biased;
+            finished = finished(started, context) => finished?,
+            () = leave::ask(self.server.runs.desk(), &live.run_id, &context.peer), if can_ask => return Err(refused(ApiError::stopping())),
+        };
         let run = match done(result) {
             Ok(run) => run,
             Err(reason) => return Ok(error_result(reason)),

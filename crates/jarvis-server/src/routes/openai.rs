@@ -53,7 +53,7 @@ pub(crate) async fn complete(
     let request = intake::request(&server, body, &links).await?;
     let pipeline = Arc::clone(&server.parts.pipeline);
     let run = RunRequest { planner: pipeline.planner_name(), pipeline, request: Arc::new(request) };
-    let started = run.start(&server, Some(named))?;
+    let started = run.start(&server, Some(named), false)?;
     let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     if streams {
         let head = pieces::Head { id: id(&started.live.run_id.0), model, created };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use jarvis_hugginggpt::Planned;
 use jarvis_hugginggpt::results::results_map;
 use jarvis_plan::export;
@@ -17,23 +17,26 @@ use crate::routes::decisions;
 use crate::runs::{Keep, Started};
 use crate::state::Server;
 use crate::wire::ask::Ask;
-use crate::wire::reply::{AnswerOrDecisions, AnswerReply, ConversationReply, EventStream, ResultsReply, TasksReply};
+use crate::wire::reply::{
+    AnswerOrDecisions, AnswerReply, Answered, ConversationReply, EventStream, ResultsReply, TasksReply, WaitingReply,
+};
 
 /// Run a request and answer
 ///
 /// Plans the request, chooses a model for each task, runs the tasks, and answers. Closing the connection cancels the run.
 #[utoipa::path(post, path = "/hugginggpt", tag = "pipeline", request_body = Ask,
-    responses((status = 200, description = "The answer; with `return_decisions` the plan and choices", body = AnswerOrDecisions), Failures))]
-pub(crate) async fn answer(
-    State(server): State<Server>,
-    ApiJson(ask): ApiJson<Ask>,
-) -> Result<Json<AnswerOrDecisions>, ApiError> {
+    responses((status = 200, description = "The answer; with `return_decisions` the plan and choices", body = AnswerOrDecisions),
+        (status = 202, description = "It waits for leave to change something", body = WaitingReply), Failures))]
+pub(crate) async fn answer(State(server): State<Server>, ApiJson(ask): ApiJson<Ask>) -> Result<Response, ApiError> {
     let run = RunRequest::of(&server, &ask)?;
-    Ok(Json(if ask.return_decisions {
-        AnswerOrDecisions::Decisions(result(decisions::start_only(&server, &run)?).await?)
-    } else {
-        AnswerOrDecisions::Answer(Box::new(run.answer(run.start(&server, None)?).await?))
-    }))
+    if ask.return_decisions {
+        let decided = result(decisions::start_only(&server, &run)?).await?;
+        return Ok(Json(AnswerOrDecisions::Decisions(decided)).into_response());
+    }
+    Ok(match run.answer_or_wait(&server, run.start(&server, None, true)?).await? {
+        Answered::Done(reply) => Json(AnswerOrDecisions::Answer(reply)).into_response(),
+        waiting @ Answered::Waiting(_) => waiting.into_response(),
+    })
 }
 
 /// Run a request and stream what happens
@@ -47,7 +50,7 @@ pub(crate) async fn stream(State(server): State<Server>, ApiJson(ask): ApiJson<A
     if ask.return_decisions {
         return Ok(streamed(&server, decisions::start_only(&server, &run)?, ask.detached));
     }
-    Ok(streamed(&server, run.start(&server, None)?, ask.detached))
+    Ok(streamed(&server, run.start(&server, None, true)?, ask.detached))
 }
 
 /// Run a request with a pipeline of your choice and answer
@@ -55,14 +58,15 @@ pub(crate) async fn stream(State(server): State<Server>, ApiJson(ask): ApiJson<A
 /// `/v1/models` lists the pipelines as `jarvis/NAME`. Closing the connection cancels the run.
 #[utoipa::path(post, path = "/pipelines/{name}/runs", tag = "pipeline", request_body = Ask,
     params(("name" = String, Path, description = "The pipeline", example = "hugginggpt")),
-    responses((status = 200, description = "The answer", body = AnswerReply), Failures))]
+    responses((status = 200, description = "The answer", body = AnswerReply),
+        (status = 202, description = "It waits for leave to change something", body = WaitingReply), Failures))]
 pub(crate) async fn run_named(
     State(server): State<Server>,
     Path(name): Path<String>,
     ApiJson(ask): ApiJson<Ask>,
-) -> Result<Json<AnswerReply>, ApiError> {
+) -> Result<Answered, ApiError> {
     let (run, started) = start_named(&server, &name, &ask)?;
-    run.answer(started).await.map(Json)
+    run.answer_or_wait(&server, started).await
 }
 
 /// Run a request with a pipeline of your choice and stream what happens
@@ -83,7 +87,7 @@ fn start_named(server: &Server, name: &str, ask: &Ask) -> Result<(RunRequest, St
     if ask.return_decisions {
         return Err(ApiError::invalid("only `/hugginggpt` answers with decisions").param("return_decisions"));
     }
-    let started = run.start(server, Some(name))?;
+    let started = run.start(server, Some(name), true)?;
     Ok((run, started))
 }
 

@@ -16,7 +16,7 @@ use crate::runs::{Keep, Started};
 use crate::state::Server;
 use crate::wire::ask::resources;
 use crate::wire::decide::{NewPlanAsk, PlanAsk};
-use crate::wire::reply::{AnswerReply, EventStream};
+use crate::wire::reply::{AnswerReply, Answered, EventStream, WaitingReply};
 
 /// A saved plan
 #[utoipa::path(get, path = "/plans/{id}", tag = "decisions", params(("id" = String, Path, description = "The plan's id")),
@@ -31,14 +31,15 @@ pub(crate) async fn show(State(server): State<Server>, Path(id): Path<String>) -
 /// done, the status is 422, and `details` names every fault. Closing the connection cancels the run.
 #[utoipa::path(post, path = "/plans/{id}/run", tag = "decisions", request_body = PlanAsk,
     params(("id" = String, Path, description = "The plan's id")),
-    responses((status = 200, description = "The answer", body = AnswerReply), Failures))]
+    responses((status = 200, description = "The answer", body = AnswerReply),
+        (status = 202, description = "It waits for leave to change something", body = WaitingReply), Failures))]
 pub(crate) async fn run_saved(
     State(server): State<Server>,
     Path(id): Path<String>,
     MaybeJson(ask): MaybeJson<PlanAsk>,
-) -> Result<Json<AnswerReply>, ApiError> {
+) -> Result<Answered, ApiError> {
     let (run, started, _) = start(&server, Some(id), ask).await?;
-    run.answer(started).await.map(Json)
+    run.answer_or_wait(&server, started).await
 }
 
 /// Execute a saved plan and stream what happens
@@ -57,13 +58,14 @@ pub(crate) async fn run_saved_streamed(
 ///
 /// As for a saved one; the body must hold the plan.
 #[utoipa::path(post, path = "/plans/run", tag = "decisions", request_body = NewPlanAsk,
-    responses((status = 200, description = "The answer", body = AnswerReply), Failures))]
+    responses((status = 200, description = "The answer", body = AnswerReply),
+        (status = 202, description = "It waits for leave to change something", body = WaitingReply), Failures))]
 pub(crate) async fn run(
     State(server): State<Server>,
     MaybeJson(ask): MaybeJson<PlanAsk>,
-) -> Result<Json<AnswerReply>, ApiError> {
+) -> Result<Answered, ApiError> {
     let (run, started, _) = start(&server, None, ask).await?;
-    run.answer(started).await.map(Json)
+    run.answer_or_wait(&server, started).await
 }
 
 /// Execute a plan and stream what happens
@@ -99,9 +101,10 @@ async fn start(
     let request = Request { text, attachments: resources(&ask.attachments)?, ..Request::default() };
     let run = RunRequest { pipeline, request: Arc::new(request), planner: "plan" };
     let (pipeline, request) = (Arc::clone(&run.pipeline), Arc::clone(&run.request));
-    let started = server.runs.start(&run.request.text, Keep::Events, move |events, cancel| async move {
-        pipeline.run_plan(request, &plan, &events, cancel).await
-    })?;
+    let started =
+        server.runs.start(&run.request.text, Keep::Answerable { resumes: true }, move |events, cancel| async move {
+            pipeline.run_plan(request, &plan, &events, cancel).await
+        })?;
     Ok((run, started, ask.detached))
 }
 

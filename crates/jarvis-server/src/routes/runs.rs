@@ -10,7 +10,6 @@ use axum::response::Response;
 use futures::stream;
 use jarvis_store::{Journal, JournalError};
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::IntoParams;
 
 use crate::error::{ApiError, ErrorBody, Failures};
@@ -45,14 +44,14 @@ pub(crate) async fn list(
     if !(1..=1000).contains(&limit) {
         return Err(ApiError::invalid("`limit` is a number from 1 to 1000").param("limit"));
     }
-    let mut runs: Vec<RunLine> = server.runs.waiting().iter().map(|live| RunLine::of(live.summary(), true)).collect();
+    let mut runs: Vec<RunLine> = server.runs.queued().iter().map(|live| RunLine::of(live.summary(), true)).collect();
     // Taken before the journal is asked, so that a run that ends meanwhile is in one of the two.
     let mut running = server.runs.running();
     if server.parts.journal.is_some() {
         let kept = from_journal(&server, move |journal| journal.runs(limit)).await?;
         running.retain(|live| kept.iter().all(|run| run.run_id != live.run_id));
         runs.extend(
-            kept.into_iter().filter(|run| !is_waiting(&server, &run.run_id.0)).map(|run| RunLine::of(run, false)),
+            kept.into_iter().filter(|run| !is_queued(&server, &run.run_id.0)).map(|run| RunLine::of(run, false)),
         );
     }
     runs.extend(running.iter().map(|live| RunLine::of(live.summary(), false)));
@@ -61,8 +60,8 @@ pub(crate) async fn list(
     Ok(Json(RunsReply { runs }))
 }
 
-fn is_waiting(server: &Server, run_id: &str) -> bool {
-    server.runs.get(run_id).is_some_and(|live| live.is_waiting())
+fn is_queued(server: &Server, run_id: &str) -> bool {
+    server.runs.get(run_id).is_some_and(|live| live.is_queued())
 }
 
 /// One run with its events
@@ -73,7 +72,8 @@ pub(crate) async fn show(State(server): State<Server>, Path(id): Path<String>) -
     let id = whole(id)?;
     if let Some(live) = server.runs.get(&id) {
         let events = live.log.so_far().iter().filter_map(|frame| serde_json::from_str(&frame.data).ok()).collect();
-        return Ok(Json(RunReply { run: RunLine::of(live.summary(), live.is_waiting()), events }));
+        let waiting = live.pending();
+        return Ok(Json(RunReply { run: RunLine::of(live.summary(), live.is_queued()), waiting, events }));
     }
     let record = from_journal(&server, move |journal| journal.run(&id)).await?;
     Ok(Json(RunReply::of(record)))
@@ -107,14 +107,9 @@ pub(crate) async fn follow(
         return Ok(sse::reply(frames, (), &server));
     }
     let record = from_journal(&server, move |journal| journal.run(&id)).await?;
-    let frames: Vec<Frame> = record.events.iter().filter_map(recorded).filter(|frame| frame.seq >= from).collect();
+    let frames: Vec<Frame> =
+        record.events.iter().filter_map(Frame::recorded).filter(|frame| frame.seq >= from).collect();
     Ok(sse::reply(stream::iter(frames), (), &server))
-}
-
-/// The frame of an event that the journal kept.
-fn recorded(event: &Value) -> Option<Frame> {
-    let name = event.get("event")?.as_str()?.to_owned();
-    Some(Frame { seq: event.get("seq")?.as_u64()?, name: name.into(), data: event.to_string().into() })
 }
 
 /// Cancel a run
@@ -143,7 +138,7 @@ pub(crate) async fn cancel(
 }
 
 /// The id, when it is a whole one: a start that happens to fit opens no run over the wire.
-fn whole(id: String) -> Result<String, ApiError> {
+pub(super) fn whole(id: String) -> Result<String, ApiError> {
     match uuid::Uuid::try_parse(&id) {
         Ok(parsed) => Ok(parsed.to_string()),
         Err(_) => Err(ApiError::not_found("there is no such run")),

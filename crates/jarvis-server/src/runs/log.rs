@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::Stream;
 use jarvis_plan::{Event, EventKind};
+use serde_json::Value;
 use tokio::sync::watch;
 
 /// Bytes of answer pieces that a log keeps; older pieces go first, since the whole answer follows.
@@ -25,6 +26,12 @@ impl Frame {
     pub(crate) fn of(event: &Event) -> Frame {
         let data = serde_json::to_string(event).expect("an event has only string keys");
         Frame { seq: event.seq, name: event.kind.name().into(), data: data.into() }
+    }
+
+    /// The frame of an event that the journal kept.
+    pub(crate) fn recorded(event: &Value) -> Option<Frame> {
+        let name = event.get("event")?.as_str()?.to_owned();
+        Some(Frame { seq: event.get("seq")?.as_u64()?, name: name.into(), data: event.to_string().into() })
     }
 }
 
@@ -46,7 +53,12 @@ struct Kept {
 
 impl Log {
     pub(crate) fn new() -> Log {
-        Log { kept: Mutex::default(), changes: watch::Sender::new(0) }
+        Log::of(Vec::new())
+    }
+
+    /// A log that goes on after these.
+    pub(crate) fn of(frames: Vec<Frame>) -> Log {
+        Log { kept: Mutex::new(Kept { frames, ..Kept::default() }), changes: watch::Sender::new(0) }
     }
 
     pub(crate) fn push(&self, event: &Event) {

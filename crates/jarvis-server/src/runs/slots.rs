@@ -1,12 +1,12 @@
 //! Slots for runs: so many at once, so many waiting, and not one more.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// A bounded number of slots, and a bounded queue before them. Slots are given in the order of asking.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Slots {
     free: Arc<Semaphore>,
     /// Tickets given out: runs with a slot, and runs that wait.
@@ -56,11 +56,49 @@ impl Slots {
         self.taken
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |taken| (taken < most).then_some(taken + 1))
             .ok()
-            .map(|_| Ticket {
-                free: Arc::clone(&self.free),
-                running: self.running,
-                held: Held(Arc::clone(&self.taken)),
-            })
+            .map(|_| self.taken_ticket())
+    }
+
+    /// A ticket for a run that had one before, whether or not the queue is full.
+    pub(crate) fn another_ticket(&self) -> Ticket {
+        self.taken.fetch_add(1, Ordering::AcqRel);
+        self.taken_ticket()
+    }
+
+    fn taken_ticket(&self) -> Ticket {
+        Ticket { free: Arc::clone(&self.free), running: self.running, held: Held(Arc::clone(&self.taken)) }
+    }
+}
+
+/// The slot of a run, which it gives back while it waits for a person.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    slots: Slots,
+    slot: Mutex<Option<Slot>>,
+}
+
+impl Lease {
+    pub(crate) fn new(slots: Slots) -> Lease {
+        Lease { slots, slot: Mutex::default() }
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Option<Slot>> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn hold(&self, slot: Slot) {
+        *self.slot() = Some(slot);
+    }
+
+    pub(crate) fn give_back(&self) {
+        *self.slot() = None;
+    }
+
+    /// Waits for a slot; who had one before does not queue up for the right to wait.
+    pub(crate) async fn take_again(&self) {
+        if let Some(slot) = self.slots.another_ticket().wait().await {
+            self.hold(slot);
+        }
     }
 }
 

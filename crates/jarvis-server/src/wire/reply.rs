@@ -1,6 +1,7 @@
 //! What callers get: answers, uploads, runs, models and the state of the server.
 
 use jarvis_hugginggpt::RunDocument;
+use jarvis_plan::Approval;
 use jarvis_store::{RunRecord, RunSummary};
 use serde::Serialize;
 use serde_json::Value;
@@ -109,7 +110,7 @@ pub(crate) struct RunLine {
     run_id: String,
     /// What was asked.
     request: String,
-    /// `queued`, `running`, `done`, `failed`, `cancelled`, or `interrupted` when the server went away under it.
+    /// `queued`, `running`, `waiting` for leave to change something, `done`, `failed`, `cancelled`, or `interrupted` when the server went away under it.
     status: &'static str,
     /// When it began, in milliseconds since the Unix epoch.
     started_at_ms: u64,
@@ -124,11 +125,11 @@ pub(crate) struct RunLine {
 }
 
 impl RunLine {
-    pub(crate) fn of(summary: RunSummary, waiting: bool) -> RunLine {
+    pub(crate) fn of(summary: RunSummary, queued: bool) -> RunLine {
         RunLine {
             run_id: summary.run_id.0,
             request: crate::runs::short(&summary.request),
-            status: if waiting { "queued" } else { summary.status.as_str() },
+            status: if queued { "queued" } else { summary.status.as_str() },
             started_at_ms: summary.started_at_ms,
             ms: summary.ms,
             tasks: summary.tasks,
@@ -156,6 +157,10 @@ pub(crate) struct RunReply {
     /// The run in a line.
     #[serde(flatten)]
     pub(crate) run: RunLine,
+    /// The calls that wait for leave: `POST /runs/{id}/approvals/{task}` answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    pub(crate) waiting: Vec<Approval>,
     /// Its events in order, without the pieces of the answer.
     #[schema(value_type = Vec<Object>)]
     pub(crate) events: Vec<Value>,
@@ -163,8 +168,44 @@ pub(crate) struct RunReply {
 
 impl RunReply {
     pub(crate) fn of(record: RunRecord) -> RunReply {
-        RunReply { run: RunLine::of(record.summary, false), events: record.events }
+        RunReply { run: RunLine::of(record.summary, false), waiting: Vec::new(), events: record.events }
     }
+}
+
+/// A run that waits until somebody allows what it would do.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WaitingReply {
+    pub(crate) run_id: String,
+    /// Always `waiting`.
+    pub(crate) status: &'static str,
+    /// The calls that wait: `POST /runs/{id}/approvals/{task}` answers.
+    #[schema(value_type = Vec<Object>)]
+    pub(crate) waiting: Vec<Approval>,
+}
+
+/// What came of a request: its answer, or that the run waits for leave.
+#[derive(Debug)]
+pub(crate) enum Answered {
+    Done(Box<AnswerReply>),
+    Waiting(WaitingReply),
+}
+
+impl axum::response::IntoResponse for Answered {
+    fn into_response(self) -> axum::response::Response {
+        match self {
+            Answered::Done(reply) => axum::Json(reply).into_response(),
+            Answered::Waiting(reply) => (axum::http::StatusCode::ACCEPTED, axum::Json(reply)).into_response(),
+        }
+    }
+}
+
+/// The decision was taken.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ApprovalReply {
+    pub(crate) run_id: String,
+    pub(crate) task: u32,
+    /// Whether the call is made.
+    pub(crate) approved: bool,
 }
 
 /// Result of asking to cancel a run.

@@ -20,7 +20,7 @@ use jarvis_plan::{ErrorCode, TaskError};
 use jarvis_react::Agent;
 use jarvis_react::document::NoPdf;
 use jarvis_rewoo::Rewoo;
-use jarvis_server::{GrpcOptions, Listeners, MakeContext, Named, Options, Parts};
+use jarvis_server::{Desk, GrpcOptions, Listeners, MakeContext, Named, Options, Parts};
 use jarvis_store::{Journal, Media};
 use jarvis_testing::chat::{FakeChat, Script};
 use jarvis_tools::{Registry, Scope, local};
@@ -206,6 +206,8 @@ impl Builder {
         let (for_worker, checks) = (Arc::clone(&worker), self.checks);
         let parts = Parts {
             pipelines: pipelines(),
+            desk: Desk::default(),
+            check: Arc::new(|_, _| Ok(())),
             context: context(&agent.registry),
             agent,
             pipeline,

@@ -14,6 +14,8 @@ use super::{JournalError, file};
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
     Running,
+    /// It waits until somebody allows what it would do, in a process that may have ended.
+    Waiting,
     Done,
     Failed,
     Cancelled,
@@ -24,6 +26,7 @@ impl RunStatus {
     pub fn as_str(self) -> &'static str {
         match self {
             RunStatus::Running => "running",
+            RunStatus::Waiting => "waiting",
             RunStatus::Done => "done",
             RunStatus::Failed => "failed",
             RunStatus::Cancelled => "cancelled",
@@ -60,7 +63,15 @@ const COLUMNS: &str = "run_id, writer, started_at_ms, last_at_ms, request, ended
         SELECT 1 FROM events WHERE events.run_id = runs.run_id
             AND seq = (SELECT max(seq) FROM events AS last WHERE last.run_id = runs.run_id)
             AND (body ->> 'cancelled' = 1 OR (body ->> 'event' = 'error' AND body ->> 'code' = 'cancelled'))
-    ) AS cancelled";
+    ) AS cancelled,
+    ended IS NULL AND EXISTS (
+        SELECT 1 FROM events AS asked WHERE asked.run_id = runs.run_id
+            AND asked.body ->> 'event' = 'approval_needed' AND asked.body ->> 'resumes' = 1
+            AND NOT EXISTS (
+                SELECT 1 FROM events AS given WHERE given.run_id = asked.run_id AND given.seq > asked.seq
+                    AND given.body ->> 'event' = 'approval_given' AND given.body ->> 'id' = asked.body ->> 'task'
+            )
+    ) AS waiting";
 
 pub(super) fn runs(path: &Path, writers: &Writers, limit: u32) -> Result<Vec<RunSummary>, JournalError> {
     let failed = |source| JournalError::sqlite("read", path, source);
@@ -93,6 +104,23 @@ pub(super) fn run(path: &Path, writers: &Writers, id: &str) -> Result<RunRecord,
         events.push(event);
     }
     Ok(RunRecord { summary, events })
+}
+
+/// The runs that wait for leave and whose process has ended, the oldest first.
+pub(super) fn left_waiting(path: &Path, writers: &Writers) -> Result<Vec<RunRecord>, JournalError> {
+    let failed = |source| JournalError::sqlite("read", path, source);
+    let ids: Vec<String> = {
+        let connection = file::open_to_read(path)?;
+        let sql = format!("SELECT {COLUMNS} FROM runs WHERE ended IS NULL ORDER BY started_at_ms");
+        let mut statement = connection.prepare(&sql).map_err(failed)?;
+        let rows = statement.query_map([], |row| {
+            let (run_id, writer, waiting): (String, String, bool) =
+                (row.get("run_id")?, row.get("writer")?, row.get("waiting")?);
+            Ok((waiting && !writers.is_writing(&writer)).then_some(run_id))
+        });
+        rows.map_err(failed)?.filter_map(Result::transpose).collect::<rusqlite::Result<_>>().map_err(failed)?
+    };
+    ids.iter().map(|id| run(path, writers, id)).collect()
 }
 
 fn find(connection: &Connection, path: &Path, id: &str) -> Result<String, JournalError> {
@@ -129,6 +157,7 @@ fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSu
         Some("done") => RunStatus::Done,
         Some(_) if row.get("cancelled")? => RunStatus::Cancelled,
         Some(_) => RunStatus::Failed,
+        None if row.get("waiting")? => RunStatus::Waiting,
         None if writers.is_writing(&writer) => RunStatus::Running,
         None => RunStatus::Interrupted,
     };

@@ -90,6 +90,11 @@ fn capped(event: &Event) -> Cow<'_, Event> {
     Cow::Owned(Event { run_id: event.run_id.clone(), seq: event.seq, at_ms: event.at_ms, kind })
 }
 
+/// Whether the journal has only the beginning of a text.
+pub fn is_cut(text: &str) -> bool {
+    text.ends_with(CUT)
+}
+
 fn cap(text: &mut String) {
     if let Some((end, _)) = text.char_indices().nth(KEPT) {
         text.truncate(end);

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_server::{CallerPolicy, GrpcOptions, GrpcTls, Listeners, Options, Parts, ServeError};
+use jarvis_server::{CallerPolicy, Desk, GrpcOptions, GrpcTls, Listeners, Options, Parts, ServeError};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -23,7 +23,9 @@ const HTTP_PORT: u16 = 8004;
 const GRPC_PORT: u16 = 50051;
 
 pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let app = App::build_naming(Naming::Display, &ApprovalArgs::default(), global, printer).await?;
+    let desk = Desk::default();
+    let approver = Arc::new(desk.clone());
+    let app = App::build_naming(Naming::Display, &ApprovalArgs::default(), approver, global, printer).await?;
     let options = options(&app.config);
     // A thousand streams need more files than many systems allow by default.
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
@@ -43,7 +45,7 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
         },
         if options.token.is_some() { "needed" } else { "not needed" },
     ));
-    let parts = parts(app)?;
+    let parts = parts(app, desk)?;
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), printer));
     jarvis_server::serve(listeners, parts, options, stop).await.map_err(refused)?;
@@ -51,7 +53,7 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn parts(app: App) -> Result<Parts, Failure> {
+pub(super) fn parts(app: App, desk: Desk) -> Result<Parts, Failure> {
     let decisions = app.decisions()?;
     let service = app.config.decisions.model_api_base_url.is_some();
     let checks = checks(&app, service.then(|| Arc::clone(&decisions.source)));
@@ -59,6 +61,8 @@ pub(super) fn parts(app: App) -> Result<Parts, Failure> {
     let contexts = app.contexts.clone();
     Ok(Parts {
         pipelines: app.pipelines_for_callers(),
+        desk,
+        check: app.check_call(),
         context: Arc::new(move |chat, events, cancel| contexts.of(chat, events, cancel)),
         decisions,
         local_decisions: app.local_decisions()?,

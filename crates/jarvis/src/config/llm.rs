@@ -28,8 +28,10 @@ pub(crate) struct LlmConfig {
     /// the model's name.
     #[cfg_attr(test, schemars(with = "String"))]
     pub(crate) vision: Setting<bool>,
-    /// Ask for structured output (JSON Schema) where a stage answers in JSON.
-    pub(crate) structured: bool,
+    /// Ask for structured output (a JSON Schema with the tools and their arguments) where a stage answers in JSON. `auto` asks
+    /// for it, and no more once the endpoint has refused it; benchmarks ask only where it is `true`.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub(crate) structured: Setting<bool>,
     /// Where `auto`, `jarvis doctor` and the hint of a run look for local model servers, in this order; `[]` looks nowhere.
     pub(crate) local_servers: Vec<String>,
     /// Seconds for each question about what a server is and what its models can do.
@@ -56,7 +58,7 @@ impl Default for LlmConfig {
             stages: BTreeMap::new(),
             context_tokens: Setting::auto(),
             vision: Setting::auto(),
-            structured: false,
+            structured: Setting::auto(),
             local_servers: LOCAL_SERVERS.map(Into::into).to_vec(),
             probe_timeout_s: 1,
             connect_timeout_s: 10,

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+#[cfg(unix)]
+mod approvals;
 mod ask;
 // Its commands are those of Linux.
 #[cfg(target_os = "linux")]

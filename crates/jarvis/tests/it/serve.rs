@@ -10,17 +10,18 @@ use serde_json::{Value, json};
 use crate::harness::Harness;
 
 /// How long a test waits for what must come; reached only when it does not.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-struct Server {
+/// A server of the binary.
+pub(crate) struct Server {
     child: Child,
-    url: String,
-    client: reqwest::Client,
+    pub(crate) url: String,
+    pub(crate) client: reqwest::Client,
 }
 
 impl Server {
     /// Starts one on a free port with the harness's data folder.
-    fn start(harness: &Harness, args: &[&str]) -> Server {
+    pub(crate) fn start(harness: &Harness, args: &[&str]) -> Server {
         let mut child = harness
             .command(&[&["serve", "--http", "127.0.0.1:0"], args].concat())
             .stdin(Stdio::null())
@@ -40,19 +41,24 @@ impl Server {
         Server { child, url, client }
     }
 
-    async fn get(&self, path: &str) -> (u16, Value) {
+    pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
         let reply = self.client.get(format!("{}{path}", self.url)).send().await.expect("a reply");
         (reply.status().as_u16(), reply.json().await.unwrap_or_default())
     }
 
-    async fn ask(&self, text: &str) -> (u16, Value) {
+    pub(crate) async fn ask(&self, text: &str) -> (u16, Value) {
         let body = json!({"messages": [{"role": "user", "content": text}]});
         let reply = self.client.post(format!("{}/hugginggpt", self.url)).json(&body).send().await.expect("a reply");
         (reply.status().as_u16(), reply.json().await.unwrap_or_default())
     }
 
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+        let reply = self.client.post(format!("{}{path}", self.url)).json(body).send().await.expect("a reply");
+        (reply.status().as_u16(), reply.json().await.unwrap_or_default())
+    }
+
     #[cfg(unix)]
-    fn end(mut self, signal: &str) -> Option<i32> {
+    pub(crate) fn end(mut self, signal: &str) -> Option<i32> {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &id]).status().expect("kill runs").success());
         self.child.wait().expect("it ends").code()

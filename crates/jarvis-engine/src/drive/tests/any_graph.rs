@@ -117,7 +117,7 @@ proptest! {
             }
             drop(sender);
             let told = Arc::clone(&cast);
-            let outcomes = drive(batches, engine, Box::new(move |outcome| {
+            let outcomes = drive(batches, engine, Vec::new(), Box::new(move |outcome| {
                 let new = told.seen().finished.insert(outcome.id);
                 assert!(new, "task {} finished twice", outcome.id);
             }))

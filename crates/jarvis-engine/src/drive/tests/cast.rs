@@ -154,10 +154,20 @@ pub(super) fn engine(cast: &Arc<Cast>, limits: Limits) -> (Engine, UnboundedRece
 
 /// Runs tasks that no check has seen.
 pub(super) async fn run(tasks: Vec<Task>, engine: Engine, finished: impl FnMut(&Outcome) + Send) -> Vec<Outcome> {
+    run_from(tasks, engine, Vec::new(), finished).await
+}
+
+/// The same where some have ended before.
+pub(super) async fn run_from(
+    tasks: Vec<Task>,
+    engine: Engine,
+    ended: Vec<Outcome>,
+    finished: impl FnMut(&Outcome) + Send,
+) -> Vec<Outcome> {
     let (sender, batches) = unbounded_channel();
     sender.send(tasks).unwrap();
     drop(sender);
-    drive(batches, engine, Box::new(finished)).await
+    drive(batches, engine, ended, Box::new(finished)).await
 }
 
 pub(super) fn drain(mut receiver: UnboundedReceiver<Event>) -> Vec<Event> {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::any_graph::graph;
-use super::cast::{Cast, QUICK, engine, paint, run};
+use super::cast::{Cast, QUICK, engine, paint, run, run_from};
 use super::*;
 use crate::Gate;
 
@@ -29,10 +29,29 @@ struct Watch {
     ended: Mutex<HashMap<TaskId, Status>>,
     admitted: Mutex<Vec<TaskId>>,
     performed: Mutex<Vec<TaskId>>,
+    /// Tries that may have arrived.
+    arrived: Mutex<Vec<TaskId>>,
+    /// Tasks that wait for an answer, or did when the run was killed.
+    asking: Mutex<Vec<TaskId>>,
     complaints: Mutex<Vec<String>>,
 }
 
 impl Watch {
+    fn new(cast: &Arc<Cast>, tasks: &[Task], effects: Vec<Effect>, leave: Vec<Leave>) -> Arc<Watch> {
+        Arc::new(Watch {
+            cast: Arc::clone(cast),
+            effects,
+            leave,
+            order: in_order(tasks),
+            ended: Mutex::default(),
+            admitted: Mutex::default(),
+            performed: Mutex::default(),
+            arrived: Mutex::default(),
+            asking: Mutex::default(),
+            complaints: Mutex::default(),
+        })
+    }
+
     fn effect_of(&self, id: TaskId) -> Effect {
         self.effects.get(id.index()).copied().unwrap_or_default()
     }
@@ -50,9 +69,12 @@ impl Gate for Watch {
 
     async fn admit(&self, job: &Job) -> Result<IndexMap<String, Value>, TaskError> {
         let id = job.task.id;
+        self.asking.lock().unwrap().push(id);
+        let decided = || self.asking.lock().unwrap().retain(|asking| *asking != id);
         match self.leave[id.index()] {
             Leave::Given(ms) => {
                 sleep(Duration::from_millis(ms)).await;
+                decided();
                 let mut admitted = self.admitted.lock().unwrap();
                 if admitted.contains(&id) {
                     self.complain(format!("task {id} was asked about twice"));
@@ -62,6 +84,7 @@ impl Gate for Watch {
             }
             Leave::Refused(ms) => {
                 sleep(Duration::from_millis(ms)).await;
+                decided();
                 Err(TaskError::new(ErrorCode::NotApproved, "no"))
             }
             Leave::Open => std::future::pending().await,
@@ -84,8 +107,16 @@ impl Worker for Watch {
                 }
             }
             self.performed.lock().unwrap().push(id);
+            self.arrived.lock().unwrap().push(id);
         }
-        self.cast.perform(job).await
+        let result = self.cast.perform(job).await;
+        if result.as_ref().is_err_and(|error| error.code.is_before_any_call()) {
+            let mut arrived = self.arrived.lock().unwrap();
+            if let Some(at) = arrived.iter().position(|one| *one == id) {
+                arrived.remove(at);
+            }
+        }
+        result
     }
 }
 
@@ -123,16 +154,7 @@ proptest! {
         cut_ms in 0_u64..5_000,
     ) {
         let cast = Cast::new(roles.clone());
-        let watch = Arc::new(Watch {
-            cast: Arc::clone(&cast),
-            effects,
-            leave,
-            order: in_order(&tasks),
-            ended: Mutex::default(),
-            admitted: Mutex::default(),
-            performed: Mutex::default(),
-            complaints: Mutex::default(),
-        });
+        let watch = Watch::new(&cast, &tasks, effects, leave);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         let (engine, _receiver) = engine(&cast, Limits { concurrency, ..QUICK });
         let engine = engine.with_worker(watch.clone()).gate(watch.clone());
@@ -161,28 +183,61 @@ proptest! {
             prop_assert_eq!(times, outcome.attempts.len(), "{:?}", outcome);
         }
     }
+
+    #[test]
+    fn no_write_goes_wrong_over_kills(
+        (tasks, roles) in graph(),
+        effects in proptest::collection::vec(effect(), 40),
+        leave in proptest::collection::vec(leave(), 40),
+        concurrency in 1_usize..5,
+        kills in proptest::collection::vec(0_u64..400, 0..4),
+    ) {
+        let cast = Cast::new(roles.clone());
+        let watch = Watch::new(&cast, &tasks, effects, leave);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        // Each life but the last ends with a kill; the next goes on only where somebody was being asked.
+        let lives = kills.iter().copied().chain([60_000]);
+        for life in lives {
+            watch.asking.lock().unwrap().clear();
+            let (engine, _receiver) = engine(&cast, Limits { concurrency, ..QUICK });
+            let engine = engine.with_worker(watch.clone()).gate(watch.clone());
+            let ended = outcomes.clone();
+            let killed = runtime.block_on(async {
+                let (told, finished, outcomes) = (Arc::clone(&watch), Arc::clone(&cast), &mut outcomes);
+                let lived = run_from(tasks.clone(), engine, ended, move |outcome| {
+                    told.ended.lock().unwrap().insert(outcome.id, outcome.status);
+                    finished.seen().finished.insert(outcome.id);
+                    outcomes.push(outcome.clone());
+                });
+                tokio::time::timeout(Duration::from_millis(life), lived).await.is_err()
+            });
+            if !killed || watch.asking.lock().unwrap().is_empty() {
+                break;
+            }
+        }
+        prop_assert_eq!(&*watch.complaints.lock().unwrap(), &Vec::<String>::new());
+        let arrived = watch.arrived.lock().unwrap();
+        let writes = tasks.iter().filter(|task| watch.effect_of(task.id) != Effect::Reads);
+        for task in writes {
+            let times = arrived.iter().filter(|id| **id == task.id).count();
+            prop_assert!(times <= 1, "task {} was performed {times} times", task.id);
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_clock_stands_still_while_somebody_is_asked() {
     let cast = Cast::new(vec![Role::giving(); 2]);
-    let watch = Arc::new(Watch {
-        cast: Arc::clone(&cast),
-        effects: vec![Effect::Reads, Effect::Writes],
-        leave: vec![Leave::Open, Leave::Given(3_600_000)],
-        order: vec![TaskId(0), TaskId(1)],
-        ended: Mutex::default(),
-        admitted: Mutex::default(),
-        performed: Mutex::default(),
-        complaints: Mutex::default(),
-    });
+    let tasks = vec![paint(0, &[]), paint(1, &[])];
+    let leave = vec![Leave::Open, Leave::Given(3_600_000)];
+    let watch = Watch::new(&cast, &tasks, vec![Effect::Reads, Effect::Writes], leave);
     let limits = Limits { run_timeout: Duration::from_secs(1), ..QUICK };
     let (engine, _receiver) = engine(&cast, limits);
     let finished = Arc::clone(&cast);
-    let outcomes =
-        run(vec![paint(0, &[]), paint(1, &[])], engine.with_worker(watch.clone()).gate(watch), move |outcome| {
-            finished.seen().finished.insert(outcome.id);
-        })
-        .await;
+    let outcomes = run(tasks, engine.with_worker(watch.clone()).gate(watch), move |outcome| {
+        finished.seen().finished.insert(outcome.id);
+    })
+    .await;
     assert!(outcomes.iter().all(Outcome::succeeded), "{outcomes:?}");
 }

@@ -226,7 +226,7 @@ fn options(args: &InferArgs, config: &Config) -> Result<InferOptions, Failure> {
         demo_ids: args.demo_ids.iter().map(|id| id.trim().to_owned()).collect(),
         include_demos: args.include_demos,
         reformat: args.reformat,
-        structured: args.structured || config.llm.structured,
+        structured: args.structured || config.llm.structured.get() == Some(true),
         sampling: Sampling {
             temperature: args.temperature,
             top_p: args.top_p,

@@ -1,0 +1,203 @@
+//! Calls that wait for leave on this server: asked about in the events of their run, answered by
+//! `POST /runs/{id}/approvals/{task}`.
+//!
+//! A run may wait for as long as it takes, over a restart too; while it does, it holds no slot. Runs of doors that cannot
+//! wait are not on the desk, and their calls are refused.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use jarvis_pipeline::approval::{Approver, Decision};
+use jarvis_plan::{Approval, Place, RunId, TaskId};
+use tokio::sync::{oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::runs::Lease;
+
+/// The most runs that may wait for leave at once.
+const MOST: usize = 1_000;
+
+/// Where calls wait for leave. One desk belongs to one server.
+#[derive(Debug, Clone, Default)]
+pub struct Desk(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    runs: Mutex<HashMap<RunId, Run>>,
+}
+
+/// A run whose calls may wait.
+#[derive(Debug)]
+struct Run {
+    open: HashMap<TaskId, Open>,
+    /// Questions that were put before this process began.
+    known: Vec<Approval>,
+    /// How many approvals are on record, by task, and whether recording failed.
+    recorded: watch::Sender<HashMap<TaskId, Result<(), String>>>,
+    /// Whether it waits.
+    waits: watch::Sender<bool>,
+    lease: Arc<Lease>,
+    /// Whether it goes on when the process ends while it waits.
+    resumes: bool,
+    /// Ends the run without a word; it goes on with the next process.
+    suspend: CancellationToken,
+}
+
+#[derive(Debug)]
+struct Open {
+    asked: Approval,
+    answer: oneshot::Sender<Decision>,
+}
+
+/// Why an answer is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotOpen {
+    /// The run waits for nothing, or is not on this desk.
+    Run,
+    /// The run waits, but not for this task.
+    Task,
+}
+
+/// Takes a run off the desk when it ends.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    desk: Desk,
+    run: RunId,
+    pub(crate) suspend: CancellationToken,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.desk.runs().remove(&self.run);
+    }
+}
+
+impl Desk {
+    fn runs(&self) -> MutexGuard<'_, HashMap<RunId, Run>> {
+        self.0.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the calls of a run wait. `known` are questions of it that were put before.
+    pub(crate) fn seat(&self, run: &RunId, lease: Arc<Lease>, resumes: bool, known: Vec<Approval>) -> Seat {
+        let suspend = CancellationToken::new();
+        let seated = Run {
+            open: HashMap::new(),
+            known,
+            recorded: watch::Sender::default(),
+            waits: watch::Sender::new(false),
+            lease,
+            resumes,
+            suspend: suspend.clone(),
+        };
+        self.runs().insert(run.clone(), seated);
+        Seat { desk: self.clone(), run: run.clone(), suspend }
+    }
+
+    /// What a run waits for.
+    pub(crate) fn pending(&self, run: &RunId) -> Vec<Approval> {
+        let runs = self.runs();
+        let mut pending: Vec<Approval> =
+            runs.get(run).map(|run| run.open.values().map(|open| open.asked.clone()).collect()).unwrap_or_default();
+        pending.sort_by_key(|asked| asked.task);
+        pending
+    }
+
+    /// Waits until a run waits; `None` when it is not on the desk or ends before.
+    pub(crate) async fn waits(&self, run: &RunId) -> Option<Vec<Approval>> {
+        let mut waits = self.runs().get(run)?.waits.subscribe();
+        waits.wait_for(|waits| *waits).await.ok()?;
+        Some(self.pending(run))
+    }
+
+    /// Gives the answer to what a task of a run waits for.
+    pub(crate) fn answer(&self, run: &RunId, task: TaskId, decision: Decision) -> Result<(), NotOpen> {
+        let mut runs = self.runs();
+        let seated = runs.get_mut(run).filter(|seated| !seated.open.is_empty()).ok_or(NotOpen::Run)?;
+        let open = seated.open.remove(&task).ok_or(NotOpen::Task)?;
+        // The run may have ended this moment.
+        open.answer.send(decision).map_err(|_| NotOpen::Run)
+    }
+
+    /// Says whether the approval of a task is in the journal.
+    pub(crate) fn recorded(&self, run: &RunId, task: TaskId, result: Result<(), String>) {
+        if let Some(seated) = self.runs().get(run) {
+            seated.recorded.send_modify(|recorded| {
+                recorded.insert(task, result);
+            });
+        }
+    }
+
+    /// Ends the runs that wait, so that the next process goes on with them.
+    pub(crate) fn suspend(&self) {
+        for seated in self.runs().values().filter(|seated| !seated.open.is_empty()) {
+            seated.suspend.cancel();
+        }
+    }
+
+    fn close(&self, run: &RunId, task: TaskId) {
+        if let Some(seated) = self.runs().get_mut(run) {
+            seated.open.remove(&task);
+            let waits = !seated.open.is_empty();
+            seated.waits.send_replace(waits);
+        }
+    }
+}
+
+/// Takes a question off the desk however its wait ends.
+struct Asked<'d> {
+    desk: &'d Desk,
+    run: &'d RunId,
+    task: TaskId,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.desk.close(self.run, self.task);
+    }
+}
+
+fn refused(reason: &str, tool: &str) -> Decision {
+    let hint = format!("whoever runs the server can allow it with `approved: [\"{tool}\"]` in its configuration");
+    Decision::Refuse { reason: reason.to_owned(), hint: Some(hint) }
+}
+
+#[async_trait]
+impl Approver for Desk {
+    async fn ask(&self, run: &RunId, asked: &Approval) -> Decision {
+        let (answer, answered) = oneshot::channel();
+        let lease = {
+            let mut runs = self.runs();
+            if runs.values().filter(|seated| !seated.open.is_empty()).count() >= MOST {
+                return refused("too many runs wait for leave", &asked.tool);
+            }
+            let Some(seated) = runs.get_mut(run) else {
+                return refused("nobody can be asked at this door", &asked.tool);
+            };
+            seated.open.insert(asked.task, Open { asked: asked.clone(), answer });
+            seated.waits.send_replace(true);
+            Arc::clone(&seated.lease)
+        };
+        let _asked = Asked { desk: self, run, task: asked.task };
+        lease.give_back();
+        let decision = answered.await.unwrap_or_else(|_| refused("the question was withdrawn", &asked.tool));
+        lease.take_again().await;
+        decision
+    }
+
+    fn place(&self, run: &RunId, task: TaskId) -> Option<Place> {
+        let resumes = self.runs().get(run)?.resumes;
+        Some(Place { answer: format!("/runs/{run}/approvals/{task}"), resumes })
+    }
+
+    fn has_asked(&self, run: &RunId, asked: &Approval) -> bool {
+        self.runs().get(run).is_some_and(|seated| seated.known.contains(asked))
+    }
+
+    async fn record(&self, run: &RunId, task: TaskId) -> Result<(), String> {
+        let Some(mut recorded) = self.runs().get(run).map(|seated| seated.recorded.subscribe()) else { return Ok(()) };
+        let gone = || "the run has ended".to_owned();
+        let found = recorded.wait_for(|recorded| recorded.contains_key(&task)).await.map_err(|_| gone())?;
+        found.get(&task).cloned().unwrap_or_else(|| Err(gone()))
+    }
+}

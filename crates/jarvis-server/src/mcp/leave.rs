@@ -1,0 +1,65 @@
+//! Calls that wait for leave, over MCP: a client that can elicit is asked; with any other nobody can be.
+
+use jarvis_pipeline::approval::{Decision, question};
+use jarvis_plan::{Approval, RunId};
+use rmcp::RoleServer;
+use rmcp::model::{ElicitRequestParams, ElicitationAction};
+use rmcp::service::{ElicitationMode, Peer};
+use serde_json::{Value, json};
+
+use crate::desk::Desk;
+
+/// Whether the person behind a client can be asked.
+pub(super) fn can_ask(peer: &Peer<RoleServer>) -> bool {
+    peer.supported_elicitation_modes().contains(&ElicitationMode::Form)
+}
+
+/// Asks about each call of a run that waits for leave, as long as the run goes on. Never ends.
+pub(super) async fn ask(desk: &Desk, run: &RunId, peer: &Peer<RoleServer>) {
+    let _unasked = Unasked { desk, run };
+    while let Some(pending) = desk.waits(run).await {
+        for asked in pending {
+            let decision = put(&asked, peer).await;
+            // The run may have ended, or somebody else answered.
+            let _ = desk.answer(run, asked.task, decision);
+        }
+    }
+    std::future::pending().await
+}
+
+async fn put(asked: &Approval, peer: &Peer<RoleServer>) -> Decision {
+    let refused = |reason: &str| Decision::Refuse { reason: reason.to_owned(), hint: None };
+    let schema = json!({
+        "type": "object",
+        "properties": {"allow": {"type": "boolean", "title": "Allow this call"}},
+        "required": ["allow"],
+    });
+    let Ok(requested_schema) = serde_json::from_value(schema) else { return refused("the question could not be put") };
+    let request = ElicitRequestParams::FormElicitationParams { meta: None, message: question(asked), requested_schema };
+    match peer.create_elicitation(request).await {
+        Ok(said) => {
+            let allowed = said.content.as_ref().and_then(|content| content.get("allow")).and_then(Value::as_bool);
+            match (said.action, allowed) {
+                (ElicitationAction::Accept, Some(true)) => Decision::Approve { arguments: None },
+                (ElicitationAction::Accept | ElicitationAction::Decline, _) => refused("it was refused"),
+                _ => refused("the question was not answered"),
+            }
+        }
+        Err(error) => refused(&format!("the client could not be asked ({error})")),
+    }
+}
+
+/// Refuses what waits when the client that was to be asked is gone.
+struct Unasked<'d> {
+    desk: &'d Desk,
+    run: &'d RunId,
+}
+
+impl Drop for Unasked<'_> {
+    fn drop(&mut self) {
+        for asked in self.desk.pending(self.run) {
+            let reason = "the client that was asked is gone".to_owned();
+            let _ = self.desk.answer(self.run, asked.task, Decision::Refuse { reason, hint: None });
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Answers to runs that wait for leave.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use jarvis_pipeline::approval::Decision;
+use jarvis_plan::{RunId, TaskId};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::desk::NotOpen;
+use crate::error::{ApiError, ErrorBody, Failures};
+use crate::extract::ApiJson;
+use crate::routes::runs::whole;
+use crate::state::Server;
+use crate::wire::reply::ApprovalReply;
+
+/// An answer.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ApprovalAsk {
+    decision: Said,
+    /// The arguments to call with, all of them, in the place of the planned ones. Only with `approve`.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    arguments: Option<Map<String, Value>>,
+    /// Why not, for the answer of the run. Only with `refuse`.
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum Said {
+    /// Make this call.
+    Approve,
+    /// Make it, and every further call of the tool in this run.
+    ApproveAlways,
+    /// Do not make it.
+    Refuse,
+}
+
+/// The most characters of a reason.
+const LONGEST_REASON: usize = 300;
+
+/// Allow or refuse a call that a run waits to make
+///
+/// The event `approval_needed` tells the call, and `GET /runs/{id}` what waits. A call is asked about once; with other
+/// `arguments` it is made with those.
+#[utoipa::path(post, path = "/runs/{id}/approvals/{task}", tag = "runs", request_body = ApprovalAsk,
+    params(("id" = String, Path, description = "The run's id"), ("task" = u32, Path, description = "The task's id")),
+    responses((status = 200, description = "The decision was taken", body = ApprovalReply),
+        (status = 404, description = "There is no such run, or it does not wait for this task", body = ErrorBody),
+        (status = 409, description = "The run waits for nothing: it was answered, or has ended", body = ErrorBody),
+        Failures))]
+pub(crate) async fn decide(
+    State(server): State<Server>,
+    Path((id, task)): Path<(String, String)>,
+    ApiJson(ask): ApiJson<ApprovalAsk>,
+) -> Result<Json<ApprovalReply>, ApiError> {
+    let run = RunId(whole(id)?);
+    let id: u32 = task.parse().map_err(|_| ApiError::not_found("a task is named by its number"))?;
+    let (task, desk) = (TaskId(id), server.runs.desk());
+    let Some(live) = server.runs.get(&run.0) else { return Err(ApiError::not_found("there is no such run going on")) };
+    let decision = match ask.decision {
+        Said::Approve => {
+            if let Some(arguments) = &ask.arguments
+                && let Some(asked) = live.pending().iter().find(|asked| asked.task == task)
+            {
+                let arguments = Value::from(arguments.clone());
+                (server.parts.check)(&asked.tool, &arguments)
+                    .map_err(|reason| ApiError::invalid(reason).param("arguments"))?;
+            }
+            Decision::Approve { arguments: ask.arguments.map(|arguments| arguments.into_iter().collect()) }
+        }
+        Said::ApproveAlways => Decision::ApproveAlways,
+        Said::Refuse => {
+            let reason = ask.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+            let reason = reason.map_or_else(
+                || "it was refused".to_owned(),
+                |reason| format!("it was refused: {}", jarvis_net::text::cut(reason, LONGEST_REASON, "…")),
+            );
+            Decision::Refuse { reason, hint: None }
+        }
+    };
+    let approved = ask.decision != Said::Refuse;
+    desk.answer(&run, task, decision).map_err(|not| match not {
+        NotOpen::Run => ApiError::new(StatusCode::CONFLICT, "not_waiting", "the run waits for nothing"),
+        NotOpen::Task => ApiError::not_found("the run does not wait for this task"),
+    })?;
+    Ok(Json(ApprovalReply { run_id: run.0, task: id, approved }))
+}

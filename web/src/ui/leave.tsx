@@ -1,0 +1,97 @@
+// A call that waits for leave: what would be called, with what, where that came from, and the answer.
+import { useSignal } from "@preact/signals";
+import * as client from "../api/client";
+import { asApiError } from "../api/http";
+import type { Approval } from "../api/types";
+import { t } from "../i18n";
+import { clean, label } from "../model/text";
+import { wordsOf } from "../state/errors";
+import { Icon } from "./icons";
+
+const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+export function Leave({ runId, ask }: { runId: string | null; ask: Approval }) {
+  const busy = useSignal(false);
+  const problem = useSignal("");
+  const edited = useSignal<string | null>(null);
+  const say = async (decision: "approve" | "approve_always" | "refuse") => {
+    if (!runId) return;
+    let args: Record<string, unknown> | undefined;
+    if (decision === "approve" && edited.value !== null) {
+      try {
+        args = JSON.parse(edited.value) as Record<string, unknown>;
+      } catch {
+        problem.value = t("approval_not_json");
+        return;
+      }
+    }
+    busy.value = true;
+    problem.value = "";
+    try {
+      await client.approve(runId, ask.task, decision, args);
+    } catch (e) {
+      const { code, message } = asApiError(e);
+      problem.value = wordsOf({ code, message }).message;
+      busy.value = false;
+    }
+  };
+  const button = (decision: "approve" | "approve_always" | "refuse", look: string) => (
+    <button type="button" class={look} disabled={busy.value} onClick={() => void say(decision)}>
+      {t(`approval_${decision}`)}
+    </button>
+  );
+  return (
+    <section class="leave" aria-label={t("approval_title")}>
+      <h3>
+        <Icon name="warn" size={16} />
+        {t(ask.effect === "destroys" ? "approval_destroys" : "approval_writes", {
+          n: ask.task + 1,
+          tool: label(ask.tool, 80),
+        })}
+      </h3>
+      <dl>
+        {Object.entries(ask.args).map(([name, value]) => (
+          <div key={name}>
+            <dt>{label(name, 60)}</dt>
+            <dd>
+              <code>{clean(shown(value)).slice(0, 600)}</code>
+              {ask.sources[name] && <span class="muted">{label(ask.sources[name], 60)}</span>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {edited.value !== null && (
+        <textarea
+          aria-label={t("approval_edit")}
+          rows={6}
+          value={edited.value}
+          onInput={(e) => (edited.value = e.currentTarget.value)}
+        />
+      )}
+      {problem.value && (
+        <p class="hint" role="alert">
+          {problem.value}
+        </p>
+      )}
+      {ask.here ? (
+        <p class="leave-actions">
+          {button("approve", "primary")}
+          {button("approve_always", "secondary")}
+          {button("refuse", "secondary")}
+          {edited.value === null && (
+            <button
+              type="button"
+              class="quiet"
+              disabled={busy.value}
+              onClick={() => (edited.value = JSON.stringify(ask.args, null, 2))}
+            >
+              {t("approval_edit")}
+            </button>
+          )}
+        </p>
+      ) : (
+        <p class="hint">{t("approval_elsewhere")}</p>
+      )}
+    </section>
+  );
+}
