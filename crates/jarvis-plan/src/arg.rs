@@ -155,6 +155,19 @@ impl<R: Copy> Arg<R> {
         }
     }
 
+    /// The references to parts of outputs, with the paths into them.
+    pub fn parts(&self) -> Box<dyn Iterator<Item = (R, &FieldPath)> + '_> {
+        match self {
+            Arg::Value(_) => Box::new(std::iter::empty()),
+            Arg::Text(pieces) => Box::new(pieces.iter().filter_map(|piece| match piece {
+                Piece::Part(of, path) => Some((*of, path)),
+                Piece::Output(_) | Piece::Text(_) => None,
+            })),
+            Arg::List(items) => Box::new(items.iter().flat_map(Arg::parts)),
+            Arg::Object(fields) => Box::new(fields.values().flat_map(Arg::parts)),
+        }
+    }
+
     /// The task, when the argument is nothing but its output.
     pub fn as_output(&self) -> Option<R> {
         match self.as_reference()? {

@@ -79,6 +79,71 @@ impl FieldPath {
     }
 }
 
+impl FieldPath {
+    /// Whether values of a JSON Schema have what the path leads to, as far as the schema says: what it leaves open may be there.
+    ///
+    /// # Errors
+    /// When a step leads to what the schema does not have.
+    pub fn fits(&self, schema: &Value) -> Result<(), NoSuchField> {
+        self.followed(schema, schema, 0)
+    }
+
+    fn followed(&self, root: &Value, schema: &Value, at: usize) -> Result<(), NoSuchField> {
+        let Some(step) = self.0.get(at) else { return Ok(()) };
+        // References to references would be followed as long as they are followed.
+        let schema = schema.get("$ref").and_then(Value::as_str).map_or(Some(schema), |name| definition(root, name));
+        let Some(schema) = schema else { return Ok(()) };
+        for key in ["anyOf", "oneOf", "allOf"] {
+            if let Some(Value::Array(choices)) = schema.get(key) {
+                let mut tries = choices.iter().map(|choice| self.followed(root, choice, at));
+                let first = tries.next().unwrap_or(Ok(()));
+                return if first.is_ok() || tries.any(|found| found.is_ok()) { Ok(()) } else { first };
+            }
+        }
+        let missing = |there: Vec<String>| {
+            let wanted = FieldPath(self.0.iter().take(at + 1).cloned().collect()).to_string();
+            Err(NoSuchField { wanted, there })
+        };
+        let named = |name: &str| match schema.get("type") {
+            Some(Value::String(own)) => own == name,
+            Some(Value::Array(names)) => names.iter().any(|own| own == name),
+            _ => true,
+        };
+        match step {
+            Step::Field(_) if !named("object") => {
+                missing(vec![if named("array") { "a list" } else { "a single value" }.into()])
+            }
+            Step::Field(name) => match schema.get("properties").and_then(Value::as_object) {
+                Some(fields) if fields.contains_key(name) => {
+                    self.followed(root, fields.get(name).unwrap_or(root), at + 1)
+                }
+                Some(fields) if !fields.is_empty() && !is_open(schema) => {
+                    missing(fields.keys().take(SHOWN).map(|name| format!("`{name}`")).collect())
+                }
+                Some(_) | None => Ok(()),
+            },
+            Step::Index(_) if !named("array") => {
+                missing(vec![if named("object") { "an object" } else { "a single value" }.into()])
+            }
+            Step::Index(_) => schema.get("items").map_or(Ok(()), |items| self.followed(root, items, at + 1)),
+        }
+    }
+}
+
+/// Whether a schema says that its objects have more fields than it names.
+fn is_open(schema: &Value) -> bool {
+    match schema.get("additionalProperties") {
+        None | Some(Value::Bool(false)) => schema.get("patternProperties").is_some(),
+        Some(_) => true,
+    }
+}
+
+/// What `#/$defs/name` stands for.
+fn definition<'v>(root: &'v Value, name: &str) -> Option<&'v Value> {
+    let found = root.pointer(name.strip_prefix('#')?)?;
+    found.get("$ref").is_none().then_some(found)
+}
+
 fn what_there_is(value: &Value) -> Vec<String> {
     match value {
         Value::Object(fields) => fields.keys().take(SHOWN).map(|name| format!("`{name}`")).collect(),
@@ -141,5 +206,36 @@ mod tests {
         check(".price", 6, Err("there is no `.price`; there is `flights`, `größe`"));
         check(".flights[7]", 11, Err("there is no `.flights[7]`; there is a list of 2"));
         check(".flights[0].ok.x", 16, Err("there is no `.flights[0].ok.x`; there is nothing"));
+    }
+
+    #[test]
+    fn paths_are_held_against_what_a_schema_says() {
+        let flight =
+            json!({"type": "object", "properties": {"number": {"type": "string"}, "seat": {"$ref": "#/$defs/seat"}}});
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "flights": {"type": "array", "items": flight},
+                "extra": {"type": "object", "properties": {"a": {}}, "additionalProperties": true},
+                "any": {},
+                "either": {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"x": {}}}]},
+            },
+            "$defs": {"seat": {"type": "object", "properties": {"row": {"type": "integer"}, "next": {"$ref": "#/$defs/seat"}}}},
+        });
+        let check = |text: &str, problem: Option<&str>| {
+            let found = FieldPath::at_start(text).0.fits(&schema).err().map(|error| error.to_string());
+            assert_eq!(found.as_deref(), problem, "{text}");
+        };
+        check(".flights[3].number", None);
+        check(".flights[0].seat.next.next.row", None);
+        check(".extra.b.c", None);
+        check(".any[0].thing", None);
+        check(".either.x", None);
+        check(".flight", Some("there is no `.flight`; there is `flights`, `extra`, `any`, `either`"));
+        check(".flights.number", Some("there is no `.flights.number`; there is a list"));
+        check(".flights[0].price", Some("there is no `.flights[0].price`; there is `number`, `seat`"));
+        check(".flights[0].number.x", Some("there is no `.flights[0].number.x`; there is a single value"));
+        check("[0]", Some("there is no `[0]`; there is an object"));
+        check(".either.y", Some("there is no `.either.y`; there is a single value"));
     }
 }

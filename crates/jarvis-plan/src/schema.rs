@@ -81,6 +81,27 @@ pub fn in_words(schema: &Value) -> String {
     if types.is_empty() { "any value".to_owned() } else { types.join(" or ") }
 }
 
+/// What values of a schema are made of, by the names of their fields: `{flights: [{number, price}]}`.
+pub fn shape(schema: &Value) -> String {
+    /// How deep fields are named.
+    const DEEP: usize = 4;
+    fn inner(schema: &Value, deep: usize) -> String {
+        let properties = schema.get("properties").and_then(Value::as_object).filter(|fields| !fields.is_empty());
+        if let (Some(fields), true) = (properties, deep > 0) {
+            let field = |(name, schema): (&String, &Value)| match inner(schema, deep - 1).as_str() {
+                inside if inside.starts_with(['{', '[']) => format!("{name}: {inside}"),
+                _ => name.clone(),
+            };
+            return format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "));
+        }
+        match schema.get("items").filter(|_| deep > 0) {
+            Some(items) => format!("[{}]", inner(items, deep - 1)),
+            None => types(schema).first().copied().unwrap_or("value").to_owned(),
+        }
+    }
+    inner(schema, DEEP)
+}
+
 fn of_type(name: &str, schema: &Value) -> String {
     let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
     match (name, format) {

@@ -313,7 +313,8 @@ impl OpenApiCaller {
         };
         for operation in &document.operations {
             let (about, usage) = (about(operation), operation.usage());
-            add(described(&id_of(operation), &about, input_schema(operation), example(operation)), usage)?;
+            let spec = described(&id_of(operation), &about, input_schema(operation), example(operation));
+            add(ToolSpec { output_schema: output_schema(document, operation), ..spec }, usage)?;
         }
         for operation in &document.operations {
             if let (false, Some(name)) = (operation.id.is_empty(), registry.named(&operation.usage())) {
@@ -380,6 +381,13 @@ pub(crate) fn input_schema(operation: &Operation) -> Value {
         properties.insert(parameter.name.clone(), schema);
     }
     json!({"type": "object", "properties": properties, "required": required})
+}
+
+/// What an operation answers when all is well, where the document says it in JSON.
+pub(crate) fn output_schema(document: &ApiDocument, operation: &Operation) -> Option<Value> {
+    let response = document.response(operation);
+    let schema = response.schema.filter(|_| response.media_type.contains("json"))?;
+    Some(schema_json(&schema, 0)).filter(|schema| schema.as_object().is_some_and(|fields| !fields.is_empty()))
 }
 
 /// An input made up: what must be given, or the first thing that can be.

@@ -14,11 +14,14 @@ const PURPOSE_SHOWN: usize = 60;
 /// How many demonstrations there should be at least.
 pub(super) const DEMOS: usize = 2;
 
-/// One line for one tool: `name(argument, optional?: what it takes) -> kinds: description`.
+/// One line for one tool: `name(argument, optional?: what it takes) -> kinds: description`. Where it is known what a result is
+/// made of, that stands in the place of the kinds: `{flights: [{number, price}]}`.
 pub(super) fn line(tool: &Tool) -> String {
     let params: Vec<String> = tool.params.iter().map(param).collect();
     let mut line = format!("{}({})", tool.name, params.join(", "));
-    if !tool.outputs.is_empty() {
+    if let Some(schema) = &tool.output_schema {
+        line.push_str(&format!(" -> {}", shown(&schema::shape(schema), DESCRIPTION_SHOWN)));
+    } else if !tool.outputs.is_empty() {
         let outputs: Vec<&str> = tool.outputs.iter().map(|kind| kind.as_str()).collect();
         line.push_str(&format!(" -> {}", outputs.join(", ")));
     }

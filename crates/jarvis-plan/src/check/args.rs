@@ -46,3 +46,26 @@ fn required(node: &mut Node, tool: &Tool) {
         .collect();
     missing.into_iter().for_each(|fault| node.fail(fault));
 }
+
+/// Gives each task that needs a part of an output which the tool does not give the fault of it.
+pub(super) fn follow(nodes: &mut [Node], vocabulary: &Vocabulary) {
+    let schema_of = |id: i64| {
+        let node = nodes.iter().find(|node| node.id == id)?;
+        vocabulary.find(&node.task)?.output_schema.as_ref()
+    };
+    let faults = |node: &Node| -> Vec<Fault> {
+        let parts = node.args.iter().flat_map(|(name, arg)| arg.parts().map(move |(of, path)| (name, of, path)));
+        parts
+            .filter_map(|(name, of, path)| {
+                let of = of.0?;
+                let problem = path.fits(schema_of(of)?).err()?;
+                let (path, problem) = (path.to_string(), problem.to_string());
+                Some(Fault::NoSuchField { arg: name.clone(), of, path, problem })
+            })
+            .collect()
+    };
+    let found: Vec<Vec<Fault>> = nodes.iter().map(faults).collect();
+    for (node, faults) in nodes.iter_mut().zip(found) {
+        faults.into_iter().for_each(|fault| node.fail(fault));
+    }
+}

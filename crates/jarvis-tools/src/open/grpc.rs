@@ -49,6 +49,7 @@ impl Opening {
                 let method = name.find(pool).map_err(failed)?;
                 let input = method.input();
                 spec.effect = entry.effect.unwrap_or_else(|| effect_of(&method));
+                spec.output_schema = Some(schema_of(&method.output()));
                 fill(&mut spec, entry, || schema_of(&input), || example_of(&input));
             }
             // What the operator says of the input needs nobody's word, and must be said to the end.

@@ -9,7 +9,9 @@ use url::Url;
 
 use super::{OpenError, Opening, blocking, complete, spec_of, timeout_of};
 use crate::config::{OpenApiEntry, ToolEntry};
-use crate::openapi::{OpenApiCaller, OpenApiConfig, OpenApiTool, about, effect_of, example, id_of, input_schema};
+use crate::openapi::{
+    OpenApiCaller, OpenApiConfig, OpenApiTool, about, effect_of, example, id_of, input_schema, output_schema,
+};
 use crate::untrusted::{self, Found, MAX_DESCRIPTION};
 use crate::{ToolSource, ToolSpec};
 
@@ -66,7 +68,7 @@ impl Opening {
                     invalid(format!("the document has no operation `{wanted}`"))
                 })?;
                 let mut spec = spec_of(entry, ToolSource::OpenApi);
-                self.describe(&mut spec, entry, operation);
+                self.describe(&mut spec, entry, document, operation);
                 complete(called, &spec)?;
                 self.take(called, tool(spec, operation.usage()), whole, entry.serves.clone())
             }
@@ -85,7 +87,7 @@ impl Opening {
                     }
                     // The entry's description is of the whole API.
                     spec.description.clear();
-                    self.describe(&mut spec, entry, operation);
+                    self.describe(&mut spec, entry, document, operation);
                     if spec.description.is_empty() {
                         spec.description = about;
                     }
@@ -98,8 +100,10 @@ impl Opening {
     }
 
     /// Puts what the document says where the configuration says nothing.
-    fn describe(&mut self, spec: &mut ToolSpec, entry: &ToolEntry, operation: &Operation) {
+    fn describe(&mut self, spec: &mut ToolSpec, entry: &ToolEntry, document: &ApiDocument, operation: &Operation) {
         let mut found = Found::default();
+        spec.output_schema =
+            output_schema(document, operation).and_then(|schema| untrusted::clean_schema(&schema, &mut found));
         spec.effect = entry.effect.unwrap_or_else(|| effect_of(&operation.method));
         if spec.description.trim().is_empty() {
             let text = if operation.summary.is_empty() { &operation.description } else { &operation.summary };
