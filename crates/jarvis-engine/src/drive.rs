@@ -548,7 +548,7 @@ fn held_back(node: &Node, outcomes: &BTreeMap<TaskId, Outcome>) -> Option<Unreso
     let message = format!(
         "`{}` changes something, and waits for all tasks before it, of which task {} (`{}`) did not succeed",
         node.task.task,
-        failed.id.0 + 1,
+        failed.id.number(),
         failed.task
     );
     Some(Unresolved::skipped(ErrorCode::NoOutput, message))

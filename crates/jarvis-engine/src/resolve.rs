@@ -122,7 +122,8 @@ pub fn fill(
 /// When it leads nowhere.
 pub fn part(name: &str, outcome: &Outcome, output: &Value, path: &FieldPath) -> Result<Value, Unresolved> {
     path.get(output).cloned().map_err(|missing| {
-        let message = format!("`{name}` needs `{path}` of task {} (`{}`): {missing}", outcome.id, outcome.task);
+        let message =
+            format!("`{name}` needs `{path}` of task {} (`{}`): {missing}", outcome.id.number(), outcome.task);
         Unresolved::failed(ErrorCode::NoOutput, message)
     })
 }
@@ -133,7 +134,7 @@ pub fn part(name: &str, outcome: &Outcome, output: &Value, path: &FieldPath) -> 
 /// When it has not finished, which no checked plan brings about.
 pub fn finished<'o>(name: &str, of: TaskId, outcomes: &'o dyn Outcomes) -> Result<&'o Outcome, Unresolved> {
     outcomes.outcome(of).ok_or_else(|| {
-        let message = format!("`{name}` needs the output of task {of}, which has not run before this task");
+        let message = format!("`{name}` needs the output of task {}, which has not run before this task", of.number());
         Unresolved::failed(ErrorCode::BadPlan, message)
     })
 }
@@ -146,7 +147,8 @@ pub fn unavailable(name: &str, outcome: &Outcome) -> Unresolved {
         Status::Skipped => "was skipped",
         Status::Cancelled => "was cancelled",
     };
-    let message = format!("`{name}` needs the output of task {} (`{}`), which {ended}", outcome.id, outcome.task);
+    let message =
+        format!("`{name}` needs the output of task {} (`{}`), which {ended}", outcome.id.number(), outcome.task);
     Unresolved::skipped(ErrorCode::NoOutput, message)
 }
 

@@ -82,7 +82,7 @@ impl Chooser {
                 // Without a usable reply the first candidate in catalogue order is taken, those on the model server first.
                 let choice = self.ask(stages, task, &models).await?;
                 if let Some(note) = choice.note {
-                    stages.ask.events().note(Level::Warning, format!("task {}: {note}", task.id));
+                    stages.ask.events().note(Level::Warning, format!("task {}: {note}", task.id.number()));
                     notes.push(note);
                 }
                 order.sort_by_key(|(candidate, _)| candidate.model.id != choice.id);

@@ -66,8 +66,10 @@ impl HuggingGpt {
                     return Ok(Planned::Tasks(plan));
                 }
                 let mut plan = Plan::default();
-                // Whatever the model says now, it did nothing.
-                plan.note(Note::left_out(format!("{reason}, so nothing was done")));
+                // Whatever the model says now, it did nothing; what it could have been asked to change must not sound done.
+                if self.offered.iter().any(|tool| tool.effect != Effect::Reads) {
+                    plan.note(Note::left_out(format!("{reason}, so nothing was done")));
+                }
                 return self.without_tasks(&stages, request, plan, &reason, events).await;
             }
             Err(error) => {

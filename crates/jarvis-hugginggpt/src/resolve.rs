@@ -50,7 +50,10 @@ impl Resolution<'_> {
             && arg.as_reference().is_none()
             && let Some(of) = arg.references().next()
         {
-            notes.push(format!("`{name}` is the output of task {of} alone; the words around it were left out"));
+            notes.push(format!(
+                "`{name}` is the output of task {} alone; the words around it were left out",
+                of.number()
+            ));
             return self.reference(name, kind, of, notes).map(Value::String);
         }
         let schema = self.schema(name);
@@ -108,26 +111,28 @@ impl Resolution<'_> {
         if let Some(value) = output(outcome, kind) {
             return Ok(value);
         }
-        let ended = ended(outcome, kind);
+        let (ended, number) = (ended(outcome, kind), of.number());
         if let Some(value) = self.own_argument(outcome, kind) {
-            notes.push(format!("`{name}` is the {kind} that task {of} was given, since task {of} {ended}"));
+            notes.push(format!("`{name}` is the {kind} that task {number} was given, since task {number} {ended}"));
             return Ok(value);
         }
         if !outcome.succeeded() {
-            let message = format!("`{name}` needs the output of task {of} (`{}`), which {ended}", outcome.task);
+            let message = format!("`{name}` needs the output of task {number} (`{}`), which {ended}", outcome.task);
             return Err(Unresolved::skipped(ErrorCode::NoOutput, message));
         }
         let others =
             || self.task.dep.iter().rev().filter(|dep| **dep != of).filter_map(|dep| self.outcomes.outcome(*dep));
         if let Some((from, value)) = others().find_map(|other| Some((other.id, output(other, kind)?))) {
-            notes.push(format!("`{name}` is the {kind} of task {from}, since task {of} {ended}"));
+            let from = from.number();
+            notes.push(format!("`{name}` is the {kind} of task {from}, since task {number} {ended}"));
             return Ok(value);
         }
         if let Some((from, value)) = others().find_map(|other| Some((other.id, self.own_argument(other, kind)?))) {
-            notes.push(format!("`{name}` is the {kind} that task {from} was given, since task {of} {ended}"));
+            let from = from.number();
+            notes.push(format!("`{name}` is the {kind} that task {from} was given, since task {number} {ended}"));
             return Ok(value);
         }
-        let message = format!("task {of} {ended}, which `{name}` needs");
+        let message = format!("task {number} {ended}, which `{name}` needs");
         Err(Unresolved::failed(ErrorCode::NoOutput, message))
     }
 

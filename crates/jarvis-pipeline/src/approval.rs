@@ -129,7 +129,7 @@ pub fn question(asked: &Approval) -> String {
         Effect::Writes => "changes something",
         Effect::Destroys => "removes something",
     };
-    let mut text = format!("Task {} calls `{}`, which {does}:\n", asked.task.0 + 1, asked.tool);
+    let mut text = format!("Task {} calls `{}`, which {does}:\n", asked.task.number(), asked.tool);
     for (name, value) in &asked.arguments {
         let value = value.to_string();
         let shown: String = value.chars().take(SHOWN).collect();
@@ -249,7 +249,7 @@ fn sources(task: &Task, args: &IndexMap<String, Value>, request: &Request) -> In
     let source = |name: &String, value: &Value| {
         let planned: Vec<TaskId> = task.args.get(name).map(|arg| Arg::references(arg).collect()).unwrap_or_default();
         if let Some(of) = planned.first() {
-            return format!("task {}", of.0 + 1);
+            return format!("task {}", of.number());
         }
         let text = text_of(value);
         let text = text.trim();

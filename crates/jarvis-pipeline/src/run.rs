@@ -72,7 +72,7 @@ pub fn report_end(ended: Result<Run, RunError>, events: &Events, began: Instant)
 pub fn unplanned(plan: &Plan) -> Vec<String> {
     let faulty = plan.tasks().iter().filter(|task| !task.faults.is_empty()).map(|task| {
         let faults: Vec<String> = task.faults.iter().map(ToString::to_string).collect();
-        format!("task {} (`{}`): {}", task.id.0 + 1, task.task, faults.join("; "))
+        format!("task {} (`{}`): {}", task.id.number(), task.task, faults.join("; "))
     });
     let left_out = plan.notes().iter().filter(|note| note.kind == NoteKind::LeftOut).map(|note| note.text.clone());
     faulty.chain(left_out).collect()
@@ -103,7 +103,7 @@ fn in_words(outcome: &Outcome) -> String {
         Some(TaskError { code: ErrorCode::NotApproved, message, hint: Some(hint) }) => format!("{message}; {hint}"),
         Some(error) => error.message.clone(),
     };
-    format!("task {} (`{}`): {why}", outcome.id.0 + 1, outcome.task)
+    format!("task {} (`{}`): {why}", outcome.id.number(), outcome.task)
 }
 
 /// The files that tasks made, in task order, without repeats.

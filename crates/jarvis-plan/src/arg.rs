@@ -244,12 +244,12 @@ impl<R: Copy> Arg<R> {
                         None => vec![item.map(replace)],
                         Some(of) => {
                             let pieces = replace(of);
-                            let several = pieces.len() > 1;
-                            pieces
-                                .into_iter()
-                                .filter(|piece| !several || piece.of().is_some())
-                                .map(|piece| Arg::text([piece]))
-                                .collect()
+                            if pieces.len() < 2 {
+                                // Blanks around the reference stay.
+                                return vec![item.map(&mut |_| pieces.clone())];
+                            }
+                            let outputs = pieces.into_iter().filter(|piece| piece.of().is_some());
+                            outputs.map(|piece| Arg::text([piece])).collect()
                         }
                     })
                     .collect(),

@@ -53,6 +53,11 @@ impl Node {
         ids
     }
 
+    /// The task's number as people count: from 1.
+    fn number(&self) -> i64 {
+        self.id.saturating_add(1)
+    }
+
     fn fail(&mut self, fault: Fault) {
         if !self.faults.contains(&fault) {
             self.faults.push(fault);
@@ -150,6 +155,7 @@ fn bind(nodes: &mut [Node], vocabulary: &Vocabulary, notes: &mut Notes) {
         let Some(node) = rest.first_mut() else { continue };
         let tool = vocabulary.find(&node.task);
         let mut unbound = None;
+        let number = node.number();
         for (name, arg) in &mut node.args {
             if !arg.references().any(|reference| reference.0.is_none()) {
                 continue;
@@ -163,7 +169,7 @@ fn bind(nodes: &mut [Node], vocabulary: &Vocabulary, notes: &mut Notes) {
             match giver {
                 Some(id) => {
                     *arg = arg.map(&mut |reference| vec![Piece::Output(DraftRef(reference.0.or(Some(id))))]);
-                    notes.push(format!("task {}: `{name}` named no task and was bound to task {id}", node.id));
+                    notes.push(format!("task {}: `{name}` named no task and was bound to task {}", number, id + 1));
                 }
                 None => unbound = Some(name.clone()),
             }
@@ -183,7 +189,7 @@ fn unite(nodes: &mut [Node], notes: &mut Notes) {
         for id in &node.dep {
             if *id == node.id || !known.contains(id) {
                 let why = if *id == node.id { "itself" } else { "not in the plan" };
-                notes.push(format!("task {}: dependency on {id} ({why}) was left out", node.id));
+                notes.push(format!("task {}: dependency on {id} ({why}) was left out", node.number()));
             } else if !dep.contains(id) {
                 dep.push(*id);
             }

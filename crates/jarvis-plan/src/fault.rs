@@ -83,13 +83,13 @@ pub enum Fault {
         readings: Vec<String>,
     },
     /// An argument refers to a task that is not in the plan.
-    #[error("it needs the output of task {to}, which is not in the plan")]
+    #[error("it refers to `<GENERATED>-{to}`, and no task of the plan has that id")]
     DanglingReference {
         /// The id referred to.
         to: i64,
     },
     /// An argument refers to a part of an output that the tool does not give.
-    #[error("its argument `{arg}` needs `{path}` of task {of}: {problem}")]
+    #[error("its argument `{arg}` refers to `<GENERATED>-{of}{path}`: {problem}")]
     NoSuchField {
         /// The argument.
         arg: String,
@@ -107,7 +107,7 @@ pub enum Fault {
         arg: String,
     },
     /// Another task of a plan that changes the world has a fault.
-    #[error("nothing of this plan runs, since it would change something and task {because} cannot run")]
+    #[error("nothing of this plan runs, since it would change something and task {} cannot run", .because + 1)]
     Withheld {
         /// The task with the fault.
         because: i64,

@@ -14,6 +14,11 @@ impl TaskId {
     pub fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// The task's number as people count: from 1.
+    pub fn number(self) -> u32 {
+        self.0.saturating_add(1)
+    }
 }
 
 impl fmt::Display for TaskId {

@@ -95,7 +95,7 @@ async fn a_failed_choice_fails_its_task_alone() {
     0 Failed [] no_model: the selector says no_model
     1 Failed [] panic: the choice of a model panicked: the selector gave up
     2 Failed [] timeout: the choice of a model did not end within 10 s
-    3 Skipped [] no_output: `picture0` needs the output of task 0 (`paint`), which failed
+    3 Skipped [] no_output: `picture0` needs the output of task 1 (`paint`), which failed
     4 Succeeded [model-0:ok]
     ");
 }
@@ -110,7 +110,7 @@ async fn a_hanging_task_ends_at_its_deadline_and_holds_up_nobody() {
     assert_eq!(start.elapsed().as_secs(), 10, "the deadline is the only wait");
     insta::assert_snapshot!(outcomes, @"
     0 Failed [model-0:timeout] timeout: the task did not end within 10 s
-    1 Skipped [] no_output: `picture0` needs the output of task 0 (`paint`), which failed
+    1 Skipped [] no_output: `picture0` needs the output of task 1 (`paint`), which failed
     2 Succeeded [model-0:ok]
     3 Succeeded [model-0:ok]
     ");
@@ -229,10 +229,10 @@ async fn faults_are_told_and_not_tried() {
     let (outcomes, events) = play(tasks, vec![Role::giving(); 6], QUICK).await;
     insta::assert_snapshot!(outcomes, @"
     0 Failed [] unsupported_task: `paint` cannot run: no tool of this name is known
-    1 Failed [] bad_plan: `paint` cannot run: it needs the output of task 9, which is not in the plan
+    1 Failed [] bad_plan: `paint` cannot run: it refers to `<GENERATED>-9`, and no task of the plan has that id
     2 Failed [] bad_plan: `paint` cannot run: its arguments depend on its own output
     3 Failed [] bad_plan: `paint` cannot run: its argument `image` names no task, and no earlier task gives what it needs
-    4 Skipped [] no_output: `picture0` needs the output of task 0 (`paint`), which failed
+    4 Skipped [] no_output: `picture0` needs the output of task 1 (`paint`), which failed
     5 Succeeded [model-0:ok]
     ");
     insta::assert_snapshot!(events, @"

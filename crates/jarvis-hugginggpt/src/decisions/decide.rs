@@ -272,7 +272,7 @@ async fn choice(chooser: &Chooser, task: &Task, events: &Events) -> TaskChoice {
             TaskChoice { task: task.id, available: chosen.among, result: Ok(chosen.selection) }
         }
         Err(error) => {
-            events.note(Level::Warning, format!("task {}: {error}", task.id));
+            events.note(Level::Warning, format!("task {}: {error}", task.id.number()));
             TaskChoice { task: task.id, available: 0, result: Err(error) }
         }
     }
@@ -307,7 +307,8 @@ fn public_paths(plan: &mut Plan, vocabulary: &Vocabulary) {
 /// What a reader of the plan should know, the same for the same decision.
 fn warnings(plan: &Plan, choices: &[TaskChoice]) -> Vec<String> {
     let chosen = choices.iter().filter_map(|choice| choice.result.as_ref().ok());
-    let of_choices =
-        chosen.flat_map(|selection| selection.notes.iter().map(move |note| format!("task {}: {note}", selection.task)));
+    let of_choices = chosen.flat_map(|selection| {
+        selection.notes.iter().map(move |note| format!("task {}: {note}", selection.task.number()))
+    });
     plan.notes().iter().map(|note| note.text.clone()).chain(of_choices).collect()
 }

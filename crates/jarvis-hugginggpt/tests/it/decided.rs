@@ -70,7 +70,7 @@ async fn five_available_models_are_looked_for_and_shown() {
     // The reply named nobody of them: the first was taken, and it is told.
     assert!(choice.result.as_ref().expect("a choice").reason.ends_with("the first model was taken"));
     assert_eq!(choice.result.as_ref().expect("a choice").chosen.id, "org/a");
-    assert!(decided.decision().reply()["warnings"][0].as_str().expect("a warning").contains("task 0"));
+    assert!(decided.decision().reply()["warnings"][0].as_str().expect("a warning").contains("task 1"));
 }
 
 #[tokio::test]

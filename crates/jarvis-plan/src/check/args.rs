@@ -19,12 +19,13 @@ pub(super) fn hold(nodes: &mut [Node], vocabulary: &Vocabulary, notes: &mut Note
 
 fn values(node: &mut Node, tool: &Tool, notes: &mut Notes) {
     let mut faults = Vec::new();
+    let number = node.number();
     for (name, arg) in &mut node.args {
         let Some(param) = tool.param(name) else { continue };
         let (Some(schema), Some(value)) = (&param.schema, arg.as_value()) else { continue };
         let read = coerced(value.clone(), schema);
         if read != *value {
-            notes.push(format!("task {}: `{name}` was read as {}", node.id, shown(&read)));
+            notes.push(format!("task {}: `{name}` was read as {}", number, shown(&read)));
             *arg = Arg::Value(read.clone());
         }
         let problems = Checker::new(schema).map(|checker| checker.problems(&read)).unwrap_or_default();

@@ -12,7 +12,7 @@ pub(super) fn break_all(nodes: &mut [Node], notes: &mut Notes) {
     // A task that refers to its own output is the smallest cycle.
     for node in nodes.iter_mut() {
         if node.referenced().contains(&node.id) {
-            notes.push(format!("task {} needs its own output", node.id));
+            notes.push(format!("task {} needs its own output", node.number()));
             node.fail(Fault::ReferenceCycle);
         }
     }
@@ -40,7 +40,7 @@ fn drop_explicit(nodes: &mut [Node], cycle: &[i64], notes: &mut Notes) -> bool {
         let referenced = node.referenced();
         if let Some(at) = node.dep.iter().rposition(|dep| cycle.contains(dep) && !referenced.contains(dep)) {
             let dep = node.dep.remove(at);
-            notes.push(format!("task {}: dependency on {dep} made a cycle and was dropped", node.id));
+            notes.push(format!("task {}: dependency on task {} made a cycle and was dropped", node.number(), dep + 1));
             return true;
         }
     }
@@ -50,7 +50,7 @@ fn drop_explicit(nodes: &mut [Node], cycle: &[i64], notes: &mut Notes) -> bool {
 fn fail(nodes: &mut [Node], cycle: &[i64], notes: &mut Notes) {
     let mut ids = cycle.to_vec();
     ids.sort_unstable();
-    let list = ids.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    let list = ids.iter().map(|id| (id + 1).to_string()).collect::<Vec<_>>().join(", ");
     notes.push(format!("tasks {list} need each other's output; none of them can run"));
     for node in nodes.iter_mut().filter(|node| cycle.contains(&node.id)) {
         node.fail(Fault::ReferenceCycle);

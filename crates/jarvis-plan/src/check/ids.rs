@@ -32,7 +32,7 @@ pub(super) fn tame_references(nodes: &mut [Node], notes: &mut Notes) {
     let mut tamed: HashMap<i64, i64> = HashMap::new();
     for node in nodes {
         let Some(wild) = node.referenced().into_iter().find(|id| !is_usable(*id)) else { continue };
-        notes.push(format!("task {}: no task can have the id {wild}, which its arguments refer to", node.id));
+        notes.push(format!("task {}: no task can have the id {wild}, which its arguments refer to", node.number()));
         for arg in node.args.values_mut() {
             *arg = arg.map(&mut |reference| {
                 let id = reference.0.map(|id| match is_usable(id) {
@@ -72,7 +72,10 @@ pub(super) fn mark_dangling(nodes: &mut [Node], notes: &mut Notes) {
     let known: HashSet<i64> = nodes.iter().map(|node| node.id).collect();
     for node in nodes {
         if let Some(to) = node.referenced().into_iter().find(|id| !known.contains(id)) {
-            notes.push(format!("task {} needs the output of task {to}, which is not in the plan", node.id));
+            notes.push(format!(
+                "task {} refers to `<GENERATED>-{to}`, and no task of the plan has that id",
+                node.number()
+            ));
             node.fail(Fault::DanglingReference { to });
         }
     }

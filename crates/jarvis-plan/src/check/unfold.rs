@@ -35,7 +35,7 @@ fn unfold(
     if list.len() > room {
         notes.left_out(format!(
             "task {} would become {} tasks; the limit of {} leaves room for {room}",
-            original.id,
+            original.number(),
             list.len(),
             limits.max_tasks
         ));
@@ -60,8 +60,8 @@ fn unfold(
         .collect();
     let ids: Vec<i64> = copies.iter().map(|copy| copy.id).collect();
     if ids.len() > 1 {
-        let names = ids.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-        notes.push(format!("task {} runs once for each of its inputs: tasks {names}", original.id));
+        let names = ids.iter().map(|id| (id + 1).to_string()).collect::<Vec<_>>().join(", ");
+        notes.push(format!("task {} runs once for each of its inputs: tasks {names}", original.number()));
     }
     nodes.splice(at..=at, copies);
     if ids.len() > 1 {

@@ -77,17 +77,12 @@ impl<'a> Reading<'a> {
             referred.extend(call.dep.iter().filter_map(Value::as_i64).filter(|id| *id >= 0).map(|id| (at, id)));
         }
         labels.count(&referred);
-        let own: Vec<i64> = calls.iter().filter_map(|call| labels.id(call)).collect();
-        let mut unique = own.clone();
-        unique.sort_unstable();
-        unique.dedup();
-        let ids = if unique.len() == calls.len() { own } else { (0..).take(calls.len()).collect() };
+        let ids = (0..).take(calls.len()).collect();
         Reading { calls, scope, files: Files::new(scope), labels, ids, notes: Vec::new() }
     }
 
     fn note(&mut self, at: usize, text: &str) {
-        let id = self.ids.get(at).copied().unwrap_or_default();
-        self.notes.push(format!("task {id}: {text}").into());
+        self.notes.push(format!("task {}: {text}", at + 1).into());
     }
 
     fn task(&mut self, at: usize) -> DraftTask {

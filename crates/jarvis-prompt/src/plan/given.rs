@@ -26,14 +26,14 @@ pub(super) fn fill(draft: &mut Draft, scope: Scope<'_>) {
             let made = giver(draft, at, kind, scope);
             let attached = files.only(kind).filter(|_| kind.is_media());
             let (arg, from) = match (made, attached) {
-                (Some(id), None) => (Arg::output(DraftRef(Some(id))), format!("the output of task {id}")),
+                (Some(id), None) => (Arg::output(DraftRef(Some(id))), format!("the output of task {}", id + 1)),
                 (None, Some(path)) if unused(draft, at, kind, scope).is_empty() => {
                     (Arg::literal(path), format!("`{path}`"))
                 }
                 _ => continue,
             };
             if let Some(task) = draft.tasks.get_mut(at) {
-                draft.notes.push(format!("task {}: `{name}` was missing and became {from}", task.id).into());
+                draft.notes.push(format!("task {}: `{name}` was missing and became {from}", task.id + 1).into());
                 task.args.insert(name, arg);
             }
         }

@@ -97,11 +97,6 @@ impl<'a> Labels<'a> {
         Labels { calls, tools, vocabulary, ids, base: Base::Zero }
     }
 
-    /// The id of a call, where it is a number.
-    pub(super) fn id(&self, call: &Call) -> Option<i64> {
-        call.id.as_ref().and_then(number)
-    }
-
     /// Decides from which number tasks are counted, where they have no ids, or none that is referred to: as all numbers that are referred to allow. Each
     /// comes with the place of the task that refers to it.
     pub(super) fn count(&mut self, referred: &[(usize, i64)]) {

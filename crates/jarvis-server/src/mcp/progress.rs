@@ -37,6 +37,8 @@ fn message(name: &str, event: &Value) -> Option<String> {
         Some(Value::Null) | None => String::new(),
         Some(other) => other.to_string(),
     };
+    // People count from 1.
+    let number = |at: &str| event.pointer(at).and_then(Value::as_u64).map_or(0, |id| id.saturating_add(1));
     Some(match name {
         "queued" => format!("waiting for a slot; {} runs ahead", text("/ahead")),
         "plan" => {
@@ -47,11 +49,11 @@ fn message(name: &str, event: &Value) -> Option<String> {
                 names => format!("planned: {}", names.join(", ")),
             }
         }
-        "model_chosen" => format!("task {}: chose {}", text("/selection/task"), text("/selection/chosen/id")),
-        "task_started" => format!("task {} ({}) started with {}", text("/id"), text("/task"), text("/model")),
-        "task_attempt" => format!("task {}: {} failed", text("/id"), text("/attempt/candidate/id")),
+        "model_chosen" => format!("task {}: chose {}", number("/selection/task"), text("/selection/chosen/id")),
+        "task_started" => format!("task {} ({}) started with {}", number("/id"), text("/task"), text("/model")),
+        "task_attempt" => format!("task {}: {} failed", number("/id"), text("/attempt/candidate/id")),
         "task_finished" => {
-            format!("task {} ({}) ended: {}", text("/outcome/id"), text("/outcome/task"), text("/outcome/status"))
+            format!("task {} ({}) ended: {}", number("/outcome/id"), text("/outcome/task"), text("/outcome/status"))
         }
         "thought" => format!("thought: {}", text("/text")),
         "action" => format!("action: {} {}", text("/tool"), text("/input")),

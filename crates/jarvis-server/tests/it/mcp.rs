@@ -113,7 +113,7 @@ async fn a_request_is_done_and_told_on_the_way() {
         assert!(!document.to_string().contains(&*harness.folder().to_string_lossy()), "no path of this disk");
         let told = client.service().told();
         assert_eq!(told.first().map(String::as_str), Some("planned: text-classification"), "{told:?}");
-        assert!(told.iter().any(|told| told.starts_with("task 0 (text-classification) ended")), "{told:?}");
+        assert!(told.iter().any(|told| told.starts_with("task 1 (text-classification) ended")), "{told:?}");
         assert_eq!(told.last().map(String::as_str), Some("the answer is ready"), "{told:?}");
         harness.settled().await;
         let runs = harness.get("/runs").await;

@@ -44,7 +44,7 @@ pub(super) async fn fitted(
     if left_out > 0 {
         let message = format!(
             "the arguments of task {} were longer than the chat model takes: {left_out} characters were left out",
-            job.task.id
+            job.task.id.number()
         );
         job.events.note(Level::Info, message);
     }

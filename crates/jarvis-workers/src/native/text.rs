@@ -179,6 +179,12 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
         let message = "the text to count in was not given, only the word";
         return Err(TaskError::new(ErrorCode::MissingArgument, message).hint("name the file, or give the text"));
     }
+    if passage::is_table(context) {
+        let message = "the text is a table, and only sentences are quoted here; its rows are not reckoned with";
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint(
+            "`jarvis ask` reckons with columns of a table: `jarvis ask \"what is the sum of units\" --file sales.csv`",
+        ));
+    }
     let answer = quote(question, context).ok_or_else(|| {
         TaskError::new(ErrorCode::CannotDo, "the passage has no word in common with the question")
             .hint("ask in the passage's language and words, or configure a model with --llm")

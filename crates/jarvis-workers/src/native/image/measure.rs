@@ -209,12 +209,12 @@ impl Measures {
                 Language::Chinese => format!("透明部分占 {percent}%。"),
             });
         }
-        text.push_str(lang.pick(
-            " This was measured; what the picture shows was not recognised.",
-            " Это результаты измерений; что изображено, не распознавалось.",
-            "以上为测量结果,未识别画面内容。",
-        ));
-        text
+        let before = lang.pick(
+            "What the picture shows is not recognised here; it was measured. ",
+            "Что изображено, здесь не распознаётся; картинка измерена. ",
+            "此处不识别画面内容,以下为测量结果。",
+        );
+        before.to_owned() + &text
     }
 }
 

@@ -25,6 +25,18 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
     (!context.is_empty()).then_some((text.get(question)?, context))
 }
 
+/// Whether a text is rows of short fields, the same number of them in each.
+pub(super) fn is_table(text: &str) -> bool {
+    let rows: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let is_short = |row: &&str, separator: char| row.chars().count() <= 60 * (row.matches(separator).count() + 1);
+    rows.len() >= 3
+        && ['\t', ';', ',', '|'].iter().any(|separator| {
+            let fields = |row: &str| row.matches(*separator).count();
+            let first = rows.first().map_or(0, |row| fields(row));
+            first > 0 && rows.iter().all(|row| fields(row) == first && is_short(row, *separator) && !row.ends_with('.'))
+        })
+}
+
 fn is_question(text: &str, range: &Range<usize>) -> bool {
     text.get(range.clone()).is_some_and(|sentence| sentence.ends_with(['?', '？']))
 }
@@ -124,6 +136,16 @@ mod tests {
             assert_eq!(quote.as_ref().and_then(|quote| passage.get(quote.range.clone())), expected, "{question}");
             assert!(quote.is_none_or(|quote| (0.0..=1.0).contains(&quote.score)), "{question}");
         }
+    }
+
+    #[test]
+    fn tables_are_told_from_texts() {
+        let check = |text: &str, is: bool| assert_eq!(is_table(text), is, "{text}");
+        check("product,region,units\nlamp,North,12\nlamp,South,5\n", true);
+        check("a\tb\n1\t2\n3\t4\n", true);
+        check("product,region\nlamp,North\n", false);
+        check("One, two.\nThree, four.\nFive, six.", false);
+        check("A line\nAnother line\nA third line", false);
     }
 
     #[test]
