@@ -155,7 +155,11 @@ fn a_request_that_fails_does_not_end_the_conversation() {
     let harness = Harness::new();
     let chat = FakeChat::spawn(
         Script::new()
-            .on("parse_task", vec![Reply::error(400, "no such thing"), Reply::text("[]")])
+            // What is refused is asked once more without what the endpoint may not know.
+            .on(
+                "parse_task",
+                vec![Reply::error(400, "no such thing"), Reply::error(400, "no such thing"), Reply::text("[]")],
+            )
             .on("chitchat", Reply::text("Still here.")),
     );
     let args = ["chat", "--llm", "m", "--base-url", &chat.url(), "-q"];
