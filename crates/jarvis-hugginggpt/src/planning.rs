@@ -14,16 +14,22 @@ use serde_json::json;
 use crate::pipeline::{HuggingGpt, Planned};
 use crate::plan::Planning;
 use crate::stages::Stages;
+use crate::template::help;
 use crate::{answer, attached, template};
 
 impl HuggingGpt {
-    /// Stage 1. With a chat model, an empty plan and a single task that the chat model itself serves end in conversation.
+    /// Stage 1. A request for help is answered with what can be asked. With a chat model, an empty plan and a single task that the chat model itself serves end in conversation.
     ///
     /// Of a plan whose faults the model did not mend, what depends on no fault runs, unless a tool that changes the world is
     /// among the tasks. Where nothing is left, or no reply was a plan, the offline planner plans; where that finds nothing
     /// either, a request with a picture, a sound or a video has an empty plan, and any other becomes conversation.
     pub fn plan<'a>(&'a self, request: &'a Request, events: &'a Events) -> BoxFuture<'a, Result<Planned, RunError>> {
         async move {
+            if help::is_asked(request) {
+                let answer = Answer { text: help::answer(request, &self.offered), ..Answer::default() };
+                events.emit(EventKind::Plan { plan: Plan::default() });
+                return Ok(Planned::Conversation(answer, Plan::default()));
+            }
             let planned = match &self.chat {
                 Some(chat) => self.plan_with(chat, request, events).await?,
                 None => Planned::Tasks(self.plan_offline(request).await?),

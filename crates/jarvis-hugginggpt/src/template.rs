@@ -1,5 +1,6 @@
 //! The answer without a model: written by template, in the language of the request, from the outcomes alone.
 
+pub(crate) mod help;
 mod words;
 
 use std::fmt::Write;

@@ -44,6 +44,17 @@ async fn a_request_that_fits_nothing_says_what_can_be_done() {
 }
 
 #[tokio::test]
+async fn a_request_for_help_is_answered_without_a_model() {
+    for (request, says) in [("Help!", "Edges"), ("что ты умеешь?", "Контуры"), ("你能做什么？", "边缘")]
+    {
+        let run = offline().build().await.run(request).await.run.expect("an answer");
+        assert!(run.ok() && run.conversation && run.answer.text.contains(says), "{request}: {}", run.answer.text);
+    }
+    let run = offline().build().await.run("help me with /images/a.png").await.run.expect("an answer");
+    assert!(!run.conversation, "{}", run.answer.text);
+}
+
+#[tokio::test]
 async fn the_same_request_gives_the_same_plan() {
     let fixture = offline().build().await;
     let request = Request::new("make /images/a.png grey, then find its edges");

@@ -1,0 +1,75 @@
+//! The answer to "help" and "what can you do": the tasks that something can do as configured, and requests to try.
+
+use jarvis_plan::{Language, Request, Tool};
+
+use super::words::title;
+
+/// Requests that ask what can be asked, without punctuation and in lower case.
+const ASKS: [&str; 21] = [
+    "help",
+    "help me",
+    "what can you do",
+    "what can i do",
+    "what can i ask",
+    "what can i ask you",
+    "what do you do",
+    "how can you help",
+    "how can you help me",
+    "what are you able to do",
+    "помощь",
+    "помоги",
+    "что ты умеешь",
+    "что ты можешь",
+    "что вы умеете",
+    "что умеешь",
+    "帮助",
+    "你能做什么",
+    "你会什么",
+    "你会做什么",
+    "你可以做什么",
+];
+
+/// The most example requests.
+const EXAMPLES: usize = 4;
+
+/// Whether a request asks what can be asked.
+pub(crate) fn is_asked(request: &Request) -> bool {
+    let words = request.text.to_lowercase();
+    let words = words.trim_matches(|c: char| !c.is_alphanumeric());
+    request.attachments.is_empty() && ASKS.contains(&words)
+}
+
+/// What can be asked with these tools.
+pub(crate) fn answer(request: &Request, tools: &[Tool]) -> String {
+    let language = Language::of(&request.text);
+    let (stock, own): (Vec<&Tool>, Vec<&Tool>) =
+        tools.iter().partition(|tool| jarvis_catalogue::find(&tool.name).is_some());
+    let mut titles: Vec<&str> = stock.iter().map(|tool| title(&tool.name, language)).collect();
+    titles.dedup();
+    let lead = language.pick("As configured I can give:", "В этой настройке я даю:", "按当前配置,我可以给出:");
+    let mut text = format!("{lead} {}.\n", titles.join(", "));
+    for tool in own {
+        text.push_str(&format!("- `{}`: {}\n", tool.name, tool.description));
+    }
+    let examples: Vec<&str> = stock
+        .iter()
+        .filter_map(|tool| tool.example.as_ref())
+        .map(|example| example.scenario.as_str())
+        .filter(|scenario| !scenario.is_empty())
+        .step_by((stock.len() / EXAMPLES).max(1))
+        .take(EXAMPLES)
+        .collect();
+    if !examples.is_empty() {
+        text.push_str(language.pick("For example:", "Например:", "例如:"));
+        text.push('\n');
+        for example in examples {
+            text.push_str(&format!("- {example}\n"));
+        }
+    }
+    text.push_str(language.pick(
+        "Name the files that it is about. `jarvis doctor` says what else could be configured.",
+        "Назовите файлы, о которых речь. `jarvis doctor` скажет, что ещё можно настроить.",
+        "请写明相关文件。`jarvis doctor` 会说明还可以配置什么。",
+    ));
+    text
+}
