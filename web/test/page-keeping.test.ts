@@ -263,7 +263,7 @@ test("the list of runs: open, rebuild, cancel", () =>
     await page.getByRole("button", { name: "Refresh" }).click();
     await page.getByRole("cell", { name: "Unknown" }).waitFor();
     await page.getByRole("link", { name: /Open run “Find/ }).click();
-    await phase(page, "done").waitFor();
+    await phase(page, "cancelled").waitFor();
     await page.goBack();
     await page.getByRole("searchbox", { name: "Filter runs" }).fill("segment");
     await amount(page, ".runs tbody tr", 1);

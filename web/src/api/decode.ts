@@ -220,6 +220,7 @@ export function event(v: unknown, kind?: string): RunEvent | null {
         ...head,
         event: "done",
         ok: o.ok !== false,
+        cancelled: o.cancelled === true,
         usage: usage(o.usage),
         ms: num(o.ms),
         planId: orNull(o.plan_id),

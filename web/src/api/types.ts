@@ -118,7 +118,15 @@ export type RunEvent = { runId: string; seq: number; atMs: number } & (
   | { event: "note"; level: string; message: string }
   | { event: "answer"; text: string; resources: AnswerResource[]; notes: string[] }
   | { event: "execution_config"; config: ExecutionConfig; planId: string | null }
-  | { event: "done"; ok: boolean; usage: Usage; ms: number; planId: string | null; message: string | null }
+  | {
+      event: "done";
+      ok: boolean;
+      cancelled: boolean;
+      usage: Usage;
+      ms: number;
+      planId: string | null;
+      message: string | null;
+    }
   | { event: "error"; code: string; message: string; hint?: string; ms: number }
 );
 

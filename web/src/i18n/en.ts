@@ -87,6 +87,8 @@ export const en = {
   phase_done: "Done",
   phase_failed: "Failed",
   phase_cancelled: "Stopped",
+  phase_stopping: "Stopping…",
+  stop_failed: "The run could not be stopped: {text}",
   phase_planned: "Planned",
 
   graph: "Task graph",
@@ -199,7 +201,8 @@ export const en = {
   err_unreachable: "The server cannot be reached",
   err_unreachable_hint: "See whether jarvis serve is running, then try again",
   err_lost: "The connection was lost before the run ended",
-  err_interrupted: "The run ended when the page was left",
+  err_interrupted: "The run was interrupted before it had a result",
+  err_not_confirmed: "The server has not confirmed that the run was stopped; it may go on",
   err_page: "The page made a mistake: {message}",
   err_retry_after: "Try again in {n} s",
   err_storage: "This browser does not let the page keep the chat; it will be gone when you leave",

@@ -87,6 +87,8 @@ export const ru: Texts = {
   phase_done: "Готово",
   phase_failed: "Не удалось",
   phase_cancelled: "Остановлено",
+  phase_stopping: "Останавливается…",
+  stop_failed: "Не удалось остановить запуск: {text}",
   phase_planned: "План готов",
 
   graph: "Граф задач",
@@ -200,7 +202,8 @@ export const ru: Texts = {
   err_unreachable: "Сервер недоступен",
   err_unreachable_hint: "Проверьте, запущен ли jarvis serve, и повторите",
   err_lost: "Соединение оборвалось до конца запуска",
-  err_interrupted: "Запуск закончился, когда страницу закрыли",
+  err_interrupted: "Запуск прерван до получения результата",
+  err_not_confirmed: "Сервер не подтвердил остановку; запуск может продолжаться",
   err_page: "Ошибка на странице: {message}",
   err_retry_after: "Повторите через {n} с",
   err_storage: "Браузер не даёт сохранить чат: он исчезнет, когда вы уйдёте",

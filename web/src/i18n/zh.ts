@@ -86,6 +86,8 @@ export const zh: Texts = {
   phase_done: "完成",
   phase_failed: "失败",
   phase_cancelled: "已停止",
+  phase_stopping: "正在停止…",
+  stop_failed: "无法停止运行：{text}",
   phase_planned: "计划已就绪",
 
   graph: "任务图",
@@ -198,7 +200,8 @@ export const zh: Texts = {
   err_unreachable: "无法连接服务器",
   err_unreachable_hint: "请确认 jarvis serve 正在运行，然后重试",
   err_lost: "运行结束前连接中断",
-  err_interrupted: "离开页面时运行已结束",
+  err_interrupted: "运行在得出结果之前被中断",
+  err_not_confirmed: "服务器尚未确认停止；运行可能仍在继续",
   err_page: "页面出错：{message}",
   err_retry_after: "请在 {n} 秒后重试",
   err_storage: "浏览器不允许保存对话，离开后将会丢失",

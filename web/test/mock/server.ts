@@ -159,7 +159,8 @@ export async function startMock(options: Options): Promise<Mock> {
       if (one[3] === "/events") return stream(res, run, Number(req.headers["last-event-id"] ?? -1), false);
       if (one[3] === "/cancel") {
         if (run.status !== "running") return error(res, 409, "ended", "The run has ended");
-        cancelRun(run);
+        if (pace.cancels) pace.cancels.push(() => cancelRun(run));
+        else cancelRun(run);
         return json(res, 200, { run_id: run.id, cancelled: true });
       }
       return json(res, 200, { ...summary(run), events: run.events.filter((e) => e.event !== "token") });
