@@ -263,7 +263,7 @@ test("the list of runs: open, rebuild, cancel", () =>
     await page.getByRole("button", { name: "Refresh" }).click();
     await page.getByRole("cell", { name: "Unknown" }).waitFor();
     await page.getByRole("link", { name: /Open run “Find/ }).click();
-    await phase(page, "done").waitFor();
+    await phase(page, "cancelled").waitFor();
     await page.goBack();
     await page.getByRole("searchbox", { name: "Filter runs" }).fill("segment");
     await amount(page, ".runs tbody tr", 1);
@@ -322,3 +322,36 @@ test("the store makes room for what is new", () =>
     assert.equal(kept.first, null, "the oldest went");
     assert.ok(kept.last, "the newer stayed");
   }));
+
+test("the page says where requests may go and what is kept, as the server's health has it", () =>
+  on({}, async (page) => {
+    await page.locator(".server-line", { hasText: "tasks stay on this machine" }).waitFor();
+    await page
+      .locator(".side-empty", { hasText: "the server keeps requests, answers and events, files and request" })
+      .waitFor();
+    await page.locator(".side-empty", { hasText: "/srv/jarvis" }).waitFor();
+  }));
+
+test("hosts and warnings are named", () =>
+  on(
+    {
+      mock: {
+        reach: [
+          { kind: "planning", hosts: ["this machine"] },
+          { kind: "summarization", hosts: ["this machine", "router.huggingface.co", "program files"] },
+        ],
+        warnings: ["the description of `files/read` changed"],
+      },
+    },
+    async (page) => {
+      const line = page.locator(".server-line", {
+        hasText: "requests may go to router.huggingface.co and the program",
+      });
+      await line.waitFor();
+      assert.doesNotMatch(await line.innerText(), /stay on this machine/);
+      await page.locator(".server-line", { hasText: "tool warnings: 1" }).waitFor();
+      await line.click();
+      await page.locator(".server-reach li", { hasText: "router.huggingface.co" }).waitFor();
+      await page.locator(".server-warnings li", { hasText: "files/read" }).waitFor();
+    },
+  ));

@@ -98,7 +98,34 @@ test("a failed task says why, what to try, and what it took along", () =>
     assert.match(words, /not_configured/);
   }));
 
-test("a stop is at once, here and on the server, and keeps what was done", () =>
+test("a run is stopped when the server says so, and not before", () =>
+  on({}, async (page, mock) => {
+    mock.pace.held = true;
+    const cancels: (() => void)[] = (mock.pace.cancels = []);
+    await ask(page, "Find the edges");
+    await mock.pace.next();
+    await stateOf(page, 0, "running");
+    await page.keyboard.press("Escape");
+    await page.locator(".progress", { hasText: "Stopping…" }).waitFor();
+    assert.ok(await page.getByRole("button", { name: "Stopping…" }).isDisabled());
+    while (!cancels.length) await page.evaluate(() => new Promise(requestAnimationFrame));
+    assert.equal(await page.locator(".stopped").count(), 0);
+    assert.equal(await page.locator(".exchange").getAttribute("data-phase"), "running");
+    cancels.shift()?.();
+    await phase(page, "cancelled").waitFor();
+    await page.locator(".stopped", { hasText: "Stopped" }).waitFor();
+    // One that ends before it can be stopped shows its result.
+    await ask(page, "Find the edges");
+    await mock.pace.next();
+    await stateOf(page, 0, "running");
+    await page.keyboard.press("Escape");
+    await page.locator(".progress", { hasText: "Stopping…" }).waitFor();
+    mock.pace.free();
+    await phase(page, "done").waitFor();
+    assert.equal(await page.locator(".exchange").last().locator(".stopped").count(), 0);
+  }));
+
+test("a stop is told to the server, and keeps what was done", () =>
   on({}, async (page, mock) => {
     mock.pace.held = true;
     await attach(page);

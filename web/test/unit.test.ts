@@ -14,7 +14,7 @@ import { type Inline, parse, readOn, type Reading, tellsWhere, webAddress, work 
 import { conversation, type Past } from "../src/model/history";
 import { mediaKind, outputs } from "../src/model/outputs";
 import * as plan from "../src/model/plan";
-import { apply, isLive, newRun, replay, stopped, type RunView } from "../src/model/run";
+import { apply, isLive, newRun, replay, type RunView } from "../src/model/run";
 import { clean, duration, label } from "../src/model/text";
 import { cutFiles, type Exchange, exchangeOf, slim, withWhole } from "../src/state/storage";
 import { arrange, END, links, START } from "../src/ui/graph-layout";
@@ -118,10 +118,14 @@ test("a run that ends early leaves nothing running", () => {
   const failed = follow(...begun, wire(3, "error", { code: "timeout", message: "m", ms: 1 }));
   assert.equal(failed.phase, "failed");
   assert.ok(failed.tasks.every((t) => t.state === "cancelled"));
+  const stopping = { ...follow(...begun), stopping: true };
   const late = wire(3, "task_finished", outcome(0, "succeeded"));
-  const end = wire(4, "done", { ok: true, ms: 1 });
-  const halted = [late, end].reduce((r, e) => (e ? apply(r, e) : r), stopped(follow(...begun)));
-  assert.equal(halted.phase, "cancelled", "what comes after a stop does not undo it");
+  const ended = (cancelled: boolean) =>
+    [late, wire(4, "done", { ok: !cancelled, cancelled, ms: 1 })].reduce((r, e) => (e ? apply(r, e) : r), stopping);
+  assert.equal(ended(false).phase, "done", "it had ended before it could be stopped");
+  const halted = ended(true);
+  assert.equal(halted.phase, "cancelled");
+  assert.ok(!halted.stopping);
   assert.deepEqual(
     halted.tasks.map((t) => t.state),
     ["succeeded", "cancelled"],

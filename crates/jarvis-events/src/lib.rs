@@ -27,6 +27,8 @@ impl Default for Events {
 #[derive(Debug)]
 struct Shared {
     seq: u64,
+    /// Whether the last event of the run was sent.
+    ended: bool,
     usage: Usage,
     sender: UnboundedSender<Event>,
 }
@@ -40,7 +42,7 @@ impl Events {
     /// A stream that goes on where another ended: its next number, and the usage so far.
     pub fn resumed(run_id: RunId, seq: u64, usage: Usage) -> (Events, UnboundedReceiver<Event>) {
         let (sender, receiver) = unbounded_channel();
-        let shared = Shared { seq, usage, sender };
+        let shared = Shared { seq, ended: false, usage, sender };
         (Events { run_id, shared: Arc::new(Mutex::new(shared)) }, receiver)
     }
 
@@ -55,13 +57,17 @@ impl Events {
     }
 
     /// Adds an event, and tells it to the log. Number, time and place in the stream are fixed together, so the stream is in
-    /// order.
+    /// order. What comes after the run's end, such as from a call that nobody waits for any more, is counted and not sent.
     pub fn emit(&self, kind: EventKind) {
         log(&kind);
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         if let EventKind::ModelCall { stage, prompt_tokens, completion_tokens, .. } = &kind {
             shared.usage.add_call(stage, *prompt_tokens, *completion_tokens);
         }
+        if shared.ended && !self.run_id.0.is_empty() {
+            return;
+        }
+        shared.ended = kind.is_end();
         let at_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         let event = Event { run_id: self.run_id.clone(), seq: shared.seq, at_ms, kind };
         shared.seq += 1;

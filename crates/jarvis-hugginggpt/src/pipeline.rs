@@ -115,6 +115,11 @@ impl HuggingGpt {
         self.chat.as_ref().map_or_else(|| "offline".into(), |chat| chat.model_name("parse_task"))
     }
 
+    /// The name of the chat model that performs tasks itself.
+    pub(crate) fn worker_name(&self) -> Option<String> {
+        self.chat.as_ref().map(|chat| chat.model_name("task_llm"))
+    }
+
     /// The whole way: plan, choose, execute, answer, within the run's deadline. Once there is a plan, neither the deadline
     /// nor a cancellation loses what was done: every task has its outcome, and the answer is written by template.
     ///
@@ -244,7 +249,7 @@ impl HuggingGpt {
         let (sources, shown) = (Arc::clone(&self.sources), self.settings.num_candidates);
         Chooser {
             stages: self.chat.clone().map(|chat| self.stages(chat, events)),
-            source: Arc::new(FileSource::for_running(sources, self.chat.is_some(), shown)),
+            source: Arc::new(FileSource::for_running(sources, self.worker_name(), shown)),
             request: Arc::clone(request),
             explain_single: false,
         }

@@ -8,18 +8,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jarvis_catalogue::Host;
-use jarvis_catalogue::{Available, Catalogue, Family, InferenceMode, Model, Prober, TaskType, Wanted};
+use jarvis_catalogue::{Available, Catalogue, Family, InferenceMode, Prober, TaskType, Wanted};
 use jarvis_plan::{Candidate, ErrorCode, Task, TaskError, Tool, Vocabulary};
 use serde::{Deserialize, Serialize};
 
 use crate::decisions::examples::Examples;
 
-/// The id by which a task served by the chat model itself is chosen, as in the original.
+/// The id by which decisions choose the chat model, whichever it is, as in the original. Runs name the model itself.
 pub const CHAT_MODEL_ID: &str = "ChatGPT";
 
 /// The chat model as the one that serves a task.
-pub(crate) fn chat_model(host: Host, task: &str) -> Candidate {
-    Candidate { id: CHAT_MODEL_ID.into(), host: host.into(), effective_task: task.to_owned() }
+pub(crate) fn chat_model(id: &str, host: Host, task: &str) -> Candidate {
+    Candidate { id: id.into(), host: host.into(), effective_task: task.to_owned() }
 }
 
 /// A task type that the service knows. Texts are cleaned and cut.
@@ -221,20 +221,33 @@ impl Sources {
     }
 
     pub fn offered(&self, chat_model: bool) -> Vec<Tool> {
-        let served = |task: &TaskType| {
-            let remote = |model: &Arc<Model>| match model.host {
-                Host::Huggingface => self.huggingface,
-                Host::Local => self.model_server,
-                Host::Native | Host::Llm | Host::Tool | Host::Api => false,
-            };
-            let controlled = matches!(task.family, Family::Control | Family::ControlGeneration);
-            (chat_model && task.is_chat_served())
-                || (controlled && self.model_server)
-                || self.endpoints.iter().any(|endpoint| endpoint.model.task == task.name)
-                || !self.native(task.name).is_empty()
-                || self.catalogue.candidates(task.name, &self.wanted).iter().any(remote)
-        };
+        let served = |task: &TaskType| !self.performers(task, chat_model).is_empty();
         jarvis_catalogue::tools(served).tools().iter().chain(&self.tools).cloned().collect()
+    }
+
+    /// Where a task may be performed as configured, with the name of the tool or of the model at an endpoint.
+    pub fn performers(&self, task: &TaskType, chat_model: bool) -> Vec<(Host, Option<&str>)> {
+        let mut hosts = Vec::new();
+        if chat_model && task.is_chat_served() {
+            hosts.push((Host::Llm, None));
+        }
+        let named = self.endpoints.iter().filter(|endpoint| endpoint.model.task == task.name);
+        hosts.extend(named.map(|endpoint| (endpoint.host, Some(endpoint.model.id.as_str()))));
+        if !self.native(task.name).is_empty() {
+            hosts.push((Host::Native, None));
+        }
+        let candidates = self.catalogue.candidates(task.name, &self.wanted);
+        let at_hub = candidates.iter().any(|model| model.host == Host::Huggingface);
+        let at_server = matches!(task.family, Family::Control | Family::ControlGeneration)
+            || candidates.iter().any(|model| model.host == Host::Local);
+        if self.huggingface && at_hub {
+            hosts.push((Host::Huggingface, None));
+        }
+        // A Hub model may be loaded on the model server too.
+        if self.model_server && (at_server || self.huggingface && at_hub) {
+            hosts.push((Host::Local, None));
+        }
+        hosts
     }
 
     /// Native models of a task that can work here, in catalogue order.
@@ -250,7 +263,8 @@ impl Sources {
 
 pub struct FileSource {
     sources: Arc<Sources>,
-    chat: bool,
+    /// The id of the chat model.
+    chat: Option<String>,
     shown: usize,
     unprobed: bool,
     /// The tasks that the chat model serves; those of the registry unless set.
@@ -259,19 +273,20 @@ pub struct FileSource {
 }
 
 impl FileSource {
-    /// For running: only models that answer now. `chat` says whether there is a chat model, `shown` how many models are
-    /// shown to it.
-    pub fn for_running(sources: Arc<Sources>, chat: bool, shown: usize) -> FileSource {
+    /// For running: only models that answer now. `chat` is the name of the chat model, `shown` how many models are shown to
+    /// it.
+    pub fn for_running(sources: Arc<Sources>, chat: Option<String>, shown: usize) -> FileSource {
         FileSource { sources, chat, shown, unprobed: false, served: None, examples: Arc::default() }
     }
 
     /// For planning: where no model is available now, the first models of the catalogue, as the original does.
     pub fn for_planning(sources: Arc<Sources>, chat: bool, shown: usize) -> FileSource {
+        let chat = chat.then(|| CHAT_MODEL_ID.to_owned());
         FileSource { unprobed: true, ..FileSource::for_running(sources, chat, shown) }
     }
 
     fn is_served(&self, kind: &TaskType) -> bool {
-        self.chat
+        self.chat.is_some()
             && match &self.served {
                 Some(served) => served.iter().any(|task| task == kind.name),
                 None => kind.is_chat_served(),
@@ -286,9 +301,9 @@ impl FileSource {
         }
         let serves = |one: &&Available| one.host == Host::Tool && one.model.task == kind.name;
         let chosen = self.sources.endpoints.iter().find(serves)?.candidate(kind.name);
-        let chat = chat_model(Host::Llm, kind.name);
+        let chat = self.chat.as_deref().map(|id| chat_model(id, Host::Llm, kind.name));
         let native = self.sources.native(kind.name);
-        let fallbacks = (!controlled).then_some(chat).into_iter();
+        let fallbacks = chat.filter(|_| !controlled).into_iter();
         let fallbacks = fallbacks.chain(native.iter().map(|model| model.candidate(kind.name))).collect();
         Some(Found::Fixed { chosen, fallbacks, reason: "the configuration says that this tool serves it".into() })
     }
@@ -400,7 +415,7 @@ impl FileSource {
 impl ModelSource for FileSource {
     async fn tasks(&self) -> Result<Tasks, TaskError> {
         let vocabulary = Arc::new(self.sources.vocabulary());
-        Ok(Tasks { vocabulary, offered: self.sources.offered(self.chat) })
+        Ok(Tasks { vocabulary, offered: self.sources.offered(self.chat.is_some()) })
     }
 
     async fn examples(&self) -> Arc<Examples> {
@@ -420,12 +435,14 @@ impl ModelSource for FileSource {
         }
         match kind.family {
             Family::Control | Family::ControlGeneration => self.control(kind),
-            Family::ChatServed | Family::Ordinary if self.is_served(kind) => Ok(Found::Fixed {
-                chosen: chat_model(Host::Llm, kind.name),
-                fallbacks: self.sources.native(kind.name).iter().map(|model| model.candidate(kind.name)).collect(),
-                reason: "the chat model serves this task itself".into(),
-            }),
-            Family::ChatServed | Family::Ordinary => self.among(kind).await,
+            Family::ChatServed | Family::Ordinary => match self.chat.as_deref().filter(|_| self.is_served(kind)) {
+                Some(id) => Ok(Found::Fixed {
+                    chosen: chat_model(id, Host::Llm, kind.name),
+                    fallbacks: self.sources.native(kind.name).iter().map(|model| model.candidate(kind.name)).collect(),
+                    reason: "the chat model serves this task itself".into(),
+                }),
+                None => self.among(kind).await,
+            },
         }
     }
 }

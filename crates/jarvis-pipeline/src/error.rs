@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use jarvis_ask::AskError;
 use jarvis_chat::ChatError;
-use jarvis_plan::{ErrorCode, EventKind};
+use jarvis_plan::{ErrorCode, EventKind, INTERRUPTED};
 
 /// Why a run ended without an answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -91,7 +91,7 @@ impl RunError {
             RunError::Unreadable { .. } => ErrorCode::BadReply.as_str(),
             RunError::Planner(_) => "planner",
             RunError::Prompt { .. } => "prompt",
-            RunError::Timeout { .. } => ErrorCode::Timeout.as_str(),
+            RunError::Timeout { .. } => INTERRUPTED,
             RunError::Cancelled => ErrorCode::Cancelled.as_str(),
             RunError::InvalidRequest(_) => ErrorCode::InvalidInput.as_str(),
             RunError::NoAnswer(_) => "no_answer",

@@ -19,6 +19,9 @@ pub struct Event {
     pub kind: EventKind,
 }
 
+/// The code of [`EventKind::Error`] when a run was cut off, and the name of such a run everywhere.
+pub const INTERRUPTED: &str = "interrupted";
+
 /// How much a note matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -201,6 +204,11 @@ impl EventKind {
         let planner = if model.is_some() { "llm" } else { "offline" };
         let model = model.unwrap_or_else(|| "offline".to_owned());
         EventKind::RunStarted { request, planner: planner.to_owned(), model }
+    }
+
+    /// Whether a run ends with it.
+    pub fn is_end(&self) -> bool {
+        matches!(self, EventKind::Done { .. } | EventKind::Error { .. })
     }
 
     /// The event's name, as in its tag.

@@ -41,7 +41,7 @@ pub use builder::{GraphBuilder, GraphError, Out, out};
 pub use check::{Limits, check};
 pub use draft::{Draft, DraftTask};
 pub use error::{ErrorCode, TaskError};
-pub use event::{Event, EventKind, Level};
+pub use event::{Event, EventKind, INTERRUPTED, Level};
 pub use fault::Fault;
 pub use id::{RunId, TaskId};
 pub use language::{Language, Script, is_cyrillic, is_han, is_path};

@@ -12,7 +12,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_chat::{ChatError, ChatModel};
 use jarvis_engine::{Engine, Events, Gate, GrowingPlan, Limits};
-use jarvis_plan::{Answer, AnswerResource, ErrorCode, EventKind, Kind, Language, Level, Outcome, Plan, Request, Turn};
+use jarvis_plan::{
+    Answer, AnswerResource, ErrorCode, EventKind, INTERRUPTED, Kind, Language, Level, Outcome, Plan, Request, Turn,
+};
 use jarvis_store::Media;
 use jarvis_tools::{Registry, Scope};
 use serde::Serialize;
@@ -135,7 +137,7 @@ impl AskError {
             AskError::Unreadable { .. } => ErrorCode::BadReply.as_str(),
             AskError::Prompt(_) => "prompt",
             AskError::Offline(_) => ErrorCode::Internal.as_str(),
-            AskError::Timeout { .. } => ErrorCode::Timeout.as_str(),
+            AskError::Timeout { .. } => INTERRUPTED,
             AskError::Cancelled => ErrorCode::Cancelled.as_str(),
         }
     }

@@ -33,7 +33,7 @@ pub use desk::Desk;
 pub use grpc::{GrpcOptions, GrpcTls};
 pub use listen::bind;
 pub use options::{CallerPolicy, Options};
-pub use state::{CallerModel, Check, CheckCall, MakeContext, MakePipeline, Named, Parts};
+pub use state::{CallerModel, Check, CheckCall, Kept, MakeContext, MakePipeline, Named, Parts, Reach};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {

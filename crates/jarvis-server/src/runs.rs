@@ -15,7 +15,7 @@ use axum::http::StatusCode;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_engine::Events;
-use jarvis_plan::{Approval, Event, EventKind, RunId, Usage};
+use jarvis_plan::{Approval, Event, EventKind, INTERRUPTED, RunId, Usage};
 use jarvis_store::{Journal, RunStatus, RunSummary};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
@@ -53,6 +53,8 @@ pub(crate) enum Keep {
 pub(crate) enum Lost {
     /// It was cancelled while it waited for its slot.
     Cancelled,
+    /// The server stopped under it.
+    Interrupted,
     Broken,
     /// The server stops while it waits for leave; it goes on with the next one.
     Suspended,
@@ -62,6 +64,7 @@ impl Lost {
     fn code(self) -> &'static str {
         match self {
             Lost::Cancelled => "cancelled",
+            Lost::Interrupted => INTERRUPTED,
             Lost::Broken => "internal",
             Lost::Suspended => "stopping",
         }
@@ -70,6 +73,7 @@ impl Lost {
     pub(crate) fn message(self) -> &'static str {
         match self {
             Lost::Cancelled => "the run was cancelled",
+            Lost::Interrupted => "the server stopped before the run ended",
             Lost::Broken => "a part of jarvis failed; its log says where",
             Lost::Suspended => "the server stops while the run waits for leave; it waits on when the server is back",
         }
@@ -81,7 +85,7 @@ impl From<Lost> for ApiError {
         let status = match lost {
             Lost::Cancelled => StatusCode::CONFLICT,
             Lost::Broken => StatusCode::INTERNAL_SERVER_ERROR,
-            Lost::Suspended => StatusCode::SERVICE_UNAVAILABLE,
+            Lost::Interrupted | Lost::Suspended => StatusCode::SERVICE_UNAVAILABLE,
         };
         ApiError::new(status, lost.code(), lost.message())
     }
@@ -97,6 +101,8 @@ pub(crate) struct Live {
     started_at_ms: u64,
     began: Instant,
     queued: AtomicBool,
+    /// Whether the server cancelled it in order to stop.
+    cut_off: AtomicBool,
     desk: Desk,
     tally: Mutex<Tally>,
 }
@@ -118,6 +124,7 @@ impl Tally {
             EventKind::Done { cancelled: true, .. } => self.ended = Some(RunStatus::Cancelled),
             EventKind::Done { ok: true, .. } => self.ended = Some(RunStatus::Done),
             EventKind::Error { code, .. } if code == "cancelled" => self.ended = Some(RunStatus::Cancelled),
+            EventKind::Error { code, .. } if code == INTERRUPTED => self.ended = Some(RunStatus::Interrupted),
             EventKind::Done { .. } | EventKind::Error { .. } => self.ended = Some(RunStatus::Failed),
             _ => {}
         }
@@ -223,6 +230,7 @@ impl Runs {
             started_at_ms,
             began: Instant::now(),
             queued: AtomicBool::new(true),
+            cut_off: AtomicBool::new(false),
             desk: self.desk.clone(),
             tally: Mutex::new(tally),
         });
@@ -238,29 +246,26 @@ impl Runs {
         self.tasks.spawn(async move {
             let relayed = runs.relay(&live, journal.as_deref(), receiver, known);
             let lived = live_on(&live, ticket, &lease, seat, events, work);
-            let (ended, ()) = tokio::join!(lived, relayed);
+            let (mut ended, ()) = tokio::join!(lived, relayed);
+            if live.status() == Some(RunStatus::Interrupted) && live.is_cut_off() {
+                ended.result = Err(Lost::Interrupted);
+            }
             live.log.close();
             // The caller may have gone away.
             let _ = sender.send(ended);
-            // Until the journal has the run, its events come from here.
-            if let Some(journal) = &journal
-                && let Err(error) = journal.flush().await
-            {
-                tracing::error!(%error, run = %live.run_id, "events of a run are not in the journal");
-                runs.metrics.journal_lost.inc();
-            }
             runs.lock().remove(&live.run_id);
         });
         Ok(started)
     }
 
-    /// Hands the events of a run to the journal, the metrics and whoever follows.
+    /// Hands the events of a run to the journal, the metrics and whoever follows. Its end is on the disk before anybody sees it,
+    /// and nothing comes after it.
     async fn relay(&self, live: &Live, journal: Option<&Journal>, mut receiver: UnboundedReceiver<Event>, known: bool) {
         // A run that never began leaves nothing behind.
         let mut began = known;
         while let Some(event) = receiver.recv().await {
+            let event = live.seen(event);
             began |= matches!(event.kind, EventKind::RunStarted { .. });
-            live.tally.lock().unwrap_or_else(PoisonError::into_inner).count(&event.kind);
             let journal = journal.filter(|_| began);
             if let Some(journal) = journal {
                 journal.append(&event);
@@ -273,7 +278,27 @@ impl Runs {
                 };
                 self.desk.recorded(&live.run_id, id, flushed);
             }
+            let ends = event.kind.is_end();
+            if let Some(journal) = journal.filter(|_| ends) {
+                self.keep(live, journal).await;
+            }
+            live.tally.lock().unwrap_or_else(PoisonError::into_inner).count(&event.kind);
             live.log.push(&event);
+            if ends {
+                return;
+            }
+        }
+        // Suspended: the next process reads from the journal what it waits for.
+        if let Some(journal) = journal.filter(|_| began) {
+            self.keep(live, journal).await;
+        }
+    }
+
+    /// Waits until the events of a run are on the disk.
+    async fn keep(&self, live: &Live, journal: &Journal) {
+        if let Err(error) = journal.flush().await {
+            tracing::error!(%error, run = %live.run_id, "events of a run are not in the journal");
+            self.metrics.journal_lost.inc();
         }
     }
 
@@ -311,7 +336,7 @@ impl Runs {
         if tokio::time::timeout(drain, self.tasks.wait()).await.is_err() {
             let left: Vec<Arc<Live>> = self.lock().values().cloned().collect();
             tracing::warn!(runs = left.len(), "cancelling the runs that are still going on");
-            left.iter().for_each(|live| live.cancel.cancel());
+            left.iter().for_each(|live| live.cut_off());
             let _ = tokio::time::timeout(CANCEL_TIME, self.tasks.wait()).await;
         }
     }
@@ -396,6 +421,37 @@ impl Live {
             failed: tally.failed,
             ms: self.began.elapsed().as_millis() as u64,
         }
+    }
+
+    /// How it ended.
+    pub(crate) fn status(&self) -> Option<RunStatus> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).ended
+    }
+
+    /// Cancels it because the server stops.
+    fn cut_off(&self) {
+        if !self.cancel.is_cancelled() {
+            self.cut_off.store(true, Ordering::Relaxed);
+            self.cancel.cancel();
+        }
+    }
+
+    fn is_cut_off(&self) -> bool {
+        self.cut_off.load(Ordering::Relaxed)
+    }
+
+    /// An event as this server tells it: a run that the server cut off was not cancelled by anybody.
+    fn seen(&self, mut event: Event) -> Event {
+        let ms = match &event.kind {
+            EventKind::Done { cancelled: true, ms, .. } => *ms,
+            EventKind::Error { code, ms, .. } if code == "cancelled" => *ms,
+            _ => return event,
+        };
+        if self.is_cut_off() {
+            let message = Lost::Interrupted.message().to_owned();
+            event.kind = EventKind::Error { code: INTERRUPTED.to_owned(), message, hint: None, ms };
+        }
+        event
     }
 
     /// Whether it waits for its slot.

@@ -47,6 +47,11 @@ pub struct Parts {
     pub for_caller: Arc<dyn Fn(CallerModel) -> Result<Arc<HuggingGpt>, String> + Send + Sync>,
     /// Looks whether what the pipeline needs can be reached.
     pub checks: Arc<dyn Fn() -> BoxFuture<'static, Vec<Check>> + Send + Sync>,
+    /// Where each kind of work may send what it is given.
+    pub reach: Vec<Reach>,
+    pub kept: Kept,
+    /// What is wrong with the tools: left out, unreachable, changed since their approval.
+    pub warnings: Vec<String>,
 }
 
 /// A pipeline that callers may choose by name.
@@ -74,6 +79,36 @@ pub struct CallerModel {
     /// The endpoint's base URL; the configured one when the caller names none.
     pub endpoint: Option<Url>,
     pub key: Option<Secret>,
+}
+
+/// Where a kind of work may send what it is given, as configured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Reach {
+    /// A stage (`planning`, `choosing`, `answering`), `inputs`, `decisions`, a task type, or a tool.
+    #[schema(example = "summarization")]
+    pub kind: String,
+    /// `this machine`, `your network`, the name of a public host, `program NAME` for a program of the configuration that may
+    /// connect anywhere, or `hosts that the request names`.
+    #[schema(example = json!(["api.openai.com"]))]
+    pub hosts: Vec<String>,
+}
+
+/// What the server keeps of requests until somebody deletes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Kept {
+    /// Whether requests, answers and events are kept in the run journal.
+    pub journal: bool,
+    /// Whether requests and replies are kept in request logs.
+    pub logs: bool,
+    /// Whether files that are sent and made are kept.
+    pub files: bool,
+    /// How many plans are kept; the oldest go first.
+    pub plans: usize,
+    /// `deleted`: nothing but plans is removed by itself.
+    pub until: &'static str,
+    /// The folder, for callers that are logged in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
 }
 
 /// Whether one thing that the pipeline needs works.

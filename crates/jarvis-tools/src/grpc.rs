@@ -20,7 +20,7 @@ use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, MethodDe
 use serde_json::Value;
 
 use crate::approvals::Guard;
-use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec, template, untrusted};
+use crate::{Observation, Scope, Tool, ToolAddress, ToolError, ToolErrorKind, ToolSpec, template, untrusted};
 
 pub use descriptors::load as load_descriptors;
 pub use endpoint::GrpcEndpoint;
@@ -189,6 +189,10 @@ impl Tool for GrpcTool {
 
     async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
         self.endpoint.within(self.timeout, RAISE, self.answer(input)).await
+    }
+
+    fn address(&self) -> ToolAddress {
+        ToolAddress::Url(self.endpoint.address().to_string())
     }
 }
 

@@ -36,4 +36,4 @@ pub use open::{Env, OpenError, OpenOptions, Opened, Planned, open};
 pub use rapid::{RapidApi, RapidConfig, RapidServer, observation_code};
 pub(crate) use registry::CUT_MARK;
 pub use registry::{CALL_TIMEOUT, MAX_CHARS, Registry, RegistryError};
-pub use tool::{Artifact, Observation, Scope, Tool, ToolSource, ToolSpec};
+pub use tool::{Artifact, Observation, Scope, Tool, ToolAddress, ToolSource, ToolSpec};

@@ -21,7 +21,7 @@ use tokio::sync::Mutex;
 
 use crate::approvals::{self, Approvals, Described, Verdict};
 use crate::config::McpEntry;
-use crate::{Env, Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec};
+use crate::{Env, Observation, Scope, Tool, ToolAddress, ToolError, ToolErrorKind, ToolSpec};
 use connect::Connection;
 use jarvis_net::text::{Secret, shorten};
 use program::Said;
@@ -230,6 +230,13 @@ impl Tool for McpTool {
 
     async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
         self.server.call(&self.own, input, self.timeout).await
+    }
+
+    fn address(&self) -> ToolAddress {
+        match &self.server.entry.url {
+            Some(url) => ToolAddress::Url(url.clone()),
+            None => ToolAddress::Program(self.server.name.clone()),
+        }
     }
 }
 

@@ -19,8 +19,8 @@ use url::Url;
 
 use crate::service::{Reply, Service, join};
 use crate::{
-    CUT_MARK, Observation, Registry, RegistryError, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec, names,
-    template, untrusted,
+    CUT_MARK, Observation, Registry, RegistryError, Scope, Tool, ToolAddress, ToolError, ToolErrorKind, ToolSource,
+    ToolSpec, names, template, untrusted,
 };
 use jarvis_net::http::Route;
 use jarvis_net::policy::ServiceUrl;
@@ -284,6 +284,10 @@ impl Tool for OpenApiTool {
             observation.text = template::fill(template, answer);
         }
         Ok(observation)
+    }
+
+    fn address(&self) -> ToolAddress {
+        ToolAddress::Url(self.caller.config.base.to_string())
     }
 }
 

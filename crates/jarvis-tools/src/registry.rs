@@ -12,7 +12,7 @@ use jarvis_net::text::{cut, shorten};
 use jarvis_plan::schema::Checker;
 use serde_json::Value;
 
-use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec, names};
+use crate::{Observation, Scope, Tool, ToolAddress, ToolError, ToolErrorKind, ToolSource, ToolSpec, names};
 
 /// The longest a call may take unless the tool says otherwise.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(20);
@@ -115,6 +115,11 @@ impl Registry {
     /// The tools, in the order in which they were added.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.tools.values().map(|entry| entry.tool.spec())
+    }
+
+    /// What the calls of the tool of that name connect to.
+    pub fn address(&self, name: &str) -> Option<ToolAddress> {
+        Some(self.tools.get(name)?.tool.address())
     }
 
     /// The tool of that name.

@@ -147,4 +147,25 @@ pub trait Tool: Send + Sync {
     /// # Errors
     /// When the input is invalid or the call fails.
     async fn call(&self, input: &Value, scope: &Scope) -> Result<Observation, ToolError>;
+
+    /// What its calls connect to.
+    fn address(&self) -> ToolAddress {
+        match self.spec().source {
+            ToolSource::Native => ToolAddress::Process,
+            ToolSource::Grpc | ToolSource::OpenApi | ToolSource::Mcp | ToolSource::ToolBench => {
+                ToolAddress::Program(self.spec().name.clone())
+            }
+        }
+    }
+}
+
+/// What the calls of a tool connect to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolAddress {
+    /// Nothing: it works in this process.
+    Process,
+    /// A program on this machine, by its name in the configuration; what that connects to is not known here.
+    Program(String),
+    /// The service at a URL.
+    Url(String),
 }

@@ -140,6 +140,10 @@ async fn recorded<T, O: Observer>(
         while let Some(event) = receiver.recv().await {
             if let Some(journal) = &written {
                 journal.append(&event);
+                // Whoever reads of the end finds the whole run in the journal. What is lost is told below.
+                if event.kind.is_end() {
+                    let _ = journal.flush().await;
+                }
             }
             observer.observe(&event);
         }

@@ -9,6 +9,8 @@ mod experts;
 #[cfg(feature = "pdf")]
 pub(crate) mod pdf;
 pub(crate) mod pipelines;
+#[cfg(feature = "serve")]
+mod reach;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -39,7 +41,7 @@ use crate::printer::Printer;
 pub(crate) use chat::{Special, build_special, discovery, embeddings_config, may_ask};
 #[cfg(feature = "serve")]
 pub(crate) use checks::checks;
-pub(crate) use experts::{Experts, hub_url, secret, token};
+pub(crate) use experts::{Addresses, Experts, hub_url, secret, token};
 use pipelines::Contexts;
 pub(crate) use tools::{Tools, changed_tools, look_at_tools, open_tools};
 
@@ -58,6 +60,8 @@ pub(crate) struct App {
     pub(crate) contexts: Contexts,
     /// The endpoint of the chat model, when it is at one.
     pub(crate) endpoint: Option<Arc<OpenAi>>,
+    /// Where the workers send what they are given.
+    addresses: Addresses,
     base: Arc<Base>,
 }
 
@@ -117,12 +121,13 @@ impl App {
                 .hint("see docs/tools.md for `serves`; `jarvis models list` names the task types"));
         }
         let base = Base { config, media, logs, prompts, catalogue, naming, tools, gate: Arc::clone(&gate) };
-        let pipeline = Arc::new(base.pipeline(model)?);
+        let (pipeline, addresses) = base.pipeline(model)?;
+        let pipeline = Arc::new(pipeline);
         let inputs = experts::inputs(&base.config, &base.media)?;
         let contexts = Contexts::new(&base.tools.registry, inputs, &pipeline.settings, gate);
         let endpoint = chat.and_then(|chat| chat.endpoint);
         let (config, media) = (base.config.clone(), Arc::clone(&base.media));
-        Ok(App { config, media, journal, pipeline, agent, contexts, endpoint, base: Arc::new(base) })
+        Ok(App { config, media, journal, pipeline, agent, contexts, endpoint, addresses, base: Arc::new(base) })
     }
 
     #[cfg(feature = "serve")]
@@ -132,7 +137,9 @@ impl App {
         move |caller| {
             let server = endpoint.as_ref().and_then(|endpoint| endpoint.server());
             let model = chat::for_caller(&base.config, caller, server)?;
-            base.pipeline(Some(model)).map(Arc::new).map_err(|failure| failure.error().to_string())
+            base.pipeline(Some(model))
+                .map(|(pipeline, _)| Arc::new(pipeline))
+                .map_err(|failure| failure.error().to_string())
         }
     }
 
@@ -169,7 +176,7 @@ pub(crate) struct Base {
 
 impl Base {
     /// The pipeline that plans with this chat model, or without one.
-    fn pipeline(&self, chat: Option<Arc<dyn ChatModel>>) -> Result<HuggingGpt, Failure> {
+    fn pipeline(&self, chat: Option<Arc<dyn ChatModel>>) -> Result<(HuggingGpt, Addresses), Failure> {
         let experts = Experts::build(
             &self.config,
             self.catalogue.clone(),
@@ -180,7 +187,7 @@ impl Base {
         )?;
         let (shown, naming) = (Arc::clone(&self.media), self.naming);
         let media = Arc::clone(&self.media);
-        Ok(HuggingGpt {
+        let pipeline = HuggingGpt {
             logs: self.logs.clone(),
             gate: Arc::clone(&self.gate),
             exists: Arc::new(move |path| media.open_file(path).is_ok()),
@@ -190,7 +197,8 @@ impl Base {
             }),
             settings: settings(&self.config),
             ..HuggingGpt::new(chat, experts.sources, experts.worker, Arc::clone(&self.prompts))
-        })
+        };
+        Ok((pipeline, experts.addresses))
     }
 }
 

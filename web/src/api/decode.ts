@@ -9,6 +9,7 @@ import type {
   ConfigTask,
   ExecutionConfig,
   Health,
+  Kept,
   Kind,
   Model,
   Outcome,
@@ -220,6 +221,7 @@ export function event(v: unknown, kind?: string): RunEvent | null {
         ...head,
         event: "done",
         ok: o.ok !== false,
+        cancelled: o.cancelled === true,
         usage: usage(o.usage),
         ms: num(o.ms),
         planId: orNull(o.plan_id),
@@ -333,5 +335,16 @@ export function health(v: unknown): Health {
       ok: record(c).ok === true,
       detail: orNull(record(c).detail),
     })),
+    reach: list(o.reach).map((r) => ({ kind: str(record(r).kind), hosts: strings(record(r).hosts) })),
+    kept: o.kept === undefined ? null : kept(record(o.kept)),
+    warnings: strings(o.warnings),
   };
 }
+
+const kept = (o: Json): Kept => ({
+  journal: o.journal === true,
+  logs: o.logs === true,
+  files: o.files === true,
+  plans: num(o.plans),
+  folder: orNull(o.folder),
+});

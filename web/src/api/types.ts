@@ -118,7 +118,15 @@ export type RunEvent = { runId: string; seq: number; atMs: number } & (
   | { event: "note"; level: string; message: string }
   | { event: "answer"; text: string; resources: AnswerResource[]; notes: string[] }
   | { event: "execution_config"; config: ExecutionConfig; planId: string | null }
-  | { event: "done"; ok: boolean; usage: Usage; ms: number; planId: string | null; message: string | null }
+  | {
+      event: "done";
+      ok: boolean;
+      cancelled: boolean;
+      usage: Usage;
+      ms: number;
+      planId: string | null;
+      message: string | null;
+    }
   | { event: "error"; code: string; message: string; hint?: string; ms: number }
 );
 
@@ -176,4 +184,23 @@ export interface Health {
   /** The pipelines that a run may choose, the default first; empty from a server that has no choice. */
   pipelines: string[];
   checks: { name: string; ok: boolean; detail: string | null }[];
+  /** Where each kind of work may send what it is given; empty from a server that does not tell. */
+  reach: Reach[];
+  kept: Kept | null;
+  /** What is wrong with the tools. */
+  warnings: string[];
+}
+
+export interface Reach {
+  kind: string;
+  hosts: string[];
+}
+
+/** What the server keeps until somebody deletes it. */
+export interface Kept {
+  journal: boolean;
+  logs: boolean;
+  files: boolean;
+  plans: number;
+  folder: string | null;
 }

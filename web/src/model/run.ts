@@ -45,8 +45,8 @@ export interface RunError {
 export interface RunView {
   /** True when nothing is to be executed: the plan itself is the answer. */
   plansOnly: boolean;
-  /** True once the person has stopped it; what still arrives is kept, but it stays stopped. */
-  stopped: boolean;
+  /** True from the person's stop until the server says how the run ended. */
+  stopping: boolean;
   runId: string | null;
   phase: Phase;
   lastSeq: number;
@@ -71,7 +71,7 @@ export interface RunView {
 
 export const newRun = (plansOnly = false): RunView => ({
   plansOnly,
-  stopped: false,
+  stopping: false,
   runId: null,
   phase: "sending",
   lastSeq: -1,
@@ -149,7 +149,7 @@ function closeTasks(tasks: TaskView[]): TaskView[] {
 export function apply(run: RunView, e: RunEvent): RunView {
   if (e.seq >= 0 && e.seq <= run.lastSeq) return run;
   const next = advance(run, e);
-  return run.stopped ? { ...next, phase: "cancelled", error: null, tasks: closeTasks(next.tasks) } : next;
+  return isLive(next.phase) ? next : { ...next, stopping: false };
 }
 
 function advance(run: RunView, e: RunEvent): RunView {
@@ -220,7 +220,7 @@ function advance(run: RunView, e: RunEvent): RunView {
     case "model_call":
       return next;
     case "done": {
-      const phase = run.plansOnly && run.config?.tasks.length ? "planned" : "done";
+      const phase = e.cancelled ? "cancelled" : run.plansOnly && run.config?.tasks.length ? "planned" : "done";
       return {
         ...next,
         phase,
@@ -248,10 +248,10 @@ function pick(task: TaskView | undefined): Partial<TaskView> {
   return { selection, model, state, startedAt };
 }
 
-/** The run as the person's stop leaves it. */
+/** The run as the server lists it when it was cancelled, whatever its events tell. */
 export const stopped = (run: RunView): RunView => ({
   ...run,
-  stopped: true,
+  stopping: false,
   phase: "cancelled",
   tasks: closeTasks(run.tasks),
   asks: [],
@@ -260,6 +260,7 @@ export const stopped = (run: RunView): RunView => ({
 /** The run as an error outside the stream (no connection, refused request) leaves it. */
 export const broken = (run: RunView, error: RunError): RunView => ({
   ...run,
+  stopping: false,
   phase: "failed",
   error,
   tasks: closeTasks(run.tasks),

@@ -39,7 +39,9 @@ export function wordsOf(error: RunError): ErrorWords {
     case "lost":
       return { message: t("err_lost"), own: null, hint };
     case "interrupted":
-      return { message: t("err_interrupted"), own: null, hint };
+      return { message: t("err_interrupted"), own, hint };
+    case "not_confirmed":
+      return { message: t("err_not_confirmed"), own: null, hint };
     case "page_error":
       return { message: t("err_page", { message: clean(error.message) }), own: null, hint };
     default: {

@@ -6,7 +6,7 @@ import type { Attachment, ChatBody, ExecutionConfig, RunEvent } from "../api/typ
 import { count, joined, t, taskName } from "../i18n";
 import { conversation, type Past } from "../model/history";
 import { rebuild } from "../model/plan";
-import { apply, broken, isLive, newRun, stopped, taskOfConfig, type RunError, type RunView } from "../model/run";
+import { apply, broken, isLive, newRun, taskOfConfig, type RunError, type RunView } from "../model/run";
 import { label } from "../model/text";
 import { announce, notify } from "./announce";
 import { addExchange, changeExchange, changeRun, chats, findExchange, newId, replaceFrom } from "./chats";
@@ -19,8 +19,8 @@ import { type Chat, cutFiles, type Exchange, type Mode } from "./storage";
 const MAX_HISTORY = 20;
 /** Waits between tries to rejoin a stream that broke, in milliseconds. */
 const REJOIN = [300, 1000, 3000, 6000];
-/** How long a stopped run may still tell what it had done, in milliseconds. */
-const LAST_WORDS = 3000;
+/** How long the server may take to name a run that is to be stopped, in milliseconds. */
+const NAMING = 3000;
 
 const controllers = new Map<string, AbortController>();
 export const isDriven = (exchangeId: string): boolean => controllers.has(exchangeId);
@@ -65,6 +65,7 @@ export function sendInstead(chatId: string, old: string, text: string, attachmen
   notify(t("edited_done"), () => {
     stopFrom(exchange.id);
     putBack();
+    resumeAll();
   });
   void start(chatId, exchange);
 }
@@ -130,27 +131,48 @@ export function setDraft(chatId: string, exchangeId: string, draft: ExecutionCon
   }));
 }
 
-/** Stops a run: here at once, and on the server, which then tells what had been done until then. */
+/**
+ * Asks the server to stop a run. The run is stopping until its events tell how it ended: stopped, with what had been done until
+ * then, or done, when it had ended before.
+ */
 export function stop(chatId: string, exchangeId: string): void {
   const exchange = findExchange(chatId, exchangeId);
-  if (!exchange || !isLive(exchange.run.phase)) return;
+  if (!exchange || !isLive(exchange.run.phase) || exchange.run.stopping) return;
   const { runId } = exchange.run;
   const controller = controllers.get(exchangeId);
-  const abort = () => controller?.abort();
-  if (runId && !exchange.run.plansOnly) client.cancel(runId).then(() => setTimeout(abort, LAST_WORDS), abort);
-  else abort();
-  changeRun(chatId, exchangeId, stopped);
-  announce(t("said_stopped"));
+  changeRun(chatId, exchangeId, (run) => ({ ...run, stopping: true }));
+  announce(t("phase_stopping"));
+  if (runId) void cancel(chatId, exchangeId, runId);
+  // A run without a name is stopped with its first event, see `drive`; a server that does not even give one is not waited for.
+  else
+    setTimeout(() => {
+      const run = findExchange(chatId, exchangeId)?.run;
+      if (!run?.stopping || run.runId) return;
+      controller?.abort();
+      fail(chatId, exchangeId, { code: "not_confirmed", message: "" });
+    }, NAMING);
+}
+
+async function cancel(chatId: string, exchangeId: string, runId: string): Promise<void> {
+  try {
+    await client.cancel(runId);
+  } catch (e) {
+    const failure = asApiError(e);
+    // It had ended before: its events tell how.
+    if (failure.status === 409) return;
+    changeRun(chatId, exchangeId, (run) => ({ ...run, stopping: false }));
+    notify(t("stop_failed", { text: wordsOf(errorOf(failure)).message }));
+  }
 }
 
 /** Picks up what was running when the page was last left. */
 export function resumeAll(): void {
   for (const chat of chats.value)
     for (const exchange of chat.exchanges) {
-      if (!isLive(exchange.run.phase)) continue;
+      if (!isLive(exchange.run.phase) || isDriven(exchange.id)) continue;
       const { runId, lastSeq } = exchange.run;
       if (runId) void drive(chat.id, exchange.id, (signal) => client.follow(runId, lastSeq, signal));
-      else changeRun(chat.id, exchange.id, (run) => broken(run, { code: "interrupted", message: "" }));
+      else changeRun(chat.id, exchange.id, (run) => broken(run, { code: "lost", message: "" }));
     }
 }
 
@@ -205,7 +227,10 @@ async function drive(
           if (signal.aborted) return;
           got++;
           observeClock(event.atMs);
+          const before = run();
           changeRun(chatId, exchangeId, (r) => apply(r, event));
+          const now = run();
+          if (now?.stopping && now.runId && !before?.runId) void cancel(chatId, exchangeId, now.runId);
           tell(event, run());
         }
       } catch (e) {
@@ -213,7 +238,7 @@ async function drive(
         failure = asApiError(e);
       }
       const now = run();
-      if (!now || signal.aborted || now.stopped) return;
+      if (!now || signal.aborted) return;
       if (!isLive(now.phase)) return ended(chatId, exchangeId);
       // A refusal by the server is final; a broken line is not, as long as the run has a name to ask for.
       if (failure && failure.status > 0)
@@ -273,6 +298,7 @@ function tell(event: RunEvent, run: RunView | undefined): void {
     announce(t("said_plan", { tasks: count("tasks", event.tasks.length) }));
   else if (event.event === "task_finished")
     announce(t("said_task", { task: taskName(event.outcome.task), state: t(`state_${event.outcome.status}`) }));
+  else if (run?.phase === "cancelled") announce(t("said_stopped"));
   else if (event.event === "error") announce(t("said_failed", { text: wordsOf(event).message }));
   else if (event.event === "done" && run?.text) announce(t("said_answer", { text: label(run.text, 1000) }));
 }

@@ -176,7 +176,7 @@ export function exchangeOf(v: unknown): Exchange | null {
   const base = newRun(r.plansOnly === true);
   const run: RunView = {
     ...base,
-    stopped: r.stopped === true,
+    stopping: r.stopping === true,
     runId: typeof r.runId === "string" ? r.runId : null,
     phase: str(r.phase) as RunView["phase"],
     lastSeq: num(r.lastSeq, -1),

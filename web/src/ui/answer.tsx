@@ -52,7 +52,7 @@ export function Answer({ run, onAgain }: { run: RunView; onAgain: (() => void) |
 
 /** What is going on, before there are words to show. */
 function Progress({ run }: { run: RunView }) {
-  if ((run.phase === "answering" && run.text) || run.asks?.length) return null;
+  if (!run.stopping && ((run.phase === "answering" && run.text) || run.asks?.length)) return null;
   const done = run.tasks.filter((x) => x.state !== "waiting" && x.state !== "running").length;
   return (
     <p class="progress">
@@ -61,7 +61,7 @@ function Progress({ run }: { run: RunView }) {
         <i />
         <i />
       </span>
-      {t(`phase_${run.phase}`)}
+      {run.stopping ? t("phase_stopping") : t(`phase_${run.phase}`)}
       {run.phase === "queued" && run.ahead > 0 && <span class="muted">{count("queued_ahead", run.ahead)}</span>}
       {run.phase === "running" && (
         <span class="muted">

@@ -1,4 +1,5 @@
 // The whole page: sidebar, the chat or the runs, the message box, and what lies over them.
+import { ServerLine } from "./server-line";
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { t } from "../i18n";
@@ -7,7 +8,6 @@ import { announcement, dismissNotice, notice } from "../state/announce";
 import { currentChat, liveExchange } from "../state/chats";
 import { route } from "../state/route";
 import { stop } from "../state/runs";
-import { health } from "../state/server";
 import { addFiles } from "../state/uploads";
 import { IconButton } from "./common";
 import { Composer, edited, endEdit, focusComposer } from "./composer";
@@ -84,35 +84,6 @@ export function App() {
         </div>
       )}
     </div>
-  );
-}
-
-/** Who plans and answers, and whether all is well with the server. */
-function ServerLine() {
-  const h = health.value;
-  if (h === null) return <p class="server-line">&nbsp;</p>;
-  if (h === "unreachable")
-    return (
-      <p class="server-line">
-        <span class="dot dot-failed" />
-        {t("foot_unreachable")}
-      </p>
-    );
-  const bad = h.checks.filter((c) => !c.ok);
-  const words = h.planner === "llm" ? t("foot_llm", { model: label(h.model, 60) }) : t("foot_offline");
-  return (
-    <p class="server-line" title={bad.map((c) => `${c.name}: ${c.detail ?? ""}`).join("\n")}>
-      <span class={`dot ${h.status === "healthy" ? "dot-ok" : "dot-warn"}`} />
-      <span class="server-words">{words}</span>
-      {h.status !== "healthy" && (
-        <span>
-          {" "}
-          · {t("foot_degraded")}
-          {bad.length ? `: ${bad.map((c) => label(c.name, 30)).join(", ")}` : ""}
-        </span>
-      )}
-      {h.version && <span class="server-version"> · {label(h.version, 20)}</span>}
-    </p>
   );
 }
 

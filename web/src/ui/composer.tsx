@@ -170,8 +170,9 @@ export function Composer() {
           <button
             type="button"
             class="send send-stop"
-            aria-label={t("stop")}
-            title={`${t("stop")} (Esc)`}
+            aria-label={t(live.run.stopping ? "phase_stopping" : "stop")}
+            title={live.run.stopping ? t("phase_stopping") : `${t("stop")} (Esc)`}
+            disabled={live.run.stopping}
             onClick={halt}
           >
             <Icon name="stop" size={20} />

@@ -5,7 +5,7 @@ import * as client from "../api/client";
 import { asApiError, isAbort } from "../api/http";
 import type { Attachment, RunStatus, RunSummary } from "../api/types";
 import { language, moment, t } from "../i18n";
-import { apply, isLive, replay, stopped, type RunError, type RunView, type TaskState } from "../model/run";
+import { apply, broken, isLive, replay, stopped, type RunError, type RunView, type TaskState } from "../model/run";
 import { duration, label } from "../model/text";
 import { route, runLink } from "../state/route";
 import { observeClock } from "../state/server";
@@ -156,8 +156,9 @@ function OneRun({ id }: { id: string }) {
         const whole = replay(events);
         opened.value = { ...whole, text: whole.text || summary.request, at: summary.startedAtMs };
         const ended = !["running", "queued", "waiting"].includes(summary.status);
-        if (summary.status === "cancelled" || (ended && isLive(whole.run.phase)))
-          opened.value = { ...opened.value, run: stopped(whole.run) };
+        if (summary.status === "cancelled") opened.value = { ...opened.value, run: stopped(whole.run) };
+        else if (ended && isLive(whole.run.phase))
+          opened.value = { ...opened.value, run: broken(whole.run, { code: "interrupted", message: "" }) };
         if (ended || !isLive(whole.run.phase)) return;
         for await (const event of client.follow(id, whole.run.lastSeq, controller.signal)) {
           observeClock(event.atMs);
@@ -169,6 +170,21 @@ function OneRun({ id }: { id: string }) {
     })();
     return () => controller.abort();
   }, []);
+  const setStopping = (stopping: boolean) => {
+    const now = opened.value;
+    if (now && isLive(now.run.phase)) opened.value = { ...now, run: { ...now.run, stopping } };
+  };
+  const halt = async () => {
+    setStopping(true);
+    try {
+      await client.cancel(id);
+    } catch (e) {
+      // It had ended before: its events tell how.
+      if (asApiError(e).status === 409) return;
+      setStopping(false);
+      error.value = failure(e);
+    }
+  };
   const at = opened.value;
   return (
     <section>
@@ -182,13 +198,9 @@ function OneRun({ id }: { id: string }) {
           <code>{id}</code>
         </span>
         {at && isLive(at.run.phase) && (
-          <button
-            type="button"
-            class="secondary"
-            onClick={() => void client.cancel(id).catch((e: unknown) => (error.value = failure(e)))}
-          >
+          <button type="button" class="secondary" disabled={at.run.stopping} onClick={() => void halt()}>
             <Icon name="stop" size={16} />
-            {t("cancel_run")}
+            {t(at.run.stopping ? "phase_stopping" : "cancel_run")}
           </button>
         )}
       </div>

@@ -14,6 +14,7 @@ import { chosenLanguage, theme, type Theme } from "../state/settings";
 import type { Chat } from "../state/storage";
 import { Choice, IconButton, StateMark } from "./common";
 import { focusComposer } from "./composer";
+import { keptWords } from "./server-line";
 import { Icon, Logo } from "./icons";
 import { enter } from "./login";
 
@@ -76,7 +77,9 @@ export function Sidebar() {
             ))}
           </ul>
         ) : (
-          <p class="side-empty">{t("no_chats")}</p>
+          <p class="side-empty">
+            {t("no_chats")} {keptWords()}
+          </p>
         )}
         {asksToken.value && (
           <button type="button" class="quiet log-out" onClick={() => void (loggedIn.value ? leave() : enter())}>

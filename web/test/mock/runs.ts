@@ -30,6 +30,8 @@ export interface MockRun {
 /** When true the next step waits for `release`. */
 export class Pace {
   held = false;
+  /** When not null, cancelled runs end only when these are called. */
+  cancels: (() => void)[] | null = null;
   #waiting: (() => void)[] = [];
   #wanted: (() => void)[] = [];
   constructor(public ms: number) {}
@@ -104,7 +106,8 @@ export function cancelRun(run: MockRun): void {
     answer: { text: `The run was cancelled; ${run.ok} of ${run.tasks} tasks had been done.`, resources: [] },
   });
   emit(run, "done", {
-    ok: run.ok > 0,
+    ok: false,
+    cancelled: true,
     usage: { calls: {}, prompt_tokens: 0, completion_tokens: 0 },
     ms: Date.now() - run.started,
   });

@@ -26,6 +26,8 @@ export interface Options {
   token?: string;
   planner?: "offline" | "llm";
   /** The pipelines that a run may choose. */
+  reach?: { kind: string; hosts: string[] }[];
+  warnings?: string[];
   pipelines?: string[];
 }
 
@@ -112,6 +114,12 @@ export async function startMock(options: Options): Promise<Mock> {
         auth: !!options.token,
         pipelines: options.pipelines ?? ["hugginggpt"],
         checks: [{ name: "catalogue", ok: true }],
+        reach: options.reach ?? [
+          { kind: "planning", hosts: ["this machine"] },
+          { kind: "inputs", hosts: ["hosts that the request names"] },
+        ],
+        kept: { journal: true, logs: true, files: true, plans: 0, until: "deleted", folder: "/srv/jarvis" },
+        warnings: options.warnings ?? [],
       });
     if (key === "POST /session") {
       if (body.token !== options.token) return error(res, 401, "unauthorized", "The token is not right");
@@ -159,7 +167,8 @@ export async function startMock(options: Options): Promise<Mock> {
       if (one[3] === "/events") return stream(res, run, Number(req.headers["last-event-id"] ?? -1), false);
       if (one[3] === "/cancel") {
         if (run.status !== "running") return error(res, 409, "ended", "The run has ended");
-        cancelRun(run);
+        if (pace.cancels) pace.cancels.push(() => cancelRun(run));
+        else cancelRun(run);
         return json(res, 200, { run_id: run.id, cancelled: true });
       }
       return json(res, 200, { ...summary(run), events: run.events.filter((e) => e.event !== "token") });

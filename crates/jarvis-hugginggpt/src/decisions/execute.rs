@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Executable;
 use crate::pipeline::HuggingGpt;
+use crate::source::CHAT_MODEL_ID;
 
 impl HuggingGpt {
     /// Executes a plan with the models it names, their alternatives as fallbacks, and answers, with the
@@ -35,10 +36,21 @@ impl HuggingGpt {
         for note in &plan.notes {
             events.note(Level::Info, note.clone());
         }
-        let selector = Pinned { pins: plan.pins.clone(), other: Arc::new(self.chooser(&request, events)) };
+        let selector = Pinned { pins: self.credited(&plan.pins), other: Arc::new(self.chooser(&request, events)) };
         let ended =
             self.carry_out(&request, plan.plan.clone(), Vec::new(), Arc::new(selector), events, &cancel, began).await;
         report_end(ended, events, began)
+    }
+
+    /// Choices of a plan with the chat model under its own name, where the plan has the name that stands for any.
+    fn credited(&self, pins: &[Option<Selection>]) -> Vec<Option<Selection>> {
+        let mut pins = pins.to_vec();
+        let Some(name) = self.worker_name() else { return pins };
+        for selection in pins.iter_mut().flatten() {
+            let candidates = std::iter::once(&mut selection.chosen).chain(&mut selection.fallbacks);
+            candidates.filter(|one| one.id == CHAT_MODEL_ID).for_each(|one| one.id.clone_from(&name));
+        }
+        pins
     }
 }
 

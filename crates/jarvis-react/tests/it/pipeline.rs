@@ -55,7 +55,7 @@ async fn a_deadline_is_told_with_the_settings_that_move_it() {
         settings.deadline = Duration::ZERO;
     });
     let error = run(&harness.await, attached(Source::Inline(FRUITS.to_owned()))).await.unwrap_err();
-    assert_eq!((error.code(), error.to_string().as_str()), ("timeout", "the run had no result within 0 s"));
+    assert_eq!((error.code(), error.to_string().as_str()), ("interrupted", "the run had no result within 0 s"));
     assert!(error.hint().is_some_and(|hint| hint.contains("`react.deadline_s`")), "{error:?}");
 }
 

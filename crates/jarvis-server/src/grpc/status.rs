@@ -61,6 +61,7 @@ pub(super) fn of_lost(lost: Lost) -> Status {
     match lost {
         Lost::Cancelled => Status::cancelled("the question was cancelled"),
         Lost::Broken => Status::internal(Lost::Broken.message()),
+        Lost::Interrupted => Status::unavailable("the server is stopping"),
         Lost::Suspended => Status::unavailable(Lost::Suspended.message()),
     }
 }

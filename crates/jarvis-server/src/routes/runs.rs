@@ -127,7 +127,7 @@ pub(crate) async fn cancel(
 ) -> Result<Json<CancelReply>, ApiError> {
     let id = whole(id)?;
     let status = match server.runs.get(&id) {
-        Some(live) if !live.log.is_closed() => {
+        Some(live) if live.status().is_none() => {
             live.cancel.cancel();
             return Ok(Json(CancelReply { run_id: id, cancelled: true }));
         }

@@ -84,10 +84,6 @@ impl Log {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    pub(crate) fn is_closed(&self) -> bool {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).closed
-    }
-
     pub(crate) fn so_far(&self) -> Vec<Frame> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).frames.clone()
     }

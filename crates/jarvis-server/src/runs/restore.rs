@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jarvis_hugginggpt::HuggingGpt;
 use jarvis_hugginggpt::decisions::read_plan;
-use jarvis_plan::{Approval, Event, EventKind, Outcome, Plan, Request, RunId, Usage};
+use jarvis_plan::{Approval, Event, EventKind, INTERRUPTED, Outcome, Plan, Request, RunId, Usage};
 use jarvis_store::{Journal, RunRecord, is_cut};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -86,7 +86,7 @@ impl Runs {
 fn give_up(journal: &Journal, run_id: RunId, seq: u64, record: &RunRecord, reason: &str) {
     tracing::warn!(run = %run_id, reason, "a run that waited for leave cannot go on");
     let message = format!("the server stopped while the run waited for leave, and it cannot go on: {reason}");
-    let kind = EventKind::Error { code: "interrupted".into(), message, hint: None, ms: record.summary.ms };
+    let kind = EventKind::Error { code: INTERRUPTED.into(), message, hint: None, ms: record.summary.ms };
     let at_ms = record.summary.started_at_ms.saturating_add(record.summary.ms);
     journal.append(&Event { run_id, seq, at_ms, kind });
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::{IntoResponses, ToSchema};
 
-use crate::state::Check;
+use crate::state::{Check, Kept, Reach};
 use crate::wire::ask::Attachment;
 
 /// An answer in the shape of the original's HTTP API, with the run beside it.
@@ -110,7 +110,7 @@ pub(crate) struct RunLine {
     run_id: String,
     /// What was asked.
     request: String,
-    /// `queued`, `running`, `waiting` for leave to change something, `done`, `failed`, `cancelled`, or `interrupted` when the server went away under it.
+    /// `queued`, `running`, `waiting` for leave to change something, `done`, `failed`, `cancelled`, or `interrupted` when it was cut off.
     status: &'static str,
     /// When it began, in milliseconds since the Unix epoch.
     started_at_ms: u64,
@@ -235,6 +235,11 @@ pub(crate) struct HealthReply {
     /// Runs that go on or wait.
     pub(crate) runs_live: usize,
     pub(crate) checks: Vec<Check>,
+    /// Where each kind of work may send what it is given, as configured. What is not listed stays on this machine.
+    pub(crate) reach: Vec<Reach>,
+    pub(crate) kept: Kept,
+    /// What is wrong with the tools, for callers that are logged in.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// The models and task types that the server knows.

@@ -177,3 +177,17 @@ async fn the_page_is_served_with_its_rules() {
         assert!(paths.contains_key(&path), "{path}");
     }
 }
+
+#[tokio::test]
+async fn health_tells_where_work_may_go_and_what_is_kept() {
+    let open = harness::offline().start().await;
+    let health = open.get("/health").await.json;
+    assert_eq!(health["reach"], serde_json::json!([{"kind": "planning", "hosts": ["this machine"]}]));
+    assert_eq!(health["kept"]["folder"], "/data");
+    assert_eq!(health["warnings"], serde_json::json!(["`files/read` is left out"]));
+    let token = jarvis_net::Secret::new("a-token-of-twenty-letters");
+    let closed = harness::offline().options(|options| options.token = token.clone()).start().await;
+    let health = closed.get("/health").await.json;
+    assert_eq!(health["reach"][0]["hosts"][0], "this machine");
+    assert_eq!((&health["kept"]["folder"], &health["warnings"]), (&serde_json::Value::Null, &serde_json::json!([])));
+}

@@ -138,6 +138,7 @@ pub(crate) struct Builder {
     pub(crate) grpc: GrpcOptions,
     journal: bool,
     checks: Vec<jarvis_server::Check>,
+    run_timeout: Option<Duration>,
 }
 
 pub(crate) fn offline() -> Builder {
@@ -148,6 +149,7 @@ pub(crate) fn offline() -> Builder {
         grpc: GrpcOptions::default(),
         journal: true,
         checks: Vec::new(),
+        run_timeout: None,
     }
 }
 
@@ -168,6 +170,11 @@ impl Builder {
 
     pub(crate) fn grpc(mut self, change: impl FnOnce(&mut GrpcOptions)) -> Builder {
         change(&mut self.grpc);
+        self
+    }
+
+    pub(crate) fn run_timeout(mut self, most: Duration) -> Builder {
+        self.run_timeout = Some(most);
         self
     }
 
@@ -205,10 +212,13 @@ impl Builder {
         };
         let (for_worker, checks) = (Arc::clone(&worker), self.checks);
         let parts = Parts {
-            pipelines: pipelines(),
+            reach: vec![jarvis_server::Reach { kind: "planning".into(), hosts: vec!["this machine".into()] }],
+            kept: jarvis_server::Kept { folder: Some("/data".into()), ..jarvis_server::Kept::default() },
+            warnings: vec!["`files/read` is left out".into()],
+            pipelines: pipelines(&agent),
             desk: Desk::default(),
             check: Arc::new(|_, _| Ok(())),
-            context: context(&agent.registry),
+            context: context(&agent.registry, self.run_timeout),
             agent,
             pipeline,
             local_decisions: decisions.clone(),
@@ -239,8 +249,9 @@ impl Builder {
     }
 }
 
-/// HuggingGPT, and ReWOO beside it.
-fn pipelines() -> Vec<Named> {
+/// HuggingGPT, and ReWOO and the agent beside it.
+fn pipelines(agent: &Arc<Agent>) -> Vec<Named> {
+    let agent = Arc::clone(agent);
     let rewoo: Arc<dyn Pipeline> = Arc::new(Rewoo::new().expect("the prompts parse"));
     vec![
         Named {
@@ -249,11 +260,18 @@ fn pipelines() -> Vec<Named> {
             make: Arc::new(|configured| Ok(Arc::clone(configured) as Arc<dyn Pipeline>)),
         },
         Named { name: "rewoo", needs_model: true, make: Arc::new(move |_| Ok(Arc::clone(&rewoo))) },
+        Named {
+            name: "react",
+            needs_model: true,
+            make: Arc::new(move |_| Ok(Arc::clone(&agent) as Arc<dyn Pipeline>)),
+        },
     ]
 }
 
 /// Contexts whose tools are called without media.
-fn context(tools: &Arc<Registry>) -> MakeContext {
+fn context(tools: &Arc<Registry>, run_timeout: Option<Duration>) -> MakeContext {
+    let mut limits = jarvis_pipeline::Limits::default();
+    limits.engine.run_timeout = run_timeout.unwrap_or(limits.engine.run_timeout);
     let tools = Arc::clone(tools);
     let called = Arc::clone(&tools);
     let engine = Engine::new(move |job: Job| {
@@ -265,7 +283,7 @@ fn context(tools: &Arc<Registry>) -> MakeContext {
     });
     Arc::new(move |chat, events, cancel| {
         let ask = chat.map(|chat| jarvis_ask::Ask::new(chat, events));
-        RunContext::new(ask, engine.clone(), Arc::clone(&tools), events, cancel, Default::default())
+        RunContext::new(ask, engine.clone(), Arc::clone(&tools), events, cancel, limits)
     })
 }
 

@@ -5,6 +5,7 @@
 mod access;
 mod answers;
 mod decisions;
+mod ends;
 mod grpc;
 mod harness;
 mod load;

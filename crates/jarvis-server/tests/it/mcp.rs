@@ -126,13 +126,13 @@ async fn a_request_may_choose_its_pipeline() {
     let harness = harness::with_chat(crate::pipelines::rewoo()).start().await;
     let client = client(&harness, lifecycles()[1].clone(), None).await.unwrap();
     let tools = client.peer().list_all_tools().await.unwrap();
-    assert_eq!(tools[0].input_schema["properties"]["pipeline"]["enum"], json!(["hugginggpt", "rewoo"]));
+    assert_eq!(tools[0].input_schema["properties"]["pipeline"]["enum"], json!(["hugginggpt", "rewoo", "react"]));
     let request = json!({"request": "what do both cost?", "pipeline": "rewoo"});
     let done = call(&client, "run", request.clone()).await.unwrap();
     assert_eq!((text(&done), done.is_error), ("Both cost forty-two.", Some(false)));
     assert_eq!(done.structured_content.unwrap()["outcomes"][0]["task"], "calculator");
     for (tool, pipeline, says) in
-        [("run", "none", "the pipelines are: hugginggpt, rewoo"), ("plan", "rewoo", "no `pipeline`")]
+        [("run", "none", "the pipelines are: hugginggpt, rewoo, react"), ("plan", "rewoo", "no `pipeline`")]
     {
         let error = call(&client, tool, json!({"request": "x", "pipeline": pipeline})).await.unwrap_err().to_string();
         assert!(error.contains(says), "{error}");

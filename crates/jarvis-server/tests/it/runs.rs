@@ -206,7 +206,7 @@ async fn stopping_lets_runs_end_and_takes_no_more() {
 }
 
 #[tokio::test]
-async fn runs_that_do_not_end_are_cancelled_when_the_drain_is_over() {
+async fn runs_that_do_not_end_are_interrupted_when_the_drain_is_over() {
     let mut harness = harness::with_chat(planned())
         .does("text-classification", Does::Hangs)
         .options(|options| options.drain = std::time::Duration::from_millis(10))
@@ -216,11 +216,12 @@ async fn runs_that_do_not_end_are_cancelled_when_the_drain_is_over() {
     harness.worker.started.reach(1).await;
     harness.stop.cancel();
     let events = harness::events(&own.text().await.expect("a whole stream"));
-    assert_eq!(events.last().map(|(name, event)| (name.as_str(), event["ok"].as_bool())), Some(("done", Some(false))));
+    let last = events.last().map(|(name, event)| (name.as_str(), event["code"].as_str()));
+    assert_eq!(last, Some(("error", Some("interrupted"))));
     tokio::time::timeout(PATIENCE, &mut harness.served).await.expect("the server ends").expect("in good order");
     // The journal holds the end.
     let journal = jarvis_store::Journal::open(&harness.folder().join("runs.db")).expect("a journal");
-    assert_eq!(journal.runs(1).expect("readable")[0].status, jarvis_store::RunStatus::Cancelled);
+    assert_eq!(journal.runs(1).expect("readable")[0].status, jarvis_store::RunStatus::Interrupted);
 }
 
 #[tokio::test]

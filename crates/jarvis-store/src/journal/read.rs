@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use jarvis_plan::RunId;
+use jarvis_plan::{INTERRUPTED, RunId};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 use serde_json::Value;
@@ -19,6 +19,7 @@ pub enum RunStatus {
     Done,
     Failed,
     Cancelled,
+    /// Cut off before it had a result: its process died or stopped, or its time was over.
     Interrupted,
 }
 
@@ -57,13 +58,13 @@ pub struct RunRecord {
     pub events: Vec<Value>,
 }
 
-/// Of a run that failed, the last event tells whether it was cancelled.
+/// Of a run that failed, the event that ended it tells how: cancelled, interrupted, or otherwise.
 const COLUMNS: &str = "run_id, writer, started_at_ms, last_at_ms, request, ended, tasks, ok, failed, ms,
-    ended = 'failed' AND EXISTS (
-        SELECT 1 FROM events WHERE events.run_id = runs.run_id
-            AND seq = (SELECT max(seq) FROM events AS last WHERE last.run_id = runs.run_id)
-            AND (body ->> 'cancelled' = 1 OR (body ->> 'event' = 'error' AND body ->> 'code' = 'cancelled'))
-    ) AS cancelled,
+    CASE ended WHEN 'failed' THEN (
+        SELECT CASE body ->> 'cancelled' WHEN 1 THEN 'cancelled' ELSE body ->> 'code' END
+            FROM events WHERE events.run_id = runs.run_id AND body ->> 'event' IN ('done', 'error')
+            ORDER BY seq DESC LIMIT 1
+    ) END AS how,
     ended IS NULL AND EXISTS (
         SELECT 1 FROM events AS asked WHERE asked.run_id = runs.run_id
             AND asked.body ->> 'event' = 'approval_needed' AND asked.body ->> 'resumes' = 1
@@ -155,8 +156,11 @@ fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSu
     let ms: Option<i64> = row.get("ms")?;
     let status = match ended.as_deref() {
         Some("done") => RunStatus::Done,
-        Some(_) if row.get("cancelled")? => RunStatus::Cancelled,
-        Some(_) => RunStatus::Failed,
+        Some(_) => match row.get::<_, Option<String>>("how")?.as_deref() {
+            Some("cancelled") => RunStatus::Cancelled,
+            Some(INTERRUPTED) => RunStatus::Interrupted,
+            _ => RunStatus::Failed,
+        },
         None if row.get("waiting")? => RunStatus::Waiting,
         None if writers.is_writing(&writer) => RunStatus::Running,
         None => RunStatus::Interrupted,

@@ -296,16 +296,34 @@ async fn what_cannot_be_written_is_told_and_written_when_it_can_be() {
 }
 
 #[test]
-fn a_cancelled_run_is_told_from_a_failed_one() {
+fn how_a_run_that_failed_ended_is_told() {
     let shelf = Shelf::new();
     let cancelled =
         |run: &str| event(run, 1, EventKind::Done { ok: false, cancelled: true, usage: Usage::default(), ms: 7 });
     let early = |run: &str| {
         event(run, 1, EventKind::Error { code: "cancelled".into(), message: "it was".into(), hint: None, ms: 5 })
     };
-    shelf.write(&[started("a"), cancelled("a"), started("b"), early("b"), started("c"), done("c", 1, false)]);
+    let cut_off = |run: &str| {
+        event(run, 1, EventKind::Error { code: "interrupted".into(), message: "it was".into(), hint: None, ms: 5 })
+    };
+    // What an older journal has after the end changes nothing.
+    shelf.write(&[
+        started("a"),
+        cancelled("a"),
+        note("a", 2),
+        started("b"),
+        early("b"),
+        started("c"),
+        done("c", 1, false),
+    ]);
+    shelf.write(&[started("d"), cut_off("d")]);
     let journal = shelf.open();
-    for (run, want) in [("a", RunStatus::Cancelled), ("b", RunStatus::Cancelled), ("c", RunStatus::Failed)] {
+    for (run, want) in [
+        ("a", RunStatus::Cancelled),
+        ("b", RunStatus::Cancelled),
+        ("c", RunStatus::Failed),
+        ("d", RunStatus::Interrupted),
+    ] {
         assert_eq!(journal.run(run).unwrap().summary.status, want, "{run}");
     }
 }

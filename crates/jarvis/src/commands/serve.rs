@@ -58,6 +58,7 @@ pub(super) fn parts(app: App, desk: Desk) -> Result<Parts, Failure> {
     let service = app.config.decisions.model_api_base_url.is_some();
     let checks = checks(&app, service.then(|| Arc::clone(&decisions.source)));
     let for_caller = Arc::new(app.for_caller());
+    let (reach, kept, warnings) = (app.reach(), app.kept()?, app.tool_warnings());
     let contexts = app.contexts.clone();
     Ok(Parts {
         pipelines: app.pipelines_for_callers(),
@@ -73,6 +74,9 @@ pub(super) fn parts(app: App, desk: Desk) -> Result<Parts, Failure> {
         journal: app.journal,
         for_caller,
         checks,
+        reach,
+        kept,
+        warnings,
     })
 }
 

@@ -27,6 +27,18 @@ use crate::failure::Failure;
 pub(crate) struct Experts {
     pub(crate) sources: Sources,
     pub(crate) worker: Arc<dyn Worker>,
+    pub(crate) addresses: Addresses,
+}
+
+/// Where the workers and the prober send what they are given.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Addresses {
+    pub(crate) huggingface: Option<Url>,
+    /// Where models are asked for before one is chosen.
+    pub(crate) probed: Vec<Url>,
+    pub(crate) model_server: Option<Url>,
+    /// The media endpoint, and the task types that go there.
+    pub(crate) media: Option<(Url, Vec<&'static str>)>,
 }
 
 impl Experts {
@@ -60,7 +72,9 @@ impl Experts {
             let worker = ToolWorker::new(Arc::clone(&tools.registry), Arc::clone(&inputs));
             workers.tool = Some(Arc::new(worker));
         }
+        let mut addresses = Addresses { model_server: server.clone(), ..Addresses::default() };
         if huggingface {
+            addresses.huggingface = Some(base.clone());
             let proxy = config.proxy.as_deref().and_then(Secret::new);
             let mut huggingface = HuggingFaceConfig { proxy, ..HuggingFaceConfig::new(base.clone(), token.clone()) };
             huggingface.timeout = seconds(config.limits.model_timeout_s, huggingface.timeout);
@@ -77,10 +91,13 @@ impl Experts {
             let proxy = config.proxy.as_deref().and_then(Secret::new);
             let endpoint = MediaEndpointConfig { proxy, ..media_endpoint(media)? };
             let endpoint = MediaEndpoint::new(endpoint, Arc::clone(&inputs));
+            let mut tasks = Vec::new();
             for task in jarvis_catalogue::task_types() {
+                tasks.extend(endpoint.model(task.name).map(|_| task.name));
                 endpoints.extend(endpoint.model(task.name).map(|id| at_endpoint(id, task.name)));
             }
             workers.media = Some(Arc::new(endpoint));
+            addresses.media = Some((url("media.base_url", &media.base_url)?, tasks));
         }
         if let Some(chat) = chat {
             if chat.can_see(TASK_STAGE) {
@@ -100,6 +117,10 @@ impl Experts {
                 (true, StatusApi::Hub) => Some(HubCheck::ModelApi(hub_url(config)?)),
                 (true, StatusApi::Legacy) => Some(HubCheck::Status(base)),
             };
+            addresses.probed.extend(hub.iter().map(|hub| match hub {
+                HubCheck::ModelApi(url) | HubCheck::Status(url) => url.clone(),
+            }));
+            addresses.probed.extend(server.clone());
             let probe = ProbeConfig {
                 hub,
                 local: server.clone(),
@@ -130,7 +151,7 @@ impl Experts {
             endpoints,
             tools: planned,
         };
-        Ok(Experts { sources, worker: Arc::new(workers) })
+        Ok(Experts { sources, worker: Arc::new(workers), addresses })
     }
 }
 

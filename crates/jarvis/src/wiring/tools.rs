@@ -103,6 +103,12 @@ impl Tools {
         self.opened.approvals.accept(changes).map_err(Failure::work)
     }
 
+    /// What is wrong with the tools.
+    #[cfg(feature = "serve")]
+    pub(super) fn warnings(&self) -> &[String] {
+        &self.opened.warnings
+    }
+
     pub(crate) fn is_planned(&self, name: &str) -> bool {
         self.opened.planned.iter().any(|planned| planned.name == name)
     }

@@ -9,7 +9,7 @@ use jarvis_plan::{ErrorCode, Kind, Param, Task, TaskError, Tool, Vocabulary};
 
 use super::{Service, ServiceError, ServiceModel, ServiceTask, fallback_tasks};
 use crate::decisions::examples::Examples;
-use crate::source::{Candidates, Found, ModelSource, Records, Tasks, chat_model};
+use crate::source::{CHAT_MODEL_ID, Candidates, Found, ModelSource, Records, Tasks, chat_model};
 
 #[derive(Debug, Clone)]
 pub struct ServiceSource {
@@ -107,7 +107,7 @@ impl ModelSource for ServiceSource {
             }
             _ if self.is_served(effective) => {
                 return Ok(Found::Fixed {
-                    chosen: chat_model(Host::Api, effective),
+                    chosen: chat_model(CHAT_MODEL_ID, Host::Api, effective),
                     fallbacks: Vec::new(),
                     reason: "the chat model serves this task itself".into(),
                 });

@@ -1,0 +1,155 @@
+//! Where the parts of this configuration send what they are given, read off the parts themselves, and what is kept.
+
+use std::net::IpAddr;
+
+use jarvis_catalogue::Host;
+use jarvis_net::Reach as Address;
+use jarvis_server::{Kept, Reach};
+use jarvis_tools::ToolAddress;
+use url::{Host as UrlHost, Url};
+
+use super::{App, Folders};
+use crate::failure::Failure;
+
+const HERE: &str = "this machine";
+const NETWORK: &str = "your network";
+
+/// The host of a URL as people know it: public ones by name.
+fn host_of(url: &Url) -> String {
+    let of_ip = |ip: IpAddr| match Address::of(ip) {
+        _ if ip.to_canonical().is_loopback() || ip.is_unspecified() => HERE.to_owned(),
+        Address::Private(_) | Address::Never(_) => NETWORK.to_owned(),
+        Address::Public => ip.to_string(),
+    };
+    match url.host() {
+        Some(UrlHost::Ipv4(ip)) => of_ip(ip.into()),
+        Some(UrlHost::Ipv6(ip)) => of_ip(ip.into()),
+        Some(UrlHost::Domain(name)) => {
+            let name = name.trim_end_matches('.').to_ascii_lowercase();
+            let last = name.rsplit('.').next().unwrap_or_default();
+            match last {
+                "localhost" => HERE.to_owned(),
+                // Reserved for private use: RFC 6762, RFC 8375, and ICANN's resolution on `.internal`.
+                "local" | "internal" | "lan" => NETWORK.to_owned(),
+                _ if name.ends_with(".home.arpa") || !name.contains('.') => NETWORK.to_owned(),
+                _ => name,
+            }
+        }
+        None => HERE.to_owned(),
+    }
+}
+
+fn host_of_tool(address: ToolAddress) -> String {
+    match address {
+        ToolAddress::Process => HERE.to_owned(),
+        ToolAddress::Program(name) => format!("program {name}"),
+        // An address without a scheme is one of a gRPC service.
+        ToolAddress::Url(url) => Url::parse(&url)
+            .ok()
+            .filter(Url::has_host)
+            .or_else(|| Url::parse(&format!("http://{url}")).ok())
+            .map_or(url, |url| host_of(&url)),
+    }
+}
+
+fn reach(kind: &str, hosts: impl IntoIterator<Item = String>) -> Reach {
+    let mut seen: Vec<String> = Vec::new();
+    for host in hosts {
+        if !seen.contains(&host) {
+            seen.push(host);
+        }
+    }
+    if seen.is_empty() {
+        seen.push(HERE.to_owned());
+    }
+    Reach { kind: kind.to_owned(), hosts: seen }
+}
+
+impl App {
+    /// The hosts that each stage, task type and tool may send to.
+    pub(crate) fn reach(&self) -> Vec<Reach> {
+        let chat = || self.endpoint.iter().filter_map(|endpoint| Url::parse(&endpoint.address()).ok());
+        let chat = || chat().map(|url| host_of(&url));
+        let registry = &self.base.tools.registry;
+        let tool = |name: &str| registry.address(name).map(host_of_tool);
+        let mut all = vec![
+            reach("planning", chat()),
+            reach("choosing", chat().chain(self.addresses.probed.iter().map(host_of))),
+            reach("answering", chat()),
+            reach("inputs", ["hosts that the request names".to_owned()]),
+        ];
+        let service = self.config.decisions.model_api_base_url.as_deref().and_then(|url| Url::parse(url).ok());
+        all.extend(service.map(|url| reach("decisions", [host_of(&url)])));
+        let sources = &self.pipeline.sources;
+        for offered in &self.pipeline.offered {
+            let Some(kind) = jarvis_catalogue::find(&offered.name) else { continue };
+            let performers = sources.performers(kind, self.pipeline.chat.is_some());
+            let hosts = performers.into_iter().flat_map(|(host, name)| -> Vec<String> {
+                match host {
+                    Host::Native => vec![HERE.to_owned()],
+                    Host::Huggingface => self.addresses.huggingface.iter().map(host_of).collect(),
+                    Host::Local => self.addresses.model_server.iter().map(host_of).collect(),
+                    Host::Tool => name.and_then(tool).into_iter().collect(),
+                    Host::Api => Vec::new(),
+                    Host::Llm => match &self.addresses.media {
+                        Some((url, tasks)) if tasks.contains(&kind.name) => vec![host_of(url)],
+                        Some(_) | None => chat().collect(),
+                    },
+                }
+            });
+            all.push(reach(kind.name, hosts));
+        }
+        for spec in registry.specs() {
+            match registry.address(&spec.name) {
+                Some(ToolAddress::Process) | None => {}
+                Some(address) => all.push(reach(&spec.name, [host_of_tool(address)])),
+            }
+        }
+        all
+    }
+
+    /// What this process keeps of requests.
+    pub(crate) fn kept(&self) -> Result<Kept, Failure> {
+        let folders = Folders::of(&self.config)?;
+        let plans = if self.config.decisions.save_plan { self.config.decisions.plan_keep } else { 0 };
+        let folder = folders.journal.parent().map(|folder| folder.display().to_string());
+        let (journal, logs) = (self.journal.is_some(), self.base.logs.is_some());
+        Ok(Kept { journal, logs, files: true, plans, until: "deleted", folder })
+    }
+
+    pub(crate) fn tool_warnings(&self) -> Vec<String> {
+        self.base.tools.warnings().to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jarvis_tools::ToolAddress;
+
+    use super::host_of_tool;
+
+    #[test]
+    fn hosts_are_named_as_people_know_them() {
+        for (url, want) in [
+            ("http://localhost:11434/v1", "this machine"),
+            ("http://127.0.0.1:8000", "this machine"),
+            ("http://[::1]:8000", "this machine"),
+            ("http://[::ffff:127.0.0.1]/", "this machine"),
+            ("127.0.0.1:50052", "this machine"),
+            ("http://192.168.1.7/", "your network"),
+            ("http://[fd00::1]/", "your network"),
+            ("http://gpu-box:8000/v1", "your network"),
+            ("http://gpu.local/", "your network"),
+            ("http://gpu.home.arpa/", "your network"),
+            ("https://API.openai.com/v1", "api.openai.com"),
+            ("https://notlocal/", "your network"),
+            ("https://mylocalhost.com/", "mylocalhost.com"),
+            ("http://8.8.8.8/", "8.8.8.8"),
+            ("api.example.com:443", "api.example.com"),
+        ] {
+            assert_eq!(host_of_tool(ToolAddress::Url(url.to_owned())), want, "{url}");
+        }
+        assert_eq!(host_of_tool(ToolAddress::Program("files".to_owned())), "program files");
+        assert_eq!(host_of_tool(ToolAddress::Process), "this machine");
+    }
+}
