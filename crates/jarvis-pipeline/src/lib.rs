@@ -46,6 +46,7 @@
 pub mod approval;
 mod context;
 mod error;
+mod names;
 mod run;
 
 use std::sync::Arc;
@@ -55,6 +56,7 @@ use jarvis_plan::Request;
 
 pub use context::{Limits, RunContext};
 pub use error::RunError;
+pub use names::names;
 pub use run::{Run, not_done, report_end, resources, unchanged, unplanned};
 
 /// A way to carry out a request.

@@ -110,7 +110,7 @@ async fn turn(
         let document = document(app, planner, text, &finished);
         printer.out(&serde_json::to_string(&document).map_err(Failure::work)?);
     } else {
-        show(app, planner, &finished, printer);
+        show(app, planner, &finished, &[], printer);
     }
     // What a later request may refer to is in the history by its display path; the template answer names files on disk.
     let mut answer = finished.run.answer.text.clone();

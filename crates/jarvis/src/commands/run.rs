@@ -1,6 +1,6 @@
 //! `jarvis run`: plans a request, runs the plan and prints the answer.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use jarvis_hugginggpt::decisions::{Executable, read_plan};
@@ -40,6 +40,7 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
     let of_plan = plan.as_ref().and_then(|plan| plan.request.clone());
     let text = asked.or(of_plan).unwrap_or_default();
     let (request, warnings) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
+    let asked_for = request.clone();
     let work = match plan {
         Some(mut plan) => {
             let request = ingest::plan(&mut plan, request, &app.media, app.config.limits.max_input_bytes)?;
@@ -58,17 +59,27 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
     } else {
         Live::Tokens
     };
-    let finished = session::run(&app, work, live, printer).await.inspect_err(|_| hint.tell(printer))?;
+    let mut finished = session::run(&app, work, live, printer).await.inspect_err(|_| hint.tell(printer))?;
+    let copied = match &args.out {
+        Some(folder) => {
+            let names = jarvis_pipeline::names(&asked_for, &finished.run.outcomes);
+            copy_out(&finished.run.answer, &names, folder, |url| app.media.disk_path(url).ok())
+        }
+        None => Ok(Vec::new()),
+    };
+    // The answer names the copies, where there are any. It is printed even where a copy failed.
+    let places: &[_] = copied.as_deref().unwrap_or_default();
+    for (from, to) in places {
+        let text = &mut finished.run.answer.text;
+        *text = text.replace(&from.display().to_string(), &to.display().to_string());
+    }
     if args.json {
         printer.json(&document(&app, planner, &text, &finished))?;
     } else if !args.events {
-        show(&app, planner, &finished, printer);
+        show(&app, planner, &finished, places, printer);
     }
     hint.tell(printer);
-    // The answer is printed before a copy can fail.
-    if let Some(folder) = &args.out {
-        copy_out(&finished.run.answer, folder, |url| app.media.disk_path(url).ok())?;
-    }
+    copied?;
     Ok(if finished.run.ok() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
@@ -108,7 +119,7 @@ pub(super) fn document(app: &App, planner: &str, text: &str, finished: &Finished
 }
 
 /// Prints the answer, the files it is about, and who planned and worked.
-pub(super) fn show(app: &App, planner: &str, finished: &Finished, printer: Printer) {
+pub(super) fn show(app: &App, planner: &str, finished: &Finished, copied: &[(PathBuf, PathBuf)], printer: Printer) {
     let answer = &finished.run.answer;
     if finished.streamed {
         printer.out("");
@@ -116,7 +127,10 @@ pub(super) fn show(app: &App, planner: &str, finished: &Finished, printer: Print
         printer.out(&answer.text);
     }
     for resource in &answer.resources {
-        let path = app.media.disk_path(&resource.url).map(|path| path.display().to_string()).unwrap_or_default();
+        let path = app.media.disk_path(&resource.url).ok();
+        let path =
+            path.map(|path| copied.iter().find(|(from, _)| *from == path).map_or(path.clone(), |(_, to)| to.clone()));
+        let path = path.map(|path| path.display().to_string()).unwrap_or_default();
         // The template names files on disk; a model names display paths, which a person cannot open.
         if !answer.text.contains(&path) {
             printer.out(&format!("{}: {path}", resource.url));

@@ -1,0 +1,134 @@
+//! Names that a person would give to the files that tasks made: what they came from, and what was done.
+
+use std::collections::HashMap;
+
+use jarvis_catalogue::TaskOutput;
+use jarvis_plan::{Outcome, Request, text_of};
+
+/// The longest name of what a file came from, in characters.
+const LONGEST: usize = 40;
+
+/// What the result of a task is called in a name.
+fn word(task: &str) -> &str {
+    match task {
+        "canny-control" => "edges",
+        "mlsd-control" => "lines",
+        "image-to-image" => "edited",
+        "image-segmentation" => "regions",
+        "depth-estimation" => "depth",
+        "object-detection" => "objects",
+        "image-collage" => "collage",
+        "text-to-speech" => "speech",
+        "text-to-image" => "picture",
+        "text-to-video" => "video",
+        "audio-to-audio" | "audio-editing" | "audio-joining" | "video-to-audio" => "sound",
+        other => other,
+    }
+}
+
+/// A name for each file that a task made, by its display path, in task order: `photo-edges.png`, `photo-edges-2.png`.
+pub fn names(request: &Request, outcomes: &[Outcome]) -> Vec<(String, String)> {
+    let mut named: Vec<(String, String)> = Vec::new();
+    // What each file came from in the end.
+    let mut stems: HashMap<String, String> = HashMap::new();
+    for outcome in outcomes.iter().filter(|outcome| outcome.succeeded()) {
+        let stem = stem(request, outcome, &stems);
+        for output in TaskOutput::of(outcome).iter().flat_map(TaskOutput::outputs) {
+            let Some(url) = output.url() else { continue };
+            if stems.contains_key(url) {
+                continue;
+            }
+            let ending = url.rsplit_once('.').map_or(String::new(), |(_, ending)| format!(".{}", slug(ending, 8)));
+            let base = match stem.is_empty() {
+                true => word(&outcome.task).to_owned(),
+                false => format!("{stem}-{}", word(&outcome.task)),
+            };
+            let is_free = |name: &String| named.iter().all(|(_, other)| other != name);
+            let numbered = (2..).map(|number| format!("{base}-{number}{ending}"));
+            let name = std::iter::once(format!("{base}{ending}")).chain(numbered).find(is_free);
+            named.extend(name.map(|name| (url.to_owned(), name)));
+            stems.insert(url.to_owned(), stem.clone());
+        }
+    }
+    named
+}
+
+/// What the files of a task come from: the attached file that it took, itself or through others; else its first words.
+fn stem(request: &Request, outcome: &Outcome, made: &HashMap<String, String>) -> String {
+    let args = || outcome.args.values().map(|value| text_of(value));
+    let attached = args().find_map(|value| {
+        let named = |one: &&jarvis_plan::Resource| one.as_arg() == value || one.name.as_deref() == Some(&*value);
+        let name = request.attachments.iter().find(named)?.name.as_deref()?;
+        let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
+        Some(slug(base.rsplit_once('.').map_or(base, |(stem, _)| stem), LONGEST))
+    });
+    let through = || args().find_map(|value| made.get(&*value).cloned());
+    let said = || {
+        let text = outcome.args.get("text").map(text_of).unwrap_or_default();
+        let words: Vec<&str> = text.split_whitespace().filter(|word| word.chars().count() > 3).take(3).collect();
+        slug(&words.join(" "), LONGEST)
+    };
+    attached.or_else(through).unwrap_or_else(said)
+}
+
+/// Letters and digits of a text in lower case, with single hyphens between.
+fn slug(text: &str, longest: usize) -> String {
+    let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    let joined = parts.collect::<Vec<_>>().join("-").to_lowercase();
+    let cut: String = joined.chars().take(longest).collect();
+    cut.trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use indexmap::IndexMap;
+    use jarvis_plan::{Kind, Resource, Source, Status, TaskId};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn made(id: u32, task: &str, args: Value, output: Value) -> Outcome {
+        let args: IndexMap<String, Value> = serde_json::from_value(args).expect("an object");
+        Outcome {
+            id: TaskId(id),
+            task: task.into(),
+            status: Status::Succeeded,
+            args,
+            selection: None,
+            attempts: Vec::new(),
+            output: Some(output),
+            error: None,
+            notes: Vec::new(),
+            ms: 0,
+        }
+    }
+
+    #[test]
+    fn files_are_named_after_what_they_came_from() {
+        let photo = Resource {
+            kind: Kind::Image,
+            source: Source::Public("/images/0a.jpg".into()),
+            name: Some("trips/My Coffee.jpg".into()),
+        };
+        let request = Request { attachments: vec![photo], ..Request::new("do it") };
+        let picture = |url: &str| json!({"generated image": url});
+        let outcomes = [
+            made(0, "canny-control", json!({"image": "/images/0a.jpg"}), picture("/images/1b.png")),
+            made(1, "image-to-image", json!({"image": "/images/1b.png", "text": "grey"}), picture("/images/2c.PNG")),
+            made(2, "canny-control", json!({"image": "/images/0a.jpg"}), picture("/images/3d.png")),
+            made(3, "text-to-image", json!({"text": "a fox in the deep snow"}), picture("/images/4e.png")),
+            made(4, "text-to-speech", json!({"text": "hi"}), json!({"generated audio": "/audios/5f.wav"})),
+        ];
+        let names: Vec<String> = names(&request, &outcomes).into_iter().map(|(_, name)| name).collect();
+        assert_eq!(
+            names,
+            [
+                "my-coffee-edges.png",
+                "my-coffee-edited.png",
+                "my-coffee-edges-2.png",
+                "deep-snow-picture.png",
+                "speech.wav"
+            ]
+        );
+    }
+}
