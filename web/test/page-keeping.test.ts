@@ -327,7 +327,7 @@ test("the page says where requests may go and what is kept, as the server's heal
   on({}, async (page) => {
     await page.locator(".server-line", { hasText: "tasks stay on this machine" }).waitFor();
     await page
-      .locator(".side-empty", { hasText: "the server keeps requests, answers and events, files and request" })
+      .locator(".side-empty", { hasText: "the server keeps requests, answers and events, files, and request logs" })
       .waitFor();
     await page.locator(".side-empty", { hasText: "/srv/jarvis" }).waitFor();
   }));

@@ -1,7 +1,7 @@
 //! What was approved of tools that others describe: name, description and schema as they were when they were approved.
 //!
-//! The first sight of a tool approves it, for its server is in the configuration. A description that changes later may be an
-//! attempt to give a model orders, so the tool is not called until a person approves the new one. The file also spares
+//! The first sight of a server approves its tools, for it is in the configuration. A description that changes later, or a tool
+//! that comes later, may be an attempt to give a model orders, so it is not called until a person approves it. The file also spares
 //! connections: what is known of a server need not be asked for when a registry is opened.
 
 use std::collections::BTreeMap;
@@ -93,9 +93,9 @@ pub struct Approval {
     /// What is offered now, where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Described>,
-    /// It came to a source that was known, and was approved by that; the user has not been notified yet.
+    /// It came to a source that was known, and waits for a person: nothing of it is approved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub untold: bool,
+    pub unapproved: bool,
     /// What it gives and does was looked at too; records of before that know nothing of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
@@ -151,7 +151,7 @@ pub enum Verdict {
     Known,
     /// It was seen for the first time, with its source, and is approved by that.
     New,
-    /// It was seen for the first time at a source that was known; it is approved, and the user must be notified.
+    /// It came to a source that was known, and nobody has approved it.
     Added,
     /// It is not as it was approved.
     Changed,
@@ -239,23 +239,6 @@ impl Approvals {
         })
     }
 
-    /// The tools of a source that the user has not been notified of; marks them as notified.
-    pub(crate) fn take_untold(&self, source: &str) -> Result<Vec<String>, ApprovalsError> {
-        let any = |known: &Source| known.tools.values().any(|approval| approval.untold);
-        if !self.lock().sources.get(source).is_some_and(any) {
-            return Ok(Vec::new());
-        }
-        self.change(|contents| {
-            let mut untold = Vec::new();
-            for (name, approval) in contents.sources.get_mut(source).into_iter().flat_map(|known| &mut known.tools) {
-                if std::mem::take(&mut approval.untold) {
-                    untold.push(name.clone());
-                }
-            }
-            untold
-        })
-    }
-
     /// What is not as it was approved, as the file has it now: one tool of a source, or all of them. `None` when nothing of
     /// that name is known.
     pub(crate) fn changes(&self, source: &str, tool: Option<&str>) -> Result<Option<Vec<Change>>, ApprovalsError> {
@@ -295,6 +278,7 @@ impl Approvals {
                 approval.sha256 = offered.sha256(name);
                 approval.approved = offered.clone();
                 approval.offered = None;
+                approval.unapproved = false;
                 accepted.push(name.clone());
             }
             accepted
@@ -307,7 +291,7 @@ impl Approvals {
         let sha256 = offered.sha256(name);
         let fits = |contents: &Contents| {
             let known = contents.sources.get(source).and_then(|source| source.tools.get(name));
-            known.is_some_and(|approval| approval.sha256 == sha256)
+            known.is_some_and(|approval| !approval.unapproved && approval.sha256 == sha256)
         };
         if fits(&self.lock()) {
             return Ok(true);
@@ -344,9 +328,16 @@ fn look(source: &mut Source, was_known: bool, name: &str, described: &Described)
     match source.tools.get_mut(name) {
         None => {
             let approved = described.clone();
-            let approval = Approval { sha256, approved, offered: None, untold: was_known, whole: true, gone: false };
+            // What is offered is what a person is asked to approve.
+            let offered = was_known.then(|| described.clone());
+            let approval = Approval { sha256, approved, offered, unapproved: was_known, whole: true, gone: false };
             source.tools.insert(name.to_owned(), approval);
             if was_known { Verdict::Added } else { Verdict::New }
+        }
+        Some(known) if known.unapproved => {
+            let (approved, offered) = (described.clone(), Some(described.clone()));
+            *known = Approval { sha256, approved, offered, unapproved: true, whole: true, gone: false };
+            Verdict::Added
         }
         Some(known) if known.sha256 == sha256 => {
             known.offered = None;
@@ -355,8 +346,8 @@ fn look(source: &mut Source, was_known: bool, name: &str, described: &Described)
         }
         // An older record is completed once.
         Some(known) if !known.whole && known.sha256 == described.said().sha256(name) => {
-            let (approved, untold) = (described.clone(), known.untold);
-            *known = Approval { sha256, approved, offered: None, untold, whole: true, gone: false };
+            let approved = described.clone();
+            *known = Approval { sha256, approved, offered: None, unapproved: false, whole: true, gone: false };
             Verdict::Known
         }
         Some(known) => {
@@ -409,8 +400,11 @@ pub(crate) fn changed(name: &str) -> ToolError {
     ToolError::new(ToolErrorKind::Unauthorized, message)
 }
 
-pub(crate) fn added(name: &str) -> String {
-    format!("`{name}` is new at a known server; it is approved as it is described now")
+pub(crate) fn added(name: &str) -> ToolError {
+    let message = format!(
+        "`{name}` is new at a known server and waits for approval: `jarvis tools approve {name}` shows it and approves it"
+    );
+    ToolError::new(ToolErrorKind::Unauthorized, message)
 }
 
 pub(crate) fn unusable(error: &ApprovalsError) -> ToolError {

@@ -139,7 +139,7 @@ impl McpServer {
                 .await
                 .map_err(|error| approvals::unusable(&error))?;
         for ((own, _), _) in tools.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Verdict::Added) {
-            tracing::warn!("{}", approvals::added(&self.full(own)));
+            tracing::warn!("{}", approvals::added(&self.full(own)).message);
         }
         Ok(Arc::new(Listing::new(tools, verdicts, warnings)))
     }
@@ -155,13 +155,18 @@ impl McpServer {
             let message = format!("the MCP server `{}` does not offer `{}` any more", self.name, shorten(own, 80));
             return Err(ToolError::new(ToolErrorKind::UnknownTool, message));
         };
-        if verdict == Verdict::Changed {
+        if matches!(verdict, Verdict::Changed | Verdict::Added) {
             let (source, full, described) = (self.source(), self.full(own), described.clone());
             let looked = approvals::off_thread(&self.approvals, move |approvals| {
                 approvals.is_approved(&source, &full, &described)
             });
             if !looked.await.map_err(|error| approvals::unusable(&error))? {
-                return Err(approvals::changed(&self.full(own)));
+                let full = self.full(own);
+                return Err(if verdict == Verdict::Added {
+                    approvals::added(&full)
+                } else {
+                    approvals::changed(&full)
+                });
             }
         }
         let mut params = CallToolRequestParams::new(own.to_owned());

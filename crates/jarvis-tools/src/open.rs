@@ -26,7 +26,7 @@ use jarvis_catalogue::openapi::ApiError;
 use jarvis_plan::Effect;
 use serde::Serialize;
 
-use crate::approvals::{Approval, Approvals, ApprovalsError, Change, changed, grpc_source, mcp_source};
+use crate::approvals::{Approval, Approvals, ApprovalsError, Change, added, changed, grpc_source, mcp_source};
 use crate::config::{ToolEntry, ToolsConfig};
 #[cfg(feature = "grpc")]
 use crate::grpc::GrpcError;
@@ -121,7 +121,7 @@ impl Opened {
     pub fn warnings_beside(&self, name: &str) -> impl Iterator<Item = &str> {
         let (source, tool) = self.source(name);
         let tools = tool.map_or_else(|| self.approvals.names(&source), |tool| vec![tool]);
-        let asked: Vec<String> = tools.iter().map(|tool| changed(tool).message).collect();
+        let asked: Vec<String> = tools.iter().flat_map(|tool| [changed(tool).message, added(tool).message]).collect();
         self.warnings.iter().filter(move |warning| !asked.contains(warning)).map(String::as_str)
     }
 

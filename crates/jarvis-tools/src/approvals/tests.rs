@@ -46,9 +46,12 @@ fn the_first_sight_approves_and_a_change_waits_for_a_person() {
         list(&approvals, &[("s/a", "evil"), ("s/b", "B"), ("s/c", "C")]),
         [Verdict::Changed, Verdict::Known, Verdict::Added]
     );
-    // A person is told of the new one once.
-    assert_eq!(approvals.take_untold("mcp:s").unwrap(), ["s/c"]);
-    assert_eq!(Approvals::open(&path).unwrap().take_untold("mcp:s").unwrap(), Vec::<String>::new());
+    // The new one waits until a person approves it as it is by then.
+    assert!(!approvals.is_approved("mcp:s", "s/c", &described("C")).unwrap());
+    assert_eq!(list(&other, &[("s/a", "evil"), ("s/b", "B"), ("s/c", "CC")])[2], Verdict::Added);
+    assert_eq!(approve(&approvals, "mcp:s", Some("s/c")).unwrap(), ["s/c"]);
+    assert!(approvals.is_approved("mcp:s", "s/c", &described("CC")).unwrap());
+    assert_eq!(list(&approvals, &[("s/a", "evil"), ("s/b", "B"), ("s/c", "CC")])[2], Verdict::Known);
     let kept = Approvals::open(&path).unwrap().get("mcp:s", "s/a").unwrap();
     assert_eq!((kept.approved, kept.offered), (described("A"), Some(described("evil"))));
     assert!(!approvals.is_approved("mcp:s", "s/a", &described("evil")).unwrap());

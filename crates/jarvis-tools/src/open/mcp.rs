@@ -8,12 +8,11 @@ use jarvis_plan::Effect;
 use serde_json::{Value, json};
 
 use super::{OpenError, OpenOptions, Opening, timeout_of};
-use crate::approvals::{Approvals, Described, Verdict, added, changed, off_thread};
+use crate::approvals::{Approvals, Described, Verdict, added, changed};
 use crate::config::{McpEntry, Trust};
 use crate::mcp::{McpServer, McpTool};
 use crate::untrusted::first_sentence;
 use crate::{ToolSource, ToolSpec};
-use jarvis_net::causes::in_one;
 use jarvis_net::text::shorten;
 
 /// What a server offers: each tool as it was approved.
@@ -66,17 +65,15 @@ async fn offer(server: Arc<McpServer>, approvals: &Arc<Approvals>, refresh: bool
             }
         },
     };
-    // New tools are told once: those that came just now, and those that came with an earlier call.
-    let asked = source.clone();
-    match off_thread(approvals, move |approvals| approvals.take_untold(&asked)).await {
-        Ok(untold) => offer.warnings.extend(untold.iter().map(|full| added(full))),
-        Err(error) => offer.warnings.push(in_one(&error)),
-    }
     match (listing, known) {
         (Some(listing), _) => {
             offer.warnings.extend(listing.warnings.iter().cloned());
             let mut fresh = 0;
             for (own, described, verdict) in listing.tools() {
+                if verdict == Verdict::Added {
+                    offer.warnings.push(added(&server.full(own)).message);
+                    continue;
+                }
                 let mut approved = described.clone();
                 fresh += usize::from(verdict == Verdict::New);
                 if verdict == Verdict::Changed {
@@ -96,6 +93,10 @@ async fn offer(server: Arc<McpServer>, approvals: &Arc<Approvals>, refresh: bool
             let start = server.full("");
             for (full, approval) in known {
                 let Some(own) = full.strip_prefix(&start) else { continue };
+                if approval.unapproved {
+                    offer.warnings.push(added(&full).message);
+                    continue;
+                }
                 if approval.offered.is_some() {
                     offer.warnings.push(changed(&full).message);
                 }

@@ -182,28 +182,30 @@ async fn a_change_while_connected_is_noticed() {
 }
 
 #[tokio::test]
-async fn a_tool_that_came_with_a_call_is_told_once() {
+async fn a_new_tool_of_a_known_server_waits_for_a_person() {
     let folder = TempDir::new().unwrap();
     let stand_in = StandIn::new(Kind::Usual);
     let server = over_http(stand_in.clone()).await;
     let new = |opened: &Opened| opened.warnings.iter().filter(|told| told.contains("`demo/more` is new")).count();
     drop(opened(folder.path(), web(&server), false).await);
     stand_in.more.store(true, Ordering::SeqCst);
+    // It came with a call, or is seen as a registry is opened: it is told until somebody approves it, and not offered.
     let lazy = opened(folder.path(), web(&server), false).await;
     call(&lazy, "demo/echo", json!({"message": "x"})).await.unwrap();
-    let next = opened(folder.path(), web(&server), false).await;
-    assert_eq!((new(&lazy), new(&next)), (0, 1), "{:?}", next.warnings);
-    assert!(names(&next).contains(&"demo/more"));
-    for refresh in [false, true] {
-        assert_eq!(new(&opened(folder.path(), web(&server), refresh).await), 0);
+    assert_eq!(new(&lazy), 0);
+    for refresh in [false, true, false] {
+        let next = opened(folder.path(), web(&server), refresh).await;
+        assert_eq!(new(&next), 1, "{:?}", next.warnings);
+        assert!(!names(&next).contains(&"demo/more"));
+        assert!(next.warnings_beside("demo/more").all(|warning| !warning.contains("demo/more")));
+        assert_eq!(call(&next, "demo/more", json!({})).await.unwrap_err().0, ToolErrorKind::UnknownTool);
     }
-    // One that is seen as a registry is opened is told there and then.
-    let folder = TempDir::new().unwrap();
-    stand_in.more.store(false, Ordering::SeqCst);
-    drop(opened(folder.path(), web(&server), false).await);
-    stand_in.more.store(true, Ordering::SeqCst);
-    for told in [1, 0] {
-        assert_eq!(new(&opened(folder.path(), web(&server), true).await), told);
+    let next = opened(folder.path(), web(&server), false).await;
+    let changes = next.changes("demo/more").unwrap();
+    assert_eq!(next.approvals.accept(&changes).unwrap(), ["demo/more"]);
+    for refresh in [false, true] {
+        let next = opened(folder.path(), web(&server), refresh).await;
+        assert_eq!((new(&next), names(&next).contains(&"demo/more")), (0, true));
     }
 }
 

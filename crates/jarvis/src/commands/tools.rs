@@ -63,7 +63,7 @@ pub(crate) enum ToolsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Accept the changed description of a remote tool, and show what was accepted: what `show` showed
+    /// Accept the changed description of a remote tool, or a new tool of a known MCP server, and show what was accepted: what `show` showed
     Approve {
         /// The tool, as `list` names it, or an MCP server for all of its tools
         name: String,
@@ -190,6 +190,9 @@ fn versions(name: &str, approved: &Described, offered: &Described) -> Result<Str
         // Set in, so that no description can look like the words around it.
         Ok(text.lines().map(|line| format!("  | {line}\n")).collect())
     };
+    if approved == offered {
+        return Ok(format!("`{name}` is new at a known server. Offered:\n{}", version(offered)?));
+    }
     Ok(format!(
         "`{name}` changed since it was approved. Approved:\n{}Offered:\n{}",
         version(approved)?,

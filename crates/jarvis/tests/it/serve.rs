@@ -167,3 +167,39 @@ async fn a_broken_model_is_told_and_no_key_with_it() {
         }
     }
 }
+
+#[tokio::test]
+async fn health_names_the_hosts_of_each_kind_of_work_as_configured() {
+    let hosts = |health: &Value, kind: &str| -> Vec<String> {
+        let entries = health["reach"].as_array().expect("a list");
+        let found = entries.iter().find(|one| one["kind"] == kind).unwrap_or_else(|| panic!("{kind}: {health}"));
+        found["hosts"].as_array().expect("hosts").iter().filter_map(|host| Some(host.as_str()?.to_owned())).collect()
+    };
+    let offline = Harness::new();
+    let server = Server::start(&offline, &[]);
+    let (_, health) = server.get("/health").await;
+    for entry in health["reach"].as_array().expect("a list").iter().filter(|entry| entry["kind"] != "inputs") {
+        assert_eq!(entry["hosts"], json!(["this machine"]), "{health}");
+    }
+    assert_eq!((&health["kept"]["journal"], &health["warnings"]), (&json!(true), &json!([])));
+
+    let configured = Harness::new().env("HF_TOKEN", "hf_x").env("OPENAI_API_KEY", "sk-x");
+    let config = configured.file(
+        "config.yaml",
+        "inference_mode: huggingface\ntools:\n  - name: weather\n    description: Tells the weather of a place.\n    \
+         when: somebody asks for the weather\n    input_schema: {type: object, properties: {place: {type: string}}}\n    \
+         example: {place: Rome}\n    openapi: {base_url: 'https://weather.example.com/v1', operation: GET /now}\n",
+    );
+    let config = config.to_str().expect("text").to_owned();
+    let server = Server::start(&configured, &["--config", &config, "--llm", "gpt-4o-mini"]);
+    let (_, health) = server.get("/health").await;
+    assert_eq!(hosts(&health, "planning"), ["api.openai.com"]);
+    assert_eq!(hosts(&health, "choosing"), ["api.openai.com", "huggingface.co"]);
+    assert!(hosts(&health, "summarization").contains(&"api.openai.com".to_owned()), "{health}");
+    assert!(hosts(&health, "object-detection").contains(&"router.huggingface.co".to_owned()), "{health}");
+    assert_eq!(hosts(&health, "weather"), ["weather.example.com"]);
+
+    let local = Harness::new();
+    let server = Server::start(&local, &["--llm", "m", "--base-url", "http://192.168.7.7:11434/v1"]);
+    assert_eq!(hosts(&server.get("/health").await.1, "answering"), ["your network"]);
+}
