@@ -39,7 +39,19 @@ impl HuggingGpt {
     async fn plan_offline(&self, request: &Request) -> Result<Plan, RunError> {
         let planned = self.planner.plan(request, self.vocabulary.tools()).await;
         let draft = planned.map_err(|error| RunError::Planner(error.to_string()))?;
-        Ok(check(&attached::by_name(draft, request), &self.vocabulary, self.settings.plan))
+        let mut plan = check(&attached::by_name(draft, request), &self.vocabulary, self.settings.plan);
+        self.withhold(&mut plan);
+        Ok(plan)
+    }
+
+    /// Keeps a plan that would change something from running in part.
+    fn withhold(&self, plan: &mut Plan) {
+        let changes = |task: &jarvis_plan::Task| {
+            self.vocabulary.find(&task.task).is_some_and(|tool| tool.effect != Effect::Reads)
+        };
+        if plan.tasks().iter().any(changes) {
+            plan.withhold_beside_faults();
+        }
     }
 
     async fn plan_with(
@@ -80,12 +92,7 @@ impl HuggingGpt {
             self.log_fail(request, events, json!({"task": [], "reason": "the plan is empty", "op": "chitchat"}));
             return self.without_tasks(&stages, request, plan, "the plan is empty", events).await;
         }
-        let changes = |task: &jarvis_plan::Task| {
-            self.vocabulary.find(&task.task).is_some_and(|tool| tool.effect != Effect::Reads)
-        };
-        if plan.tasks().iter().any(changes) {
-            plan.withhold_beside_faults();
-        }
+        self.withhold(&mut plan);
         if !plan.can_begin() {
             let reason = "no task of the planner's reply can run";
             if let Some(plan) = self.last_resort(request, reason, events).await? {
@@ -95,6 +102,7 @@ impl HuggingGpt {
         }
         if let [only] = plan.tasks()
             && jarvis_catalogue::find(&only.task).is_some_and(TaskType::is_chat_served)
+            && !self.sources.is_served_by_tool(&only.task)
         {
             events.emit(EventKind::Plan { plan: plan.clone() });
             let answer = converse(&stages, request).await?;

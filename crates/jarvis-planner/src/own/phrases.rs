@@ -226,7 +226,14 @@ impl Filler<'_> {
         if let [field] = names.as_slice()
             && self.fields.get(*field).is_some_and(|field| matches!(field.sort, Sort::Name | Sort::Title | Sort::Person))
         {
-            self.object(*field, false);
+            match self.names().as_slice() {
+                [(from, to)] => {
+                    let text = self.text(*from, *to).to_owned();
+                    self.take(*from, *to);
+                    self.put(*field, vec![text.into()]);
+                }
+                _ => self.object(*field, false),
+            }
         }
     }
 
