@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jarvis_engine::{Job, Worker};
-use jarvis_plan::{Arg, Draft, ErrorCode, Kind, Request, Resource, Source, TaskError};
+use jarvis_plan::{Arg, Draft, ErrorCode, Kind, Medium, Request, Resource, Source, TaskError, Vocabulary, medium};
 use serde_json::Value;
 
 /// The content and the name of an attached text.
@@ -49,26 +49,39 @@ pub(crate) fn shown(request: &Request) -> Vec<Resource> {
 }
 
 /// Gives the worker inside the content of an attached text where an argument is its name.
-pub(crate) struct Expand(pub(crate) Arc<dyn Worker>);
+pub(crate) struct Expand {
+    pub(crate) worker: Arc<dyn Worker>,
+    /// Tells which arguments are paths, which stay as they are.
+    pub(crate) vocabulary: Arc<Vocabulary>,
+}
+
+impl Expand {
+    /// Whether the tool opens the file itself: then it gets the path and never what the file holds.
+    fn is_path(&self, task: &str, arg: &str) -> bool {
+        let param = self.vocabulary.find(task).and_then(|tool| tool.param(arg));
+        let schema = param.and_then(|param| param.schema.as_ref());
+        schema.is_some_and(|schema| medium(arg, schema) == Medium::Path)
+    }
+}
 
 #[async_trait]
 impl Worker for Expand {
     async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
-        let content = |value: &Value| {
-            let value = value.as_str()?.trim();
+        let content = |arg: &str, value: &Value| {
+            let value = value.as_str().filter(|_| !self.is_path(&job.task.task, arg))?.trim();
             texts(&job.request).find(|(name, _)| *name == value).map(|(_, content)| content)
         };
         if let Some(name) = job.args.iter().find_map(|(arg, value)| missing(job, arg, value.as_str()?)) {
             return Err(TaskError::new(ErrorCode::NotFound, format!("there is no text file `{name}` to read"))
                 .hint("name a file of the working folder in the request, or give it with --file"));
         }
-        if !job.args.values().any(|value| content(value).is_some()) {
-            return self.0.perform(job).await;
+        if !job.args.iter().any(|(name, value)| content(name, value).is_some()) {
+            return self.worker.perform(job).await;
         }
         let args = job.args.iter().map(|(name, value)| {
-            (name.clone(), content(value).map_or_else(|| value.clone(), |content| content.to_owned().into()))
+            (name.clone(), content(name, value).map_or_else(|| value.clone(), |content| content.to_owned().into()))
         });
-        self.0.perform(&Job { args: args.collect(), ..job.clone() }).await
+        self.worker.perform(&Job { args: args.collect(), ..job.clone() }).await
     }
 }
 

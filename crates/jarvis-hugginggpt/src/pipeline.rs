@@ -267,7 +267,8 @@ impl HuggingGpt {
         run_timeout: Duration,
     ) -> BoxFuture<'a, Vec<Outcome>> {
         async move {
-            Engine::new(attached::Expand(Arc::clone(&self.worker)))
+            let (worker, vocabulary) = (Arc::clone(&self.worker), Arc::clone(&self.vocabulary));
+            Engine::new(attached::Expand { worker, vocabulary })
                 .selector(selector)
                 .resolver(Arc::new(ByKind(Arc::clone(&self.vocabulary))))
                 .gate(Arc::clone(&self.gate))

@@ -45,7 +45,16 @@ impl HuggingGpt {
     async fn plan_offline(&self, request: &Request) -> Result<Plan, RunError> {
         let planned = self.planner.plan(request, self.vocabulary.tools()).await;
         let draft = planned.map_err(|error| RunError::Planner(error.to_string()))?;
-        Ok(check(&attached::by_name(draft, request), &self.vocabulary, self.settings.plan))
+        let mut plan = check(&attached::by_name(draft, request), &self.vocabulary, self.settings.plan);
+        self.withhold(&mut plan);
+        Ok(plan)
+    }
+
+    /// Keeps a plan that would change something from running in part.
+    fn withhold(&self, plan: &mut Plan) {
+        if self.changes_something(plan) {
+            plan.withhold_beside_faults();
+        }
     }
 
     async fn plan_with(
@@ -96,9 +105,7 @@ impl HuggingGpt {
             }
             return self.without_tasks(&stages, request, plan, "the plan is empty", events).await;
         }
-        if self.changes_something(&plan) {
-            plan.withhold_beside_faults();
-        }
+        self.withhold(&mut plan);
         if !plan.can_begin() {
             let reason = "no task of the planner's reply can run";
             let other = self.last_resort(request, reason, events).await?.filter(Plan::can_begin);
@@ -106,6 +113,7 @@ impl HuggingGpt {
         }
         if let [only] = plan.tasks()
             && jarvis_catalogue::find(&only.task).is_some_and(TaskType::is_chat_served)
+            && !self.sources.is_served_by_tool(&only.task)
         {
             events.emit(EventKind::Plan { plan: plan.clone() });
             let answer = converse(&stages, request).await?;

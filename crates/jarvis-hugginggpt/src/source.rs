@@ -220,6 +220,11 @@ impl Sources {
         Some(Candidate { id: tool.name.clone(), host: Host::Tool.into(), effective_task: tool.name.clone() })
     }
 
+    /// Whether the configuration names a tool that serves the task: whoever did wants it called.
+    pub(crate) fn is_served_by_tool(&self, task: &str) -> bool {
+        self.endpoints.iter().any(|one| one.host == Host::Tool && one.model.task == task)
+    }
+
     pub fn offered(&self, chat_model: bool) -> Vec<Tool> {
         let served = |task: &TaskType| !self.performers(task, chat_model).is_empty();
         jarvis_catalogue::tools(served).tools().iter().chain(&self.tools).cloned().collect()

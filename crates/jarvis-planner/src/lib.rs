@@ -5,7 +5,7 @@
 //! wanted); `retrieval` (how well each tool's words fit, with the `thesaurus`) and `lexicon` (phrases for media tasks),
 //! which `matching` weighs into the ways to serve one clause; `lattice` (these for all clauses) and `decoding` (the best
 //! choice for all together, along the tool `graph`); `linking` (whose output goes where, with bridges between kinds) and
-//! `slots` (values of named parameters). Word lists are in `data/`. No code or list names a tool: tools are found by the
+//! `slots` (values of named parameters). Tools that a user brings, with JSON Schemas, are planned by `own`. Word lists are in `data/`. No code or list names a tool: tools are found by the
 //! words with which they describe themselves. Checking a draft, choosing models and calling them are not done here.
 
 mod candidate;
@@ -19,6 +19,7 @@ mod lexicon;
 mod linking;
 mod matching;
 mod offline;
+mod own;
 mod resources;
 mod retrieval;
 mod slots;

@@ -5,6 +5,7 @@
 //! a later clause names; what earlier turns named.
 
 mod arguments;
+mod own;
 mod reference;
 pub(crate) mod wording;
 

@@ -77,7 +77,8 @@ pub(crate) fn candidates(
         // Where tools say what they make, "make coffee" names none of them.
         let names_it =
             words.telling || tool.outputs.is_empty() || (flow.makes(tool) && (index.is_bare(at) || words.action > 0.0));
-        if !names_it || words.opposed || spoken < weights.spoken || (answered && answers(at, index)) {
+        if index.is_own(at) || !names_it || words.opposed || spoken < weights.spoken || (answered && answers(at, index))
+        {
             continue;
         }
         let inputs = weights.inputs * feasibility(tool, &flow, hand, index);

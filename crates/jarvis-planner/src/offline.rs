@@ -11,6 +11,7 @@ use crate::clauses;
 use crate::data;
 use crate::lattice::Lattice;
 use crate::linking::Linker;
+use crate::own;
 use crate::retrieval::ToolIndex;
 use crate::weights::Weights;
 use crate::words::grammar::strip_polite;
@@ -61,7 +62,12 @@ impl Offline {
         let steps = Lattice::new(&mut reading, request, index, weights).decode(index, weights);
         let mut linker = Linker::new(request, &reading, index);
         let mut unserved: Vec<&str> = Vec::new();
+        let served: Vec<bool> = steps.iter().map(|steps| !steps.is_empty()).collect();
+        let own = own::clauses::meanings(text, &reading.clauses, &served, &index.own, &index.tools);
         for ((at, clause), steps) in reading.clauses.iter().enumerate().zip(&steps) {
+            if own.get(at).is_some_and(|part| linker.own(at, steps, part)) {
+                continue;
+            }
             linker.clause(at, steps);
             if steps.is_empty() && !clause.tokens.is_empty() {
                 unserved.push(clause.text(text).trim());

@@ -10,6 +10,7 @@ use jarvis_plan::{Kind, Tool};
 use crate::data;
 use crate::graph::ToolGraph;
 use crate::lexicon::{self, Concept, ConceptId};
+use crate::own::{Own, is_own};
 use crate::words::{self, Token};
 
 use fields::Fields;
@@ -27,6 +28,8 @@ pub struct ToolIndex {
     affinity: Vec<Vec<Affinity>>,
     bridges: Vec<((Kind, Kind), usize)>,
     fetchers: Vec<(Kind, usize)>,
+    /// The tools that somebody brought, which [`crate::own`] plans.
+    pub(crate) own: Vec<Own>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,6 +60,9 @@ impl ToolIndex {
                 let phrases: Vec<Vec<String>> = concept.tools.iter().map(|phrase| words::stems(phrase)).collect();
                 let mut served: Vec<Affinity> = Vec::new();
                 for (at, ((tool, names), description)) in tools.iter().zip(&names).zip(&descriptions).enumerate() {
+                    if is_own(tool) {
+                        continue;
+                    }
                     let words = phrases.iter().map(|phrase| phrase_fit(phrase, names, description)).fold(0.0, f32::max);
                     if words > 0.0 {
                         served.push(Affinity { tool: at, words, fit: words * signature_fit(concept, tool) });
@@ -77,7 +83,17 @@ impl ToolIndex {
             affinity,
             bridges,
             fetchers: fetchers(tools),
+            own: tools
+                .iter()
+                .enumerate()
+                .filter(|(_, tool)| is_own(tool))
+                .map(|(at, tool)| Own::new(at, tool))
+                .collect(),
         }
+    }
+
+    pub(crate) fn is_own(&self, tool: usize) -> bool {
+        self.own.iter().any(|own| own.tool == tool)
     }
 
     pub(crate) fn tool(&self, at: usize) -> Option<&Tool> {
@@ -196,7 +212,7 @@ fn fetchers(tools: &[Tool]) -> Vec<(Kind, usize)> {
         needed.next().is_some_and(address) && needed.next().is_none()
     };
     let given = |(at, tool): (usize, &Tool)| Some((*tool.outputs.first()?, at));
-    tools.iter().enumerate().filter(|(_, tool)| fetches(tool)).filter_map(given).collect()
+    tools.iter().enumerate().filter(|(_, tool)| !is_own(tool) && fetches(tool)).filter_map(given).collect()
 }
 
 pub(crate) fn is_address(param: &str) -> bool {

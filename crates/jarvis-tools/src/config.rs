@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// One entry of `tools`: either a built-in tool by name, or a tool that is described here and works elsewhere.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, remote = "Self")]
 pub struct ToolEntry {
     /// A built-in tool that is offered to plans too; then nothing else is said.
     pub native: Option<String>,
@@ -37,6 +37,21 @@ pub struct ToolEntry {
     pub grpc: Option<GrpcEntry>,
     /// An operation of an HTTP API.
     pub openapi: Option<OpenApiEntry>,
+    /// Why the entry cannot be read, where it cannot: it is left out, and the others are not.
+    #[serde(skip)]
+    pub unreadable: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for ToolEntry {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ToolEntry, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let name = value.get("name").or(value.get("native")).and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(ToolEntry::deserialize(value).unwrap_or_else(|error| ToolEntry {
+            name,
+            unreadable: Some(error.to_string()),
+            ..ToolEntry::default()
+        }))
+    }
 }
 
 /// A unary method of a gRPC service.

@@ -32,7 +32,7 @@ mod untrusted;
 
 pub use bodies::{describe_media, fault_of};
 pub use error::{ToolError, ToolErrorKind};
-pub use open::{Env, OpenError, OpenOptions, Opened, Planned, open};
+pub use open::{Env, OpenError, OpenOptions, Opened, Planned, Unavailable, open};
 pub use rapid::{RapidApi, RapidConfig, RapidServer, observation_code};
 pub(crate) use registry::CUT_MARK;
 pub use registry::{CALL_TIMEOUT, MAX_CHARS, Registry, RegistryError};

@@ -1,7 +1,8 @@
 //! A registry out of a configuration: each entry checked, what services describe derived, what others describe compared with
 //! what was approved.
 //!
-//! A fault of the configuration is an error; a service that is down is a warning, for it may be up when it is called.
+//! An entry that cannot be used leaves out its own tools, with a warning; a service that is down is a warning too, for it may be
+//! up when it is called.
 
 #[cfg(feature = "grpc")]
 mod grpc;
@@ -84,6 +85,15 @@ pub struct Planned {
     pub serves: Option<String>,
 }
 
+/// A tool, or the tools of a server, that the configuration names and that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unavailable {
+    /// Its name, as far as the configuration says one.
+    pub name: String,
+    /// Why, in words.
+    pub reason: String,
+}
+
 /// An opened registry.
 #[derive(Debug)]
 pub struct Opened {
@@ -95,6 +105,8 @@ pub struct Opened {
     pub notes: Vec<String>,
     /// The tools that are offered to plans.
     pub planned: Vec<Planned>,
+    /// What the configuration names and there is not; each has a warning.
+    pub unavailable: Vec<Unavailable>,
     /// What was approved of tools that others describe.
     pub approvals: Arc<Approvals>,
 }
@@ -138,7 +150,7 @@ impl Opened {
     }
 }
 
-/// A configuration that no registry can be made of.
+/// Why an entry cannot be used, or that there can be no registry at all.
 #[allow(missing_docs, reason = "each message says what its variant is")]
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -166,8 +178,10 @@ pub enum OpenError {
 /// Opens the tools of a configuration beside those that a registry already has: the built-in ones. Where the file of approvals
 /// cannot be used, the tools that need an approval are left out, with a warning, and the file stays as it is.
 ///
+/// An entry that cannot be used is left out with a warning, and listed as unavailable.
+///
 /// # Errors
-/// When an entry cannot be used.
+/// When the file of approvals cannot even be looked for.
 pub fn open<'a>(
     config: &'a ToolsConfig,
     registry: Registry,
@@ -193,28 +207,34 @@ pub fn open<'a>(
             warnings: Vec::new(),
             notes: Vec::new(),
             planned: Vec::new(),
+            unavailable: Vec::new(),
             endpoints: Vec::new(),
         };
         for (at, entry) in config.tools.iter().enumerate() {
-            opening.add(&called(at, entry), entry).await?;
+            let before = opening.mark_of();
+            let added = opening.add(&called(at, entry), entry).await;
+            opening.look_at(&name_of(at, entry), before, added);
         }
         // Servers are asked at once, and their tools added in order of their names.
         let mut asked = Vec::new();
         for (name, entry) in &config.mcp_servers {
-            let asking = mcp::ask(name, entry, opening.options.clone(), Arc::clone(&approvals))?;
-            if opening.unusable.is_some() {
-                opening.left_out.push(format!("those of the MCP server `{name}`"));
-            } else {
-                asked.push(asking);
+            match mcp::ask(name, entry, opening.options.clone(), Arc::clone(&approvals)) {
+                Ok(_) if opening.unusable.is_some() => {
+                    opening.left_out.push(format!("those of the MCP server `{name}`"));
+                }
+                Ok(asking) => asked.push(asking.map(move |offer| (name, entry, offer))),
+                Err(error) => opening.leave_out(name, &error),
             }
         }
         let offers: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
-        for (offer, (name, entry)) in offers.into_iter().zip(&config.mcp_servers) {
-            opening.add_server(name, entry, offer)?;
+        for (name, entry, offer) in offers {
+            let before = opening.mark_of();
+            let added = opening.add_server(name, entry, offer);
+            opening.look_at(&format!("{name}/"), before, added);
         }
         opening.tell_left_out();
-        let Opening { registry, warnings, notes, planned, .. } = opening;
-        Ok(Opened { registry, warnings, notes, planned, approvals })
+        let Opening { registry, warnings, notes, planned, unavailable, .. } = opening;
+        Ok(Opened { registry, warnings, notes, planned, unavailable, approvals })
     }
     .boxed()
 }
@@ -225,6 +245,14 @@ fn called(at: usize, entry: &ToolEntry) -> String {
     match name.trim() {
         "" => format!("entry {} of `tools`", at + 1),
         name => format!("entry {} of `tools` (`{}`)", at + 1, jarvis_net::text::shorten(name, 80)),
+    }
+}
+
+/// The name of an entry in the list of tools.
+fn name_of(at: usize, entry: &ToolEntry) -> String {
+    match entry.native.as_deref().unwrap_or(&entry.name).trim() {
+        "" => format!("entry {}", at + 1),
+        name => jarvis_net::text::shorten(name, 80),
     }
 }
 
@@ -239,12 +267,47 @@ struct Opening {
     warnings: Vec<String>,
     notes: Vec<String>,
     planned: Vec<Planned>,
+    unavailable: Vec<Unavailable>,
     /// The gRPC services so far, with what makes them the same.
     endpoints: Vec<grpc::Shared>,
 }
 
 impl Opening {
+    /// How many tools, warnings and left-out tools there are so far.
+    fn mark_of(&self) -> (usize, usize, usize) {
+        (self.planned.len(), self.warnings.len(), self.left_out.len())
+    }
+
+    /// Notes what adding an entry came to: no tool of it, where it failed or its service could not be asked.
+    fn look_at(&mut self, name: &str, before: (usize, usize, usize), added: Result<(), OpenError>) {
+        let (planned, warned, left_out) = before;
+        match added {
+            Err(error) => self.leave_out(name, &error),
+            Ok(()) if self.planned.len() > planned => {}
+            Ok(()) => {
+                let unapproved = self.unusable.clone().filter(|_| self.left_out.len() > left_out);
+                let told = self.warnings.get(warned..).and_then(|new| new.first()).cloned();
+                if let Some(reason) = unapproved.or(told) {
+                    self.unavailable.push(Unavailable { name: name.to_owned(), reason });
+                }
+            }
+        }
+    }
+
+    fn leave_out(&mut self, name: &str, error: &OpenError) {
+        let reason = in_one(error);
+        self.warnings.push(format!("{reason}; it is left out"));
+        self.unavailable.push(Unavailable { name: name.to_owned(), reason });
+    }
+
     async fn add(&mut self, called: &str, entry: &ToolEntry) -> Result<(), OpenError> {
+        if let Some(reason) = &entry.unreadable {
+            return Err(OpenError::Invalid { entry: called.to_owned(), reason: reason.clone() });
+        }
+        if let Some(task) = entry.serves.as_deref().filter(|task| jarvis_catalogue::find(task).is_none()) {
+            let reason = format!("a tool is to serve `{task}`, which is no task type");
+            return Err(OpenError::Invalid { entry: called.to_owned(), reason });
+        }
         match (&entry.native, &entry.grpc, &entry.openapi) {
             (Some(name), None, None) => self.mark(called, entry, name),
             (None, Some(method), None) => self.add_grpc(called, entry, method).await,

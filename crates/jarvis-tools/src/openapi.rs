@@ -418,6 +418,8 @@ fn schema_json(schema: &Schema, depth: usize) -> Value {
     };
     let text = |text: &str| (!text.is_empty()).then(|| Value::from(text));
     put("format", text(&schema.format));
+    put("contentMediaType", text(&schema.media_type));
+    put("contentEncoding", text(&schema.encoding));
     put("description", text(&schema.description));
     put("enum", (!schema.enumeration.is_empty()).then(|| schema.enumeration.clone().into()));
     put("default", schema.default.clone());

@@ -128,7 +128,7 @@ impl Registry {
     }
 
     /// The tool that a model means: by an alias, else by the name without blanks, quotes, brackets and backticks around it,
-    /// exactly or, failing that, without regard to case.
+    /// exactly or, failing that, without regard to case; else by the last part of a name, where only one tool has it.
     pub fn meant(&self, name: &str) -> Option<&ToolSpec> {
         if let Some(name) = self.aliases.get(name.trim()) {
             return self.spec(name);
@@ -136,7 +136,13 @@ impl Registry {
         let bare = bare(name);
         self.spec(bare).or_else(|| {
             let folded = bare.to_lowercase();
-            self.specs().find(|spec| spec.name.to_lowercase() == folded)
+            let by_name = self.specs().find(|spec| spec.name.to_lowercase() == folded);
+            by_name.or_else(|| {
+                let last =
+                    |name: &str| name.rsplit(['/', '.']).next().is_some_and(|part| part.to_lowercase() == folded);
+                let mut own = self.specs().filter(|spec| last(&spec.name));
+                own.next().filter(|_| own.next().is_none())
+            })
         })
     }
 

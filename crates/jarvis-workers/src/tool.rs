@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jarvis_catalogue::{DATA, TaskOutput};
 use jarvis_engine::{Job, Worker};
-use jarvis_plan::{ErrorCode, Kind, Param, Source, TaskError, Tool, schema};
+use jarvis_plan::{ErrorCode, Kind, Medium, Param, Source, TaskError, Tool, medium, schema};
 use jarvis_prompt::reader::{Want, read_json};
 use jarvis_store::Media;
 use jarvis_store::blocking;
@@ -42,30 +42,32 @@ impl ToolWorker {
         for (name, value) in &job.args {
             match properties.and_then(|properties| properties.get(name)) {
                 Some(schema) => {
-                    input.insert(name.clone(), typed(self.portable(name, value).await?, schema));
+                    input.insert(name.clone(), typed(self.portable(medium(name, schema), value).await?, schema));
                 }
                 None => homeless.push((name, value)),
             }
         }
         let missing: Vec<&str> = required.into_iter().filter(|name| !input.contains_key(*name)).collect();
         match (homeless.as_slice(), missing.as_slice()) {
-            ([(name, value)], [property]) => {
+            ([(_, value)], [property]) => {
                 let schema = properties.and_then(|properties| properties.get(*property)).unwrap_or(&Value::Null);
-                input.insert((*property).to_owned(), typed(self.portable(name, value).await?, schema));
+                let value = self.portable(medium(property, schema), value).await?;
+                input.insert((*property).to_owned(), typed(value, schema));
             }
             (homeless, _) => {
                 for (name, value) in homeless {
-                    input.insert((*name).clone(), self.portable(name, value).await?);
+                    let medium = medium(name, &Value::Null);
+                    input.insert((*name).clone(), self.portable(medium, value).await?);
                 }
             }
         }
         Ok(Value::Object(input))
     }
 
-    /// A value as others can read it: a medium of this machine becomes a data URL.
-    async fn portable(&self, name: &str, value: &Value) -> Result<Value, TaskError> {
-        let kind: Kind = name.parse().unwrap_or(Kind::Text);
-        let local = |path: &&str| kind.is_media() && !path.contains("://") && !path.starts_with("data:");
+    /// A value as others can read it: a medium of this machine becomes a data URL. A path that the service opens itself stays.
+    async fn portable(&self, medium: Medium, value: &Value) -> Result<Value, TaskError> {
+        let Medium::Kind(kind) = medium else { return Ok(value.clone()) };
+        let local = |path: &&str| !path.contains("://") && !path.starts_with("data:");
         let Some(path) = value.as_str().filter(local) else { return Ok(value.clone()) };
         let bytes = self.inputs.bytes(path, kind).await?;
         let mime = sniff(&bytes).map_or("application/octet-stream", |found| found.mime);
@@ -105,8 +107,7 @@ fn typed(value: Value, schema: &Value) -> Value {
     schema::coerced(read.unwrap_or(value), schema)
 }
 
-/// A tool as plans know it: a parameter for each property of its input. Properties named `image`, `audio` or `video` take
-/// media.
+/// A tool as plans know it: a parameter for each property of its input, which takes media where its schema says so.
 pub fn planned_tool(spec: &ToolSpec) -> Tool {
     let required = |name: &str| {
         let names = spec.input_schema.get("required").and_then(Value::as_array);
@@ -115,7 +116,10 @@ pub fn planned_tool(spec: &ToolSpec) -> Tool {
     let properties = spec.input_schema.get("properties").and_then(Value::as_object);
     let param = |(name, own): (&String, &Value)| Param {
         name: name.clone(),
-        kind: name.parse::<Kind>().ok().filter(|kind| kind.is_media()).unwrap_or(Kind::Text),
+        kind: match medium(name, own) {
+            Medium::Kind(kind) => kind,
+            Medium::Document | Medium::Path | Medium::None => Kind::Text,
+        },
         required: required(name),
         description: own.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
         schema: Some(with_definitions(own, &spec.input_schema)),

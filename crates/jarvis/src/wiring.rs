@@ -116,10 +116,6 @@ impl App {
         let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
         let gate = gate(&config, approval, approver, &tools)?;
         let agent = agent::build(&config, &tools, &media, model.clone(), Arc::clone(&gate))?;
-        if let Some(unknown) = tools.unknown_tasks().first() {
-            return Err(Failure::usage(format!("a tool is to serve `{unknown}`, and there is no such task type"))
-                .hint("see docs/tools.md for `serves`; `jarvis models list` names the task types"));
-        }
         let base = Base { config, media, logs, prompts, catalogue, naming, tools, gate: Arc::clone(&gate) };
         let (pipeline, addresses) = base.pipeline(model)?;
         let pipeline = Arc::new(pipeline);

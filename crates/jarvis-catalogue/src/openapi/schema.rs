@@ -70,6 +70,9 @@ pub struct Schema {
     pub nullable: bool,
     /// A closer word for the type, such as `date`; empty where there is none.
     pub format: String,
+    /// `contentMediaType` and `contentEncoding`, which say what bytes a text stands for; empty where they say nothing.
+    pub media_type: String,
+    pub encoding: String,
     pub description: String,
     /// The only values that it may have; empty when any may be.
     pub enumeration: Vec<Value>,
@@ -291,6 +294,8 @@ impl Reader<'_> {
         let mut schema = Schema {
             nullable: truth(fields.get("nullable")).unwrap_or(false),
             format: text(fields.get("format")),
+            media_type: text(fields.get("contentMediaType")),
+            encoding: text(fields.get("contentEncoding")),
             description: text(fields.get("description")),
             enumeration: fields.get("enum").and_then(Value::as_array).cloned().unwrap_or_default(),
             minimum: number(fields.get("minimum")).or_else(|| number(fields.get("exclusiveMinimum"))),

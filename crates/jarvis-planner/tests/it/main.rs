@@ -3,6 +3,7 @@
 // Helpers of tests may panic as the tests do.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+mod own_tools;
 mod properties;
 mod support;
 mod tables;

@@ -136,8 +136,16 @@ impl Opening {
                 source: ToolSource::Mcp,
             };
             let serves = entry.serves.get(&own).cloned();
+            if let Some(task) = serves.as_deref().filter(|task| jarvis_catalogue::find(task).is_none()) {
+                let reason = format!("a tool is to serve `{task}`, which is no task type");
+                self.leave_out(&spec.name, &OpenError::Invalid { entry: called.clone(), reason });
+                continue;
+            }
+            let name = spec.name.clone();
             let tool = McpTool::new(spec, Arc::clone(&server), own, timeout);
-            self.take(&called, Arc::new(tool), McpTool::longest(timeout), serves)?;
+            if let Err(error) = self.take(&called, Arc::new(tool), McpTool::longest(timeout), serves) {
+                self.leave_out(&name, &error);
+            }
         }
         Ok(())
     }

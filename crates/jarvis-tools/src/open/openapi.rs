@@ -91,8 +91,12 @@ impl Opening {
                     if spec.description.is_empty() {
                         spec.description = about;
                     }
-                    complete(called, &spec)?;
-                    self.take(called, tool(spec, operation.usage()), whole, entry.serves.clone())?;
+                    let name = spec.name.clone();
+                    let added = complete(called, &spec)
+                        .and_then(|()| self.take(called, tool(spec, operation.usage()), whole, entry.serves.clone()));
+                    if let Err(error) = added {
+                        self.leave_out(&name, &error);
+                    }
                 }
                 Ok(())
             }

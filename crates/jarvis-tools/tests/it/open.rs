@@ -160,7 +160,7 @@ async fn a_service_that_is_down_is_a_warning() {
 }
 
 #[tokio::test]
-async fn incomplete_entries_are_refused_by_name() {
+async fn an_entry_that_cannot_be_used_leaves_out_only_its_tool() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("api.json"), API).unwrap();
     let server = math().await;
@@ -168,11 +168,22 @@ async fn incomplete_entries_are_refused_by_name() {
         if let Some(grpc) = entry.grpc.as_mut().filter(|grpc| grpc.endpoint == "SERVER") {
             grpc.endpoint = server.address.clone();
         }
-        let error = opened(folder.path(), vec![entry]).await.unwrap_err();
-        assert!(error.contains(&words), "{words}: {error}");
+        let other = ToolEntry { name: "other".into(), ..add(&server.address) };
+        let opened = opened(folder.path(), vec![entry, other]).await.unwrap();
+        let [out] = opened.unavailable.as_slice() else { panic!("{words}: {:?}", opened.unavailable) };
+        assert!(out.reason.contains(&words), "{words}: {out:?}");
+        assert!(opened.warnings.contains(&format!("{}; it is left out", out.reason)), "{:?}", opened.warnings);
+        assert!(opened.registry.spec("other").is_some() && opened.planned.len() == 1, "{words}");
     }
-    let twice = opened(folder.path(), vec![add(&server.address), add(&server.address)]).await.unwrap_err();
-    assert_eq!(twice, "entry 2 of `tools` (`add`): there are two tools named `add`");
+    let twice = opened(folder.path(), vec![add(&server.address), add(&server.address)]).await.unwrap();
+    assert_eq!(twice.unavailable[0].reason, "entry 2 of `tools` (`add`): there are two tools named `add`");
+    assert_eq!(twice.planned.len(), 1);
+    let served = ToolEntry { serves: Some("nonsense".into()), ..add(&server.address) };
+    let opened_of = opened(folder.path(), vec![served]).await.unwrap();
+    assert!(opened_of.unavailable[0].reason.contains("a tool is to serve `nonsense`"), "{:?}", opened_of.unavailable);
+    let unread: ToolEntry = serde_json::from_value(json!({"name": "add", "timeout_s": "soon"})).unwrap();
+    let opened_of = opened(folder.path(), vec![unread]).await.unwrap();
+    assert_eq!(opened_of.unavailable[0].name, "add");
     for (entry, words) in [
         (McpEntry::default(), "the entry `s` of `mcp_servers` must have exactly one of `command` and `url`"),
         (
@@ -182,8 +193,8 @@ async fn incomplete_entries_are_refused_by_name() {
     ] {
         let config =
             ToolsConfig { mcp_servers: [("s".to_owned(), entry)].into_iter().collect(), ..ToolsConfig::default() };
-        let error = open(&config, Registry::new(), options(folder.path())).await.unwrap_err().to_string();
-        assert!(error.contains(words), "{error}");
+        let opened = open(&config, Registry::new(), options(folder.path())).await.unwrap();
+        assert!(opened.unavailable.iter().any(|one| one.reason.contains(words)), "{:?}", opened.unavailable);
     }
 }
 
@@ -306,9 +317,9 @@ async fn operations_of_a_document_become_tools() {
     assert!(kind == ToolErrorKind::InvalidInput && words.contains("movie_id"), "{words}");
     let mut one = whole(Some("POST /rate"));
     one.observation = Some("Rated with {rated}".into());
-    one.serves = Some("rating".into());
+    one.serves = Some("translation".into());
     let one = opened(folder.path(), vec![one]).await.unwrap();
     assert_eq!(one.registry.spec("films").unwrap().description, "Rates a film. With stars.");
-    assert_eq!(one.planned[0].serves.as_deref(), Some("rating"));
+    assert_eq!(one.planned[0].serves.as_deref(), Some("translation"));
     assert_eq!(call(&one, "films", json!({"stars": 7.5})).await.unwrap(), "Rated with 7.5");
 }

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::Subcommand;
+use jarvis_plan::{Medium, Param, medium};
 use jarvis_store::files;
 use jarvis_tools::approvals::{Change, Described};
 #[cfg(feature = "grpc")]
 use jarvis_tools::grpc::GrpcEndpoint;
-use jarvis_tools::{Observation, Scope, ToolErrorKind, ToolSpec};
+use jarvis_tools::{Observation, Scope, ToolErrorKind, ToolSpec, Unavailable};
+use jarvis_workers::planned_tool;
 use serde_json::{Value, json};
 
 use super::picture_place;
@@ -105,7 +107,11 @@ fn find<'a>(tools: &'a Tools, name: &str) -> Result<&'a ToolSpec, Failure> {
     tools
         .registry
         .meant(name)
-        .ok_or_else(|| Failure::usage(tools.registry.unknown(name).message).hint("`jarvis tools list` names them all"))
+        .ok_or_else(|| match tools.unavailable().iter().find(|one| one.name == name) {
+            Some(Unavailable { reason, .. }) => Failure::usage(format!("`{name}` is unavailable: {reason}")),
+            None => Failure::usage(tools.registry.unknown(name).message),
+        })
+        .map_err(|failure| failure.hint("`jarvis tools list` names them all"))
 }
 
 /// The text of a document, whatever its encoding. PDFs are for `jarvis ask`.
@@ -139,12 +145,15 @@ async fn methods(address: &str, json: bool, printer: Printer) -> Result<ExitCode
 fn list(tools: &Tools, json: bool, printer: Printer) -> Result<ExitCode, Failure> {
     if json {
         let rows: Vec<Value> = tools.registry.specs().map(|spec| described(tools, spec)).collect();
-        return printer.json(&json!({"tools": rows}));
+        return printer.json(&json!({"tools": rows, "unavailable": tools.unavailable()}));
     }
     let wide = tools.registry.specs().map(|spec| spec.name.chars().count()).max().unwrap_or(0);
     for spec in tools.registry.specs() {
-        let source = spec.source.to_string();
-        printer.out(&format!("{:<wide$}  {source:<7}  {}", spec.name, one_line(&spec.description, 100)));
+        let (source, effect) = (spec.source.to_string(), spec.effect.to_string());
+        printer.out(&format!("{:<wide$}  {source:<7}  {effect:<8}  {}", spec.name, one_line(&spec.description, 100)));
+    }
+    for Unavailable { name, reason } in tools.unavailable() {
+        printer.out(&format!("{name:<wide$}  unavailable: {}", one_line(reason, 200)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -157,9 +166,38 @@ fn described(tools: &Tools, spec: &ToolSpec) -> Value {
         "input_format": spec.input_schema,
         "example": spec.example,
         "source": spec.source,
+        "effect": spec.effect,
+        "arguments": arguments(spec)
+            .iter()
+            .map(|(param, medium)| json!({
+                "name": param.name, "required": param.required, "takes": param.takes(), "medium": medium,
+            }))
+            .collect::<Vec<_>>(),
         "planned": tools.is_planned(&spec.name),
         "changed": tools.changed(&spec.name),
     })
+}
+
+/// The arguments of a tool, those that a call needs first, each with what its schema makes of it.
+fn arguments(spec: &ToolSpec) -> Vec<(Param, Option<String>)> {
+    let mut params = planned_tool(spec).params;
+    params.sort_by_key(|param| !param.required);
+    let medium_of = |param: &Param| match medium(&param.name, param.schema.as_ref().unwrap_or(&Value::Null)) {
+        Medium::Kind(kind) => Some(kind.to_string()),
+        Medium::Document => Some("document".to_owned()),
+        Medium::Path => Some("path".to_owned()),
+        Medium::None => None,
+    };
+    params.into_iter().map(|param| (medium_of(&param), param)).map(|(medium, param)| (param, medium)).collect()
+}
+
+fn shown_arguments(spec: &ToolSpec) -> String {
+    let line = |(param, medium): &(Param, Option<String>)| {
+        let need = if param.required { "required" } else { "optional" };
+        let medium = medium.as_ref().map(|medium| format!(" [{medium}]")).unwrap_or_default();
+        format!("  {}  {need}, {}{medium}\n", param.name, one_line(&param.takes(), 120))
+    };
+    arguments(spec).iter().map(line).collect()
 }
 
 fn show(tools: &Tools, spec: &ToolSpec, json: bool, printer: Printer) -> Result<ExitCode, Failure> {
@@ -173,8 +211,15 @@ fn show(tools: &Tools, spec: &ToolSpec, json: bool, printer: Printer) -> Result<
         None => String::new(),
     };
     printer.out(&format!(
-        "{} ({})\n\n{}\n\nUse it when: {}\nExample: jarvis tools call {} '{}'\nInput:\n{schema}{changed}",
-        spec.name, spec.source, spec.description, spec.when, spec.name, spec.example
+        "{} ({}, {})\n\n{}\n\nUse it when: {}\nExample: jarvis tools call {} '{}'\nArguments:\n{}Input:\n{schema}{changed}",
+        spec.name,
+        spec.source,
+        spec.effect,
+        spec.description,
+        spec.when,
+        spec.name,
+        spec.example,
+        shown_arguments(spec)
     ));
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,7 @@ use jarvis_catalogue::{Available, Model};
 use jarvis_plan::Tool;
 use jarvis_tools::approvals::{Approval, ApprovalsError, Change};
 use jarvis_tools::config::ToolsConfig;
-use jarvis_tools::{OpenError, OpenOptions, Opened, Registry, local, open};
+use jarvis_tools::{OpenError, OpenOptions, Opened, Registry, Unavailable, local, open};
 use jarvis_workers::planned_tool;
 
 use super::Folders;
@@ -113,6 +113,11 @@ impl Tools {
         self.opened.planned.iter().any(|planned| planned.name == name)
     }
 
+    /// What the configuration names and cannot be used, with the reasons.
+    pub(crate) fn unavailable(&self) -> &[Unavailable] {
+        &self.opened.unavailable
+    }
+
     /// What is offered now of a tool whose description changed since it was approved: name, description, schema.
     pub(crate) fn changed(&self, name: &str) -> Option<serde_json::Value> {
         let offered = self.opened.approval(name)?.offered?;
@@ -135,11 +140,5 @@ impl Tools {
             Some(Available { model: Arc::new(model), host: Host::Tool })
         };
         self.opened.planned.iter().filter_map(served).collect()
-    }
-
-    /// The task types that tools are to serve and that there are not.
-    pub(super) fn unknown_tasks(&self) -> Vec<String> {
-        let served = self.opened.planned.iter().filter_map(|planned| planned.serves.clone());
-        served.filter(|task| jarvis_catalogue::find(task).is_none()).collect()
     }
 }

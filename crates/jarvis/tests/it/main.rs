@@ -17,6 +17,7 @@ mod local_models;
 mod mcp;
 mod offline;
 mod outside;
+mod own_tools;
 mod pipelines;
 mod rewoo;
 mod serve;

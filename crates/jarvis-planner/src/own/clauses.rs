@@ -1,0 +1,68 @@
+//! Own tools and the clauses of a request: a clause that tells more of the call before it is no clause of its own.
+
+use jarvis_plan::Tool;
+
+use super::{Call, Meant, Own, read};
+use crate::clauses::{Clause, Join};
+use crate::data;
+use crate::words::slice;
+
+/// What a clause of a request is to own tools.
+#[derive(Debug, Clone)]
+pub(crate) enum Part {
+    Own(Meant),
+    /// It belongs to the call of the clause before it.
+    Absorbed,
+}
+
+/// What each clause means; `served` says which of them something else can serve.
+pub(crate) fn meanings(request: &str, clauses: &[Clause], served: &[bool], own: &[Own], tools: &[Tool]) -> Vec<Part> {
+    if own.is_empty() {
+        return Vec::new();
+    }
+    let read = |start: usize, end: usize| read(request, start, end, own, tools);
+    let mut parts: Vec<Part> = Vec::new();
+    for (at, clause) in clauses.iter().enumerate() {
+        if parts.len() > at {
+            continue;
+        }
+        let mut meant = read(clause.start, clause.end);
+        let mut absorbed = 0;
+        let mut end = clause.end;
+        for (next, clause_after) in clauses.iter().enumerate().skip(at + 1) {
+            let Meant::Call(call) = &meant else { break };
+            let gap = slice(request, end, clause_after.start).trim();
+            let told =
+                gap.starts_with([':', '：']) || slice(request, clause.start, end).trim_end().ends_with([':', '：']);
+            // "Dr. Weber" is no border of two sentences.
+            let last = slice(request, clause.start, end).trim_end_matches('.').rsplit(' ').next().unwrap_or_default();
+            let titled = data::TITLES.has(&last.to_lowercase()) && gap.chars().all(|c| c == '.');
+            let told = told || titled;
+            let other = served.get(next).copied().unwrap_or_default();
+            let apart = matches!(clause_after.join, Join::Sentence | Join::Then);
+            if !told && (other || apart || !matches!(read(clause_after.start, clause_after.end), Meant::Nothing)) {
+                break;
+            }
+            let whole = read(clause.start, clause_after.end);
+            let Meant::Call(longer) = &whole else { break };
+            if !tells_more(call, longer) {
+                break;
+            }
+            end = clause_after.end;
+            absorbed += 1;
+            meant = whole;
+        }
+        parts.push(Part::Own(meant));
+        parts.extend(std::iter::repeat_n(Part::Absorbed, absorbed));
+    }
+    parts
+}
+
+/// Whether the longer reading is the same call with more arguments, and leaves nothing that the shorter did not.
+fn tells_more(call: &Call, longer: &Call) -> bool {
+    let count = |call: &Call| call.rows.iter().map(Vec::len).sum::<usize>();
+    call.tool == longer.tool
+        && longer.left.len() <= call.left.len()
+        && longer.strange <= call.strange + 1
+        && (count(longer) > count(call) || longer.rows != call.rows)
+}

@@ -1,0 +1,486 @@
+//! Values that words around them tell: from here to there, what is to be passed on, where, to whom, what is looked for.
+
+use serde_json::Value;
+
+use super::field::{Field, Sort};
+use super::fill::{Filler, is_small};
+use super::lex::What;
+use crate::data;
+use crate::words::slice;
+
+const BEGINS: &str = "from since между между из с со от 从 由 between";
+const ENDS: &str = "to into until till towards onto в во на до к 到 至 往 成 为 换成";
+const WHERE: &str = "in at for near around of on inside to within в во на для у по из 在 于";
+const WHOM: &str = "to for with by к для у с от 给 向";
+
+impl Filler<'_> {
+    /// "… because it is late": to the end.
+    pub(super) fn reasons(&mut self) {
+        let Some(field) = self.wanting(|field| field.sort == Sort::Reason).first().copied() else { return };
+        let lead = |at: &usize| {
+            self.at(*at).is_some_and(|word| word.is("because since 因为") && (self.lower(*at) != "since" || *at > 1))
+                || self.lower(*at) == "due" && self.lower(at + 1) == "to"
+                || self.lower(*at) == "потому" && self.lower(at + 1) == "что"
+        };
+        let Some(at) = (0..self.words.len()).find(lead) else { return };
+        let skip = if matches!(self.lower(at), "due" | "потому") { 2 } else { 1 };
+        self.pass_on(field, at, at + skip);
+    }
+
+    fn colon(&self, at: usize) -> bool {
+        self.free(at) && self.at(at).is_some_and(|word| matches!(word.mark(), Some(':' | '：')))
+    }
+
+    /// Gives a parameter all words from a place to the end.
+    fn pass_on(&mut self, field: usize, from: usize, at: usize) {
+        let Some(first) = self.at(at) else { return };
+        let text = slice(self.request, first.start, self.end).trim();
+        let text = text.trim_end_matches(['.', ' ', ',', '。', '，', '!']).trim_matches(|c| "\"“”«»".contains(c));
+        if text.is_empty() {
+            return;
+        }
+        let value = Value::from(text);
+        self.take(from, self.words.len());
+        self.put(field, vec![value]);
+    }
+
+    /// From here to there, in either order.
+    pub(super) fn pairs(&mut self) {
+        for begins in [true, false] {
+            let fields = self.wanting(|field| field.side() == Some(begins) && paired(&field.sort));
+            let Some(field) = self.only(&fields) else { continue };
+            let Some(sort) = self.fields.get(field).map(|field| field.sort.clone()) else { continue };
+            let typed = matches!(sort, Sort::Currency | Sort::Unit | Sort::Language);
+            for at in 0..self.words.len() {
+                let between = self.lower(at) == "between" || self.lower(at) == "между";
+                let and = matches!(self.lower(at), "and" | "и")
+                    && (0..at).any(|at| matches!(self.lower(at), "between" | "между"));
+                let marks = if begins { BEGINS } else { ENDS };
+                let said = self.at(at).is_some_and(|word| word.is(marks)) || and && !begins;
+                let said = said || !begins && typed && self.at(at).is_some_and(|word| word.is("in 换成 兑换 换"));
+                let said = said || !begins && typed && matches!(self.lower(at), "-" | "→" | ">");
+                if !said || begins && and || !begins && between {
+                    continue;
+                }
+                if let Some((value, to)) = self.led(&sort, at + 1) {
+                    self.take(at, to);
+                    self.put(field, vec![value]);
+                    break;
+                }
+            }
+            // "translate it to French" names one language, "250 USD" one currency: where nothing leads it, it is where it begins.
+            let left = self.wanting(|field| field.sort == sort);
+            if typed && begins && self.open(field) && left.len() > 1 {
+                let stands = (0..self.words.len()).find(|at| {
+                    let before = at.checked_sub(1).and_then(|before| self.at(before));
+                    !before.is_some_and(|word| word.is(ENDS) || word.is("in")) && self.value(&sort, *at).is_some()
+                });
+                if let Some((at, value)) = stands.and_then(|at| Some((at, self.value(&sort, at)?))) {
+                    self.take(at, at + 1);
+                    self.put(field, vec![value]);
+                }
+            }
+        }
+        // A currency, unit or language that needs no pair.
+        for at in self.wanting(|field| matches!(field.sort, Sort::Currency | Sort::Unit | Sort::Language)) {
+            let Some(sort) = self.fields.get(at).map(|field| field.sort.clone()) else { continue };
+            let sided = self.fields.get(at).and_then(Field::side).is_some();
+            let places: Vec<usize> = (0..self.words.len()).filter(|at| self.value(&sort, *at).is_some()).collect();
+            if let ([place], false) = (places.as_slice(), sided && self.paired_with(at))
+                && let Some(value) = self.value(&sort, *place)
+            {
+                self.take(*place, *place + 1);
+                self.put(at, vec![value]);
+            }
+        }
+    }
+
+    fn paired_with(&self, at: usize) -> bool {
+        let Some(field) = self.fields.get(at) else { return false };
+        self.fields.iter().enumerate().any(|(other, one)| other != at && one.sort == field.sort && one.side().is_some())
+            && self.wanting(|one| one.sort == field.sort).len() > 1
+    }
+
+    /// The value right behind a word that leads it.
+    fn led(&self, sort: &Sort, at: usize) -> Option<(Value, usize)> {
+        let at = if matches!(self.lower(at), "the" | "a" | "an" | "my" | "our") { at + 1 } else { at };
+        if let Some(value) = self.value(sort, at) {
+            let language = *sort == Sort::Language && self.lower(at + 1) == "language";
+            return Some((value, at + 1 + usize::from(language)));
+        }
+        if matches!(sort, Sort::Currency | Sort::Unit | Sort::Language | Sort::Code | Sort::Title) {
+            return None;
+        }
+        if let Some(to) = self.name(at) {
+            return Some((self.text(at, to).into(), to));
+        }
+        let to = self.lower_case(at)?;
+        Some((self.text(at, to).into(), to))
+    }
+
+    /// A place or a name written small: up to three words before the next small word, value or mark.
+    fn lower_case(&self, at: usize) -> Option<usize> {
+        let mut to = at;
+        while to < at + 3
+            && self.at(to).is_some_and(|word| {
+                word.is_word()
+                    && self.free(to)
+                    && !is_small(word)
+                    && !self.of_tool(to)
+                    && !no_name(word)
+                    && !data::ORDER_VERBS.has(&word.lower)
+            })
+        {
+            to += 1;
+        }
+        // "for the next 3 days": these words belong to the number.
+        let belongs = self.at(to).is_some_and(|word| matches!(word.what, What::Number(..)) && self.gap(to) == " ");
+        (to > at && !belongs).then_some(to)
+    }
+
+    /// What is to be passed on: behind a colon, "saying", "that"; and what is to be done.
+    pub(super) fn contents(&mut self) {
+        let fields = self.wanting(|field| matches!(field.sort, Sort::Content | Sort::Deed));
+        let says = |at: usize| {
+            self.at(at).is_some_and(|word| self.free(at) && word.is("saying stating that reading says telling что 说"))
+                || matches!(
+                    (self.lower(at), self.lower(at + 1)),
+                    ("с", "текстом") | ("со", "словами") | ("the", "text") | ("内容", "是" | "为" | "：")
+                )
+        };
+        if let Some(field) = self.only(&fields) {
+            let place = (0..self.words.len()).find(|at| self.colon(*at) || says(*at));
+            if let Some(at) = place {
+                let two = matches!(self.lower(at), "с" | "со" | "the" | "内容");
+                let mut next = at + 1 + usize::from(two);
+                while self
+                    .at(next)
+                    .is_some_and(|word| matches!(word.mark(), Some(':' | '：' | ',')) || word.is("that of"))
+                {
+                    next += 1;
+                }
+                self.pass_on(field, at, next);
+            }
+        }
+        for field in self.wanting(|field| field.sort == Sort::Deed) {
+            let deed = |at: &usize| {
+                matches!(self.lower(*at), "to" | "чтобы" | "for")
+                    && self
+                        .at(at + 1)
+                        .is_some_and(|word| word.is_word() && !word.name && !is_small(word) && self.free(at + 1))
+                    && (*at > 0
+                        && (self.of_tool(at - 1) || matches!(self.lower(at - 1), "me" | "us" | "reminder" | "task")))
+            };
+            if let Some(at) = (0..self.words.len()).find(deed) {
+                let to = self.until_mark(at + 1);
+                self.take(at, to);
+                let text = self.text(at + 1, to).to_owned();
+                self.put(field, vec![text.into()]);
+            }
+        }
+        // "a note about X" has no words of its own; "called X", "titled X" heads something.
+        for field in self.wanting(|field| matches!(field.sort, Sort::Title | Sort::Name)) {
+            let called = |at: &usize| {
+                self.at(*at)
+                    .is_some_and(|word| word.is("called titled named entitled 名为 叫 названием") && self.free(*at))
+            };
+            let Some(at) = (0..self.words.len()).find(called) else {
+                let title =
+                    self.fields.get(field).is_some_and(|field| field.sort == Sort::Title && field.param.required);
+                if let Some(at) = (0..self.words.len()).find(|at| self.colon(*at)).filter(|_| title) {
+                    self.pass_on(field, at, at + 1);
+                }
+                continue;
+            };
+            let to = self.name(at + 1).unwrap_or_else(|| self.until_cue(at + 1));
+            if to > at + 1 {
+                let text = self.text(at + 1, to).to_owned();
+                self.take(at, to);
+                self.put(field, vec![text.into()]);
+            }
+        }
+    }
+
+    /// Up to a comma, a value that was taken, or the end.
+    fn until_mark(&self, from: usize) -> usize {
+        let ends = |at: &usize| {
+            !self.free(*at)
+                || self.at(*at).is_some_and(|word| word.mark().is_some_and(|c| ",.;!?，。；！？(".contains(c)))
+        };
+        let mut to = (from..self.words.len()).find(ends).unwrap_or(self.words.len());
+        // "… by" and "… on" led the value that was taken.
+        while to > from + 1
+            && self
+                .at(to - 1)
+                .is_some_and(|word| word.is("by on at with and in for due due: before until as до к на в с и please"))
+        {
+            to -= 1;
+        }
+        to
+    }
+
+    /// The same, and up to a word that leads something else.
+    fn until_cue(&self, from: usize) -> usize {
+        let ends = self.until_mark(from);
+        let cue = |at: &usize| {
+            self.at(*at).is_some_and(|word| word.is("on at for with from in by to due as и с на в для and"))
+        };
+        (from..ends).find(|at| *at > from && cue(at)).unwrap_or(ends)
+    }
+
+    /// Where, to whom, what.
+    pub(super) fn phrases(&mut self) {
+        for sort in [Sort::Place, Sort::Person, Sort::Name] {
+            self.abreast(&sort);
+        }
+        for field in self.wanting(|field| list_of(&field.sort, &Sort::Person) || field.sort == Sort::Person) {
+            self.behind(field, WHOM);
+        }
+        for field in self.wanting(|field| field.sort == Sort::Place) {
+            self.behind(field, WHERE);
+        }
+        for field in self.wanting(|field| {
+            field.param.required
+                && matches!(&field.sort, Sort::List(each) if matches!(**each, Sort::Name | Sort::Place | Sort::Person))
+        }) {
+            self.listed(field);
+        }
+        for field in self.wanting(|field| matches!(field.sort, Sort::Place | Sort::Person)) {
+            self.standing(field);
+        }
+        let queries = self.wanting(|field| matches!(field.sort, Sort::Query));
+        if let Some(field) = self.only(&queries) {
+            self.object(field, true);
+        }
+        // Texts that nothing tells apart are filled only where one is missing.
+        let names = self.wanting(|field| {
+            field.param.required
+                && matches!(
+                    field.sort,
+                    Sort::Name | Sort::Title | Sort::Person | Sort::Place | Sort::Content | Sort::Deed | Sort::Code
+                )
+        });
+        if let [field] = names.as_slice()
+            && self
+                .fields
+                .get(*field)
+                .is_some_and(|field| matches!(field.sort, Sort::Name | Sort::Title | Sort::Person))
+        {
+            match self.names().as_slice() {
+                [(from, to)] => {
+                    let text = self.text(*from, *to).to_owned();
+                    self.take(*from, *to);
+                    self.put(*field, vec![text.into()]);
+                }
+                _ => self.object(*field, false),
+            }
+        }
+    }
+
+    /// Several parameters of one sort that no word tells apart, and as many names: in their order.
+    fn abreast(&mut self, sort: &Sort) {
+        let fields = self.wanting(|field| field.sort == *sort && field.param.required && field.side().is_none());
+        let names = self.names();
+        if fields.len() < 2 || names.len() != fields.len() {
+            return;
+        }
+        for (field, (from, to)) in fields.into_iter().zip(names) {
+            let text = self.text(from, to).to_owned();
+            self.take(from, to);
+            self.put(field, vec![text.into()]);
+        }
+    }
+
+    /// "… with eggs and spinach".
+    fn listed(&mut self, field: usize) {
+        let cue = |at: &usize| {
+            self.free(*at) && self.at(*at).is_some_and(|word| word.is("with of for from using containing: с из для 用"))
+        };
+        let places: Vec<usize> = (0..self.words.len()).filter(cue).collect();
+        for at in places {
+            if let Some((values, to)) = self.words_in_a_row(self.article(at + 1)) {
+                self.take(at, to);
+                self.put(field, values);
+                return;
+            }
+        }
+    }
+
+    /// A name behind a word that leads such, or several in a row.
+    fn behind(&mut self, field: usize, cues: &str) {
+        let Some(required) = self.fields.get(field).map(|field| field.param.required) else { return };
+        let mut places: Vec<usize> = (0..self.words.len())
+            .filter(|at| self.free(*at) && self.at(*at).is_some_and(|word| word.is(cues)))
+            .collect();
+        // A name written with a capital is surer than a word written small.
+        places.sort_by_key(|at| self.name(self.article(at + 1)).is_none());
+        for at in places {
+            let from = self.article(at + 1);
+            let (first, small) = match self.name(from) {
+                Some(to) => (to, false),
+                None if required => match self.lower_case(from) {
+                    Some(to) => (to, true),
+                    None => continue,
+                },
+                None => continue,
+            };
+            let mut values = vec![Value::from(self.text(from, first))];
+            let mut to = first;
+            while self.joins(to) {
+                let next = if self.joins(to + 1) { to + 2 } else { to + 1 };
+                let next = self.article(next);
+                let Some(end) = self.name(next).or_else(|| self.lower_case(next).filter(|_| small)) else { break };
+                values.push(self.text(next, end).into());
+                to = end;
+            }
+            self.take(at, to);
+            self.put(field, values);
+            return;
+        }
+    }
+
+    fn article(&self, at: usize) -> usize {
+        let skips = self.at(at).is_some_and(|word| word.is("the a an my our your city town"));
+        if skips { at + 1 } else { at }
+    }
+
+    /// A name that stands alone: "Oslo weather", "Анне"; or what stands before the thing: "the kitchen lamp".
+    fn standing(&mut self, field: usize) {
+        let Some(one) = self.fields.get(field).filter(|field| field.param.required) else { return };
+        let names: Vec<(usize, usize)> = self.names();
+        if let [(from, to)] = names.as_slice() {
+            let text = self.text(*from, *to).to_owned();
+            let (from, to) = (*from, *to);
+            self.take(from, to);
+            self.put(field, vec![text.into()]);
+            return;
+        }
+        if !names.is_empty() {
+            // "Paris, Rome and Oslo".
+            let row = names.windows(2).all(
+                |two| matches!(two, [(_, end), (next, _)] if (*end..*next).all(|at| self.joins(at)) && end < next),
+            );
+            if row {
+                let values = names.iter().map(|(from, to)| self.text(*from, *to).into()).collect();
+                names.iter().for_each(|(from, to)| self.take(*from, *to));
+                self.put(field, values);
+            }
+            return;
+        }
+        if one.sort != Sort::Place || !one.is("room zone area place locat") {
+            return;
+        }
+        let before = |at: &usize| {
+            self.is_thing(*at + 1)
+                && self.free(*at)
+                && self
+                    .at(*at)
+                    .is_some_and(|word| word.is_word() && !is_small(word) && !no_name(word) && !self.of_tool(*at))
+                && at.checked_sub(1).is_some_and(|before| self.at(before).is_some_and(|word| word.is("the my our in")))
+        };
+        if let Some(at) = (0..self.words.len()).find(before) {
+            let text = self.text(at, at + 1).to_owned();
+            self.take(at, at + 1);
+            self.put(field, vec![text.into()]);
+        }
+    }
+
+    fn is_thing(&self, at: usize) -> bool {
+        self.of_tool(at)
+    }
+
+    /// The names that nothing has taken yet.
+    fn names(&self) -> Vec<(usize, usize)> {
+        let mut names = Vec::new();
+        let mut at = 0;
+        while at < self.words.len() {
+            match self.name(at).filter(|_| self.free(at)) {
+                Some(to) => {
+                    names.push((at, to));
+                    at = to;
+                }
+                None => at += 1,
+            }
+        }
+        names
+    }
+
+    /// What the order is about: behind "for" or "about", else behind the verb.
+    fn object(&mut self, field: usize, query: bool) {
+        let count = self.words.len();
+        let leads = |at: &usize| {
+            self.free(*at)
+                && self.at(*at).is_some_and(|word| word.is("for about regarding concerning про о об по 关于"))
+                && *at > 0
+        };
+        let from = match (0..count).find(leads).filter(|_| query) {
+            Some(at) => at + 1,
+            None => {
+                let first = (0..count).find(|at| self.of_tool(*at)).unwrap_or(0);
+                if self.at(first).is_some_and(|word| word.is_word() && self.of_tool(first)) {
+                    first + 1
+                } else {
+                    return;
+                }
+            }
+        };
+        let mut from = from;
+        let skipped = |at: usize| {
+            self.at(at).is_some_and(|word| {
+                word.is_word()
+                    && (is_small(word)
+                        || self.of_tool(at)
+                        || no_name(word)
+                        || self.own_name(field, at)
+                        || word.is("look search find up out"))
+                    || word.mark().is_some_and(|c| ":：,".contains(c))
+            }) || !self.free(at) && at < count
+        };
+        let is_name = |at: usize| self.at(at).is_some_and(|word| word.name) && !self.of_tool(at);
+        while from < count && skipped(from) && !is_name(from) {
+            from += 1;
+        }
+        let to = if query { self.until_mark(from) } else { self.until_cue(from) };
+        let to = to.min(from + if query { 12 } else { 5 });
+        let telling = (from..to).any(|at| self.at(at).is_some_and(|word| !is_small(word) && !no_name(word)));
+        // "Reserve two" says how many, and not of what.
+        let counts = !query && self.at(from).is_some_and(|word| matches!(word.what, What::Number(..)));
+        if to > from && telling && !counts {
+            let text = self.text(from, to).to_owned();
+            self.take(from, to);
+            self.put(field, vec![text.into()]);
+        }
+    }
+
+    fn own_name(&self, field: usize, at: usize) -> bool {
+        let Some(field) = self.fields.get(field) else { return false };
+        self.at(at).is_some_and(|word| word.keys.iter().any(|key| field.name.contains(key)))
+    }
+}
+
+fn paired(sort: &Sort) -> bool {
+    matches!(
+        sort,
+        Sort::Place
+            | Sort::Person
+            | Sort::Currency
+            | Sort::Unit
+            | Sort::Language
+            | Sort::Name
+            | Sort::Title
+            | Sort::Code
+    )
+}
+
+fn list_of(sort: &Sort, each: &Sort) -> bool {
+    matches!(sort, Sort::List(of) if **of == *each)
+}
+
+/// Words that stand where names do and name nothing.
+fn no_name(word: &super::lex::Word) -> bool {
+    word.is(
+        "next last following past coming current now here there today soon later all every each something anything someone \
+         somebody anyone everyone everybody him her them it other another new same one ones thing things stuff sure order fun \
+         degrees degree percent half more less most least please free it's",
+    )
+}
