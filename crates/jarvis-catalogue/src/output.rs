@@ -63,6 +63,12 @@ impl From<TaskOutput> for Value {
 }
 
 impl TaskOutput {
+    /// The field for the parts of a task that the one who performed it could not do, a list of words.
+    pub const NOT_DONE: &str = "not done";
+
+    /// The field for the file name that was asked for.
+    pub const CALLED: &str = "called";
+
     pub fn of(outcome: &Outcome) -> Option<TaskOutput> {
         outcome.output.clone().map(TaskOutput)
     }
@@ -92,6 +98,14 @@ impl TaskOutput {
             fields.insert(key.to_owned(), value.into());
         }
         self
+    }
+
+    /// The parts of the task that the one who performed it could not do, in words.
+    pub fn not_done(&self) -> Vec<String> {
+        match self.0.get(Self::NOT_DONE) {
+            Some(Value::Array(parts)) => parts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// The text a dependant gets from this result: the first that exists of `generated text`; `response`; `text`; the

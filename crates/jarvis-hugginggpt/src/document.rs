@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::json::set;
 use crate::results::{reason, results_map};
-use jarvis_pipeline::{Run, not_done};
+use jarvis_pipeline::Run;
 
 /// What the document is made from, beside the run itself.
 #[derive(Debug, Clone)]
@@ -71,7 +71,7 @@ impl RunDocument {
             language: Language::of(about.request),
             ok: run.ok(),
             reason: run.reason(),
-            not_done: not_done(&run.plan, &run.outcomes),
+            not_done: run.not_done.clone(),
             plan: json!({"tasks": export::tasks_json(&run.plan), "notes": run.plan.notes()}),
             outcomes: run.outcomes.iter().map(|outcome| outcome_json(outcome, &file)).collect(),
             results: results_map(&run.plan, &run.outcomes),

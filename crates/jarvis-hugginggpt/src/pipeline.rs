@@ -14,10 +14,8 @@ use futures::future::BoxFuture;
 use jarvis_ask::{Ask, Events};
 use jarvis_chat::ChatModel;
 use jarvis_engine::{Engine, Gate, Limits, OpenGate, Selector, Worker};
-use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, report_end, resources, unchanged, unplanned};
-use jarvis_plan::{
-    Answer, AnswerResource, Effect, EventKind, Kind, Level, Outcome, Plan, Request, Tool, Vocabulary, export,
-};
+use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, not_done, report_end, resources, unplanned};
+use jarvis_plan::{Answer, AnswerResource, EventKind, Kind, Level, Outcome, Plan, Request, Tool, Vocabulary, export};
 use jarvis_planner::{Offline, Planner};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -168,8 +166,8 @@ impl HuggingGpt {
     ) -> Result<Run, RunError> {
         let plan = match self.plan_within(request, events, cancel).await? {
             Planned::Conversation(answer, plan) => {
-                let (outcomes, unplanned) = (Vec::new(), unplanned(&plan));
-                return Ok(Run { plan, outcomes, answer, conversation: true, unplanned, cancelled: false });
+                let (outcomes, not_done) = (Vec::new(), unplanned(&plan));
+                return Ok(Run { plan, outcomes, answer, conversation: true, not_done, cancelled: false });
             }
             Planned::Tasks(plan) => plan,
         };
@@ -232,9 +230,8 @@ impl HuggingGpt {
                     "during": began.elapsed().as_secs_f64(), "op": "response",
                 }),
             );
-            let mut unplanned = unplanned(&plan);
-            unplanned.extend(unchanged(&plan, &outcomes, |task| self.gate.effect(task) != Effect::Reads));
-            Ok(Run { plan, outcomes, answer, conversation: false, unplanned, cancelled: cancel.is_cancelled() })
+            let not_done = not_done(&plan, &outcomes);
+            Ok(Run { plan, outcomes, answer, conversation: false, not_done, cancelled: cancel.is_cancelled() })
         }
         .boxed()
     }

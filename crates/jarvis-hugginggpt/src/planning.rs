@@ -14,11 +14,12 @@ use serde_json::json;
 use crate::pipeline::{HuggingGpt, Planned};
 use crate::plan::Planning;
 use crate::stages::Stages;
-use crate::template::help;
+use crate::template::{help, undo};
 use crate::{answer, attached, template};
 
 impl HuggingGpt {
-    /// Stage 1. A request for help is answered with what can be asked. With a chat model, an empty plan and a single task that the chat model itself serves end in conversation.
+    /// Stage 1. A request for help is answered with what can be asked; without a chat model, one to undo with the file that there was
+    /// before. With a chat model, an empty plan and a single task that the chat model itself serves end in conversation.
     ///
     /// Of a plan whose faults the model did not mend, what depends on no fault runs, unless a tool that changes the world is
     /// among the tasks. Where nothing is left, or no reply was a plan, the offline planner plans; where that finds nothing
@@ -29,6 +30,13 @@ impl HuggingGpt {
                 let answer = Answer { text: help::answer(request, &self.offered), ..Answer::default() };
                 events.emit(EventKind::Plan { plan: Plan::default() });
                 return Ok(Planned::Conversation(answer, Plan::default()));
+            }
+            if self.chat.is_none()
+                && let Some(undone) = jarvis_planner::undone(request)
+            {
+                let (answer, plan) = undo::answer(request, &undone, self.show.as_ref());
+                events.emit(EventKind::Plan { plan: plan.clone() });
+                return Ok(Planned::Conversation(answer, plan));
             }
             let planned = match &self.chat {
                 Some(chat) => self.plan_with(chat, request, events).await?,

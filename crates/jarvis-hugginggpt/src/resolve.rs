@@ -12,7 +12,8 @@ use serde_json::Value;
 ///
 /// A reference to task k in an argument of kind K stands for, in this order:
 /// 1. the output of kind K of task k;
-/// 2. the argument of kind K that task k itself was given, so that a question about a caption reaches the picture;
+/// 2. the argument of kind K that task k itself was given, so that a question about a caption reaches the picture, unless
+///    task k failed to make just that kind: what was to be translated or turned is not the translation, and not turned;
 /// 3. when task k succeeded without giving that kind: the output of kind K of another dependency, the last one first, or
 ///    else the argument of kind K that one of them was given.
 ///
@@ -112,7 +113,10 @@ impl Resolution<'_> {
             return Ok(value);
         }
         let (ended, number) = (ended(outcome, kind), of.number());
-        if let Some(value) = self.own_argument(outcome, kind) {
+        let was_to_make_it = || self.vocabulary.find(&outcome.task).is_some_and(|tool| tool.outputs.contains(&kind));
+        if (outcome.succeeded() || !was_to_make_it())
+            && let Some(value) = self.own_argument(outcome, kind)
+        {
             notes.push(format!("`{name}` is the {kind} that task {number} was given, since task {number} {ended}"));
             return Ok(value);
         }

@@ -8,7 +8,7 @@ use jarvis_plan::{EventKind, Outcome, Request};
 use tokio_util::sync::CancellationToken;
 
 use crate::pipeline::{HuggingGpt, Planned};
-use jarvis_pipeline::{RunError, unplanned};
+use jarvis_pipeline::{RunError, not_done};
 
 impl HuggingGpt {
     pub async fn run_plan_only(
@@ -52,7 +52,7 @@ impl HuggingGpt {
             Planned::Conversation(..) => Vec::new(),
         };
         let done = match &planned {
-            Planned::Tasks(plan) => outcomes.iter().any(Outcome::succeeded) && unplanned(plan).is_empty(),
+            Planned::Tasks(plan) => outcomes.iter().any(Outcome::succeeded) && not_done(plan, &outcomes).is_empty(),
             Planned::Conversation(..) => true,
         };
         let ok = !cancel.is_cancelled() && done;

@@ -1,6 +1,7 @@
 //! The answer without a model: written by template, in the language of the request, from the outcomes alone.
 
 pub(crate) mod help;
+pub(crate) mod undo;
 mod words;
 
 use std::fmt::Write;
@@ -35,6 +36,9 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], show:
     let left_out = plan.notes().iter().filter(|note| note.kind == NoteKind::LeftOut);
     for note in left_out {
         let _ = writeln!(out, "{}: {note}", words.note);
+    }
+    for part in done.iter().filter_map(|outcome| TaskOutput::of(outcome)).flat_map(|output| output.not_done()) {
+        let _ = writeln!(out, "{}{part}", capitalised(words.not_done));
     }
     for outcome in failed.into_iter().chain(done) {
         let number = if outcomes.len() > 1 { format!("{}. ", outcome.id.0 + 1) } else { String::new() };
@@ -114,8 +118,7 @@ fn success(out: &mut String, outcome: &Outcome, language: Language, show: ShowPa
     if is_empty {
         indent(out, &cut(&output.0.to_string()));
     }
-    for (key, before) in [("note", ""), ("operations", ""), ("not done", words.not_done), ("keywords", words.keywords)]
-    {
+    for (key, before) in [("note", ""), ("operations", ""), ("keywords", words.keywords)] {
         match output.0.get(key) {
             Some(Value::String(note)) => indent(out, &format!("({before}{note})")),
             Some(Value::Array(items)) => {

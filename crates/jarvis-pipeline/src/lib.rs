@@ -25,7 +25,7 @@
 //!         cx.report(&request, async {
 //!             let question = cx.model(self.name())?.stage("direct").messages(vec![Turn::user(&request.text).into()]);
 //!             let answer = Answer { text: question.call().await?.text, ..Answer::default() };
-//!             Ok(Run { plan: Plan::default(), outcomes: Vec::new(), answer, conversation: true, unplanned: Vec::new(), cancelled: false })
+//!             Ok(Run { plan: Plan::default(), outcomes: Vec::new(), answer, conversation: true, not_done: Vec::new(), cancelled: false })
 //!         })
 //!         .await
 //!     }

@@ -39,9 +39,10 @@ pub fn names(request: &Request, outcomes: &[Outcome]) -> Vec<(String, String)> {
                 continue;
             }
             let ending = url.rsplit_once('.').map_or(String::new(), |(_, ending)| format!(".{}", slug(ending, 8)));
-            let base = match stem.is_empty() {
-                true => word(&outcome.task).to_owned(),
-                false => format!("{stem}-{}", word(&outcome.task)),
+            let base = match (called(outcome), stem.is_empty()) {
+                (Some(called), _) => called,
+                (None, true) => word(&outcome.task).to_owned(),
+                (None, false) => format!("{stem}-{}", word(&outcome.task)),
             };
             let is_free = |name: &String| named.iter().all(|(_, other)| other != name);
             let numbered = (2..).map(|number| format!("{base}-{number}{ending}"));
@@ -69,6 +70,16 @@ fn stem(request: &Request, outcome: &Outcome, made: &HashMap<String, String>) ->
         slug(&words.join(" "), LONGEST)
     };
     attached.or_else(through).unwrap_or_else(said)
+}
+
+/// The name that was asked for, without its ending.
+fn called(outcome: &Outcome) -> Option<String> {
+    let output = TaskOutput::of(outcome)?;
+    let name = output.0.get(TaskOutput::CALLED)?.as_str()?;
+    let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let stem = base.rsplit_once('.').map_or(base, |(stem, _)| stem);
+    let safe: String = stem.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+    (!safe.trim_matches('.').is_empty()).then_some(safe)
 }
 
 /// Letters and digits of a text in lower case, with single hyphens between.

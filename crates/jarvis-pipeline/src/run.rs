@@ -20,20 +20,18 @@ pub struct Run {
     pub answer: Answer,
     /// Whether the request was answered as conversation, without tasks.
     pub conversation: bool,
-    /// What was asked for and is not in the plan, or could never run, or was to change something and did not; a sentence each
-    /// without a full stop.
-    pub unplanned: Vec<String>,
+    /// What was asked for and was not done, a sentence each without a full stop.
+    pub not_done: Vec<String>,
     /// Whether the run was cancelled. Outcomes and answer then cover what was done before.
     pub cancelled: bool,
 }
 
 impl Run {
-    /// Whether the request was carried out: all of it was planned, all that was to change something did, and at least one task
-    /// succeeded, or it was answered in conversation. Of several tasks that only read some may have failed, of which the answer
-    /// tells first.
+    /// Whether the request was carried out: nothing of it was left undone, and at least one task succeeded or it was answered
+    /// in conversation.
     pub fn ok(&self) -> bool {
         let done = self.conversation || self.outcomes.iter().any(Outcome::succeeded);
-        !self.cancelled && self.unplanned.is_empty() && done
+        !self.cancelled && self.not_done.is_empty() && done
     }
 
     /// Why the run is not ok, as a stable word.
@@ -78,13 +76,20 @@ pub fn unplanned(plan: &Plan) -> Vec<String> {
     faulty.chain(left_out).collect()
 }
 
-/// What a run did not do: [`unplanned`], and the tasks that failed and that no other task was to use, a sentence each.
+/// What a run did not do, a sentence each: [`unplanned`], the tasks that did not succeed, unless another that needed them
+/// says so, and the parts of their work that tasks say they left undone.
 pub fn not_done(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
-    let used: HashSet<TaskId> = plan.tasks().iter().flat_map(|task| task.dep.iter().copied()).collect();
+    let open = || outcomes.iter().filter(|outcome| !outcome.succeeded());
+    let told = open().filter_map(|outcome| plan.task(outcome.id)).flat_map(|task| task.dep.iter().copied());
+    let told: HashSet<TaskId> = told.collect();
     let is_faulty = |id: TaskId| plan.task(id).is_some_and(|task| !task.faults.is_empty());
-    let failed =
-        outcomes.iter().filter(|outcome| !outcome.succeeded() && !used.contains(&outcome.id) && !is_faulty(outcome.id));
-    unplanned(plan).into_iter().chain(failed.map(in_words)).collect()
+    let failed = open().filter(|outcome| !told.contains(&outcome.id) && !is_faulty(outcome.id)).map(in_words);
+    let succeeded = outcomes.iter().filter(|outcome| outcome.succeeded());
+    let parts = succeeded.flat_map(|outcome| {
+        let parts = TaskOutput::of(outcome).map(|output| output.not_done()).unwrap_or_default();
+        parts.into_iter().map(|part| format!("task {} (`{}`): {part}", outcome.id.number(), outcome.task))
+    });
+    unplanned(plan).into_iter().chain(failed).chain(parts).collect()
 }
 
 /// What was to change something and did not, a sentence each: `changes` says whether a task does.

@@ -53,6 +53,9 @@ pub struct Request {
     /// Earlier turns, oldest first.
     #[serde(default)]
     pub history: Vec<Turn>,
+    /// Texts that the turn before made, where that is known: what "it" is in "read it aloud".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<String>,
 }
 
 impl Request {

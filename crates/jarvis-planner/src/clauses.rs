@@ -100,6 +100,7 @@ pub(crate) fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> 
         .filter(|token| !spans.iter().any(|span| span.covers(token.start)))
         .take(MOST_WORDS)
         .collect();
+    spans.retain(|span| !negation::leaves_out(request, &tokens, span));
     let negated = negation::find(request, &tokens, index);
     let kept = |at: usize| !negated.iter().any(|not| (not.start..not.end).contains(&at));
     let tokens: Vec<Token> = tokens.into_iter().filter(|token| kept(token.start)).collect();

@@ -36,6 +36,24 @@ impl WordSet {
     }
 }
 
+/// A language by which short texts are known.
+pub(crate) struct Known {
+    pub(crate) code: &'static str,
+    /// How words that name it begin.
+    pub(crate) names: Vec<&'static str>,
+    pub(crate) words: HashSet<&'static str>,
+}
+
+/// The rows of `data/common_words.tsv`.
+pub(crate) static KNOWN_LANGUAGES: LazyLock<Vec<Known>> = LazyLock::new(|| {
+    let rows = rows(include_str!("../data/common_words.tsv"));
+    rows.map(|(code, rest)| {
+        let (names, words) = rest.split_once('\t').expect("a row has three fields, which a test of `is_in` reads");
+        Known { code, names: names.split('|').collect(), words: words.split(' ').collect() }
+    })
+    .collect()
+});
+
 macro_rules! sets {
     ($($set:ident,)*) => {
         $(pub(crate) static $set: LazyLock<WordSet> = LazyLock::new(|| WordSet::named(stringify!($set)));)*

@@ -13,6 +13,7 @@ mod clauses;
 mod data;
 mod decoding;
 mod flow;
+mod followup;
 mod graph;
 mod lattice;
 mod lexicon;
@@ -30,6 +31,7 @@ mod words;
 use async_trait::async_trait;
 use jarvis_plan::{Draft, Request, Tool};
 
+pub use followup::{Undone, undone};
 pub use offline::Offline;
 pub use retrieval::ToolIndex;
 pub use weights::Weights;

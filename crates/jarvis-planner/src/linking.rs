@@ -104,6 +104,9 @@ impl<'a> Linker<'a> {
             .into_iter()
             .filter_map(|span| Some(Thing::Given { kind: span.kind?, text: span.text }))
             .collect();
+        let results = request.results.iter().map(|text| Thing::Given { kind: Kind::Text, text: text.clone() });
+        let last: Vec<Thing> = results.collect();
+        let last_nature = (!last.is_empty()).then_some(Nature::Make);
         Linker {
             request,
             reading,
@@ -113,8 +116,8 @@ impl<'a> Linker<'a> {
             attachments,
             remembered,
             focus: Vec::new(),
-            last: Vec::new(),
-            last_nature: None,
+            last,
+            last_nature,
             made: Vec::new(),
             by_concept: Vec::new(),
             borrowed: Vec::new(),

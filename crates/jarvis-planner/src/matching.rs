@@ -98,7 +98,7 @@ pub(crate) fn candidates(
         asked.score -= weights.rival * rival;
     }
     found.extend(fitting);
-    if telling >= 1.0 && words::asks_language(&clause.tokens) {
+    if telling >= 1.0 && words::asks_language(&clause.tokens) && !in_that_language(clause) {
         translated(&mut found, hand, index);
     }
     spoken_aloud(&mut found, &flow, index);
@@ -117,6 +117,13 @@ pub(crate) fn answers(tool: usize, index: &ToolIndex) -> bool {
         .enumerate()
         .filter(|(_, row)| row.nature == Nature::Ask)
         .any(|(concept, _)| index.serving(concept).iter().any(|served| served.tool == tool && served.fit >= 0.3))
+}
+
+/// "Say 'bonjour' in French": the words are French already, as far as their script or some well-known word tells.
+fn in_that_language(clause: &Clause) -> bool {
+    let mut quotes =
+        clause.spans.iter().filter(|span| matches!(span.what, SpanKind::Quote | SpanKind::Payload)).peekable();
+    quotes.peek().is_some() && quotes.all(|quote| clause.tokens.iter().any(|token| words::is_in(token, &quote.text)))
 }
 
 /// "Summarise it in French": what the best steps make as text is translated before it is given or spoken.

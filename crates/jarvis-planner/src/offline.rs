@@ -9,6 +9,7 @@ use jarvis_plan::{Draft, Kind, Note, Request, Tool};
 
 use crate::clauses;
 use crate::data;
+use crate::followup;
 use crate::lattice::Lattice;
 use crate::linking::Linker;
 use crate::own;
@@ -53,6 +54,8 @@ impl Offline {
             draft.notes.push(Note::left_out(note));
             return draft;
         }
+        let resolved = followup::resolved(request);
+        let (request, text) = (resolved.as_ref(), head(&resolved.text, LONGEST));
         let files: Vec<(&str, Kind)> = request
             .attachments
             .iter()

@@ -5,8 +5,8 @@ pub(crate) mod grammar;
 use std::hash::Hash;
 
 use indexmap::IndexSet;
-use jarvis_plan::is_han;
 pub(crate) use jarvis_plan::spell_out;
+use jarvis_plan::{Script, is_han};
 use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -68,6 +68,18 @@ pub(crate) fn is_language(token: &Token) -> bool {
         || token.lower.ends_with("цкий")
 }
 
+/// Whether a short text is in the language that a word names, by its script or by the language's commonest words; `false` also
+/// where neither tells.
+pub(crate) fn is_in(language: &Token, text: &str) -> bool {
+    let named = |known: &&data::Known| known.names.iter().any(|name| language.lower.starts_with(name));
+    let Some(known) = data::KNOWN_LANGUAGES.iter().find(named) else { return false };
+    match (known.code, text.chars().find(|letter| letter.is_alphabetic()).map(Script::of)) {
+        ("ru", script) => script == Some(Script::Cyrillic),
+        ("zh", script) => script == Some(Script::Han),
+        _ => tokens(text).iter().any(|token| known.words.contains(token.lower.as_str())),
+    }
+}
+
 /// True when the words say in which language something is to be: "in French", "по-английски", "用英语".
 pub(crate) fn asks_language(tokens: &[Token]) -> bool {
     let lower = |at: usize| tokens.get(at).map_or("", |token: &Token| token.lower.as_str());
@@ -106,7 +118,21 @@ pub(crate) fn slice(text: &str, start: usize, end: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{stems, tokens};
+    use super::{is_in, stems, tokens};
+
+    #[test]
+    fn short_texts_are_known_by_script_or_word() {
+        let check = |language: &str, text: &str, want: bool| {
+            assert_eq!(is_in(tokens(language).first().unwrap(), text), want, "{language}: {text}");
+        };
+        check("French", "bonjour", true);
+        check("German", "Guten Tag", true);
+        check("French", "good morning", false);
+        check("английском", "Hello there", true);
+        check("русском", "как дела", true);
+        check("Chinese", "你好", true);
+        check("Klingon", "hello", false);
+    }
 
     #[test]
     fn stems_by_script() {

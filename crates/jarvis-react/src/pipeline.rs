@@ -52,7 +52,7 @@ impl Agent {
             outcomes: answered.outcomes,
             answer,
             conversation,
-            unplanned: Vec::new(),
+            not_done: Vec::new(),
             cancelled: false,
         })
     }

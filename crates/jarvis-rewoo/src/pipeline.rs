@@ -57,7 +57,7 @@ impl Rewoo {
         let engine = cx.engine.clone().with_worker(Arc::new(worker)).resolver(Arc::new(ByEvidence));
         let engine = engine.request(Arc::clone(request)).limits(limits);
         let outcomes = engine.run(&blueprint.plan).await.into_outcomes();
-        let unplanned = unchanged(&blueprint.plan, &outcomes, |task| engine.changes(task));
+        let not_done = unchanged(&blueprint.plan, &outcomes, |task| engine.changes(task));
         let left = allowed.saturating_sub(began.elapsed()).max(ANSWER_TIME.min(allowed));
         let solved = async { Ok(solve::write(ask, &self.prompts, request, &blueprint, &outcomes).await) };
         let text = match cx.within(left, solved).await {
@@ -67,10 +67,10 @@ impl Rewoo {
             Ok(Err(error)) => self.unsolved(cx, &blueprint, &outcomes, &error),
             Err(error) => self.unsolved(cx, &blueprint, &outcomes, &error),
         };
-        let undone: String = unplanned.iter().map(|what| format!("Not done: {what}\n\n")).collect();
+        let undone: String = not_done.iter().map(|what| format!("Not done: {what}\n\n")).collect();
         let answer = Answer { text: undone + &text, resources: resources(&outcomes), notes: Vec::new() };
         let cancelled = cx.cancel.is_cancelled();
-        Ok(Run { plan: blueprint.plan, outcomes, answer, conversation: false, unplanned, cancelled })
+        Ok(Run { plan: blueprint.plan, outcomes, answer, conversation: false, not_done, cancelled })
     }
 
     /// Asks for a plan, and once more with its faults. A second plan is carried out with the faults it has.

@@ -19,7 +19,7 @@ fn request(case: &Case) -> Request {
         Resource { kind, source, name: Some(name.clone()) }
     };
     let attachments = case.attachments.iter().map(attachment).collect();
-    Request { text: case.request.clone(), attachments, history: Vec::new() }
+    Request { text: case.request.clone(), attachments, ..Request::default() }
 }
 
 /// What ran, a line for each task: its name and its arguments.

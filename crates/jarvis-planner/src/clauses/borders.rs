@@ -57,6 +57,7 @@ pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> 
             cuts.push(Cut { start: at, end, force });
         }
     }
+    cuts.extend(numbered(request, spans));
     let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
     let mut at = 0;
     while at < tokens.len() {
@@ -105,6 +106,22 @@ pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> 
     }
     cuts.sort_by_key(|cut| (cut.start, cut.end));
     cuts
+}
+
+/// "1) turn it grey 2) find its edges": a list that counts from one, in its order.
+fn numbered(request: &str, spans: &[Span]) -> Vec<Cut> {
+    let mut cuts = Vec::new();
+    let mut word_start = 0;
+    for word in request.split_inclusive(char::is_whitespace) {
+        let (start, text) = (word_start, word.trim_end());
+        word_start += word.len();
+        let number =
+            text.strip_suffix([')', '.']).map(|number| number.trim_start_matches('(')).and_then(|n| n.parse().ok());
+        if number == Some(cuts.len() + 1) && !spans.iter().any(|span| span.covers(start)) {
+            cuts.push(Cut { start, end: start + text.len(), force: Force::Then });
+        }
+    }
+    if cuts.len() > 1 { cuts } else { Vec::new() }
 }
 
 fn is_gerund_after(tokens: &[Token], at: usize) -> bool {

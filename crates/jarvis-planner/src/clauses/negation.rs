@@ -3,6 +3,7 @@
 use super::orders::opens_action;
 use crate::data;
 use crate::lexicon::{self, Nature};
+use crate::resources::{Span, SpanKind};
 use crate::retrieval::ToolIndex;
 use crate::thesaurus::{self, Part};
 use crate::words::grammar::strip_polite;
@@ -65,6 +66,22 @@ pub(super) fn find(request: &str, tokens: &[Token], index: &ToolIndex) -> Vec<Ne
         }
     }
     found
+}
+
+/// "… but not b.png": the thing named there is left alone.
+pub(super) fn leaves_out(request: &str, tokens: &[Token], span: &Span) -> bool {
+    let before: Vec<&Token> = tokens.iter().filter(|token| token.end <= span.start).rev().take(2).collect();
+    let Some(last) = before.first() else { return false };
+    let touches = slice(request, last.end, span.start).trim().is_empty();
+    let second = before.get(1).map_or("", |token| token.lower.as_str());
+    let excludes = match last.lower.as_str() {
+        "except" | "excluding" | "besides" | "кроме" => true,
+        "not" => matches!(second, "but" | "and") || slice(request, 0, last.start).trim_end().ends_with(','),
+        "не" => matches!(second, "но" | "а" | "и"),
+        "外" => second == "之" || second == "以",
+        _ => false,
+    };
+    touches && excludes && span.what == SpanKind::Path
 }
 
 const BORDERS: [char; 13] = [',', '.', ';', '!', '?', '\n', '，', '。', '；', '！', '？', '—', '、'];

@@ -143,7 +143,14 @@ impl Part {
 
     /// "From the edges and a text, …": what the order to come is done with.
     fn leads_in(&self) -> bool {
-        self.tokens.first().is_some_and(|token| data::MEANS_OPENERS.has(&token.lower))
+        let lower = |at: usize| self.tokens.get(at).map_or("", |token| token.lower.as_str());
+        let for_each = matches!(
+            (lower(0), lower(1)),
+            ("for", "each" | "every" | "all" | "both")
+                | ("для", "каждого" | "каждой" | "всех" | "обоих")
+                | ("对", "每")
+        );
+        for_each || data::MEANS_OPENERS.has(lower(0))
     }
 
     /// "… and her pose is that of the boy": it tells how something is and orders nothing.

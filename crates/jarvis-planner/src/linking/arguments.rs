@@ -8,6 +8,7 @@ use super::{Linker, StepContext, Thing, wording};
 use crate::candidate::Step;
 use crate::clauses::Clause;
 use crate::lexicon::Nature;
+use crate::resources::SpanKind;
 use crate::retrieval::is_address;
 use crate::slots;
 use crate::words;
@@ -232,6 +233,14 @@ fn content(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, own_word
         }
     }
     let mut things = linker.bind(cx, Kind::Text);
+    // "How often does 'the' occur in notes.txt": the file is asked about, the quote belongs to the question.
+    if step.nature() == Some(Nature::Ask) && clause.spans.iter().any(|span| span.what == SpanKind::Path) {
+        let quotes = || clause.spans.iter().filter(|span| matches!(span.what, SpanKind::Quote | SpanKind::Payload));
+        let is_quoted = |thing: &Thing| quotes().any(|quote| thing.is_text(&quote.text));
+        if things.iter().any(|thing| !is_quoted(thing)) {
+            things.retain(|thing| !is_quoted(thing));
+        }
+    }
     if things.is_empty() {
         things = linker.bind(cx, Kind::Json);
     }

@@ -109,7 +109,8 @@ impl Linker<'_> {
         };
         let carries = matches!(before, Nature::Make | Nature::Edit | Nature::Create);
         let judges = matches!(step.nature(), Some(Nature::Label | Nature::Ask));
-        if clause.pointers.result {
+        let now = || clause.tokens.iter().any(|token| matches!(token.lower.as_str(), "now" | "теперь" | "现"));
+        if clause.pointers.result || carries && now() {
             return true;
         }
         if clause.pointers.each && before != Nature::Create {

@@ -216,8 +216,15 @@ fn several_hits(cx: Context<'_>, hits: &[&(Hit, Scored)]) -> Vec<Step> {
             let labels = lexicon::concept(inner.1.concept).nature == Nature::Label;
             gives && !labels && next.1.tool != inner.1.tool
         });
+        let spoken = || {
+            let (outer, aloud) = (lexicon::concept(outer.1.concept), lexicon::concept(inner.1.concept));
+            chain.len() == 1 && aloud.name == "speaking" && outer.gives == Kind::Text && outer.nature == Nature::Make
+        };
         if feeds {
             chain.insert(0, inner);
+        } else if spoken() {
+            // "Прочитай текст на a.png вслух": the word at the end says what becomes of it.
+            chain.push(inner);
         }
     }
     // "Write a summary", "write down what is said": what is written is made by the other.

@@ -109,7 +109,7 @@ impl Ask {
         let attachments = resources(&self.attachments)?;
         let turn = |turn: &Turn| Turn { role: turn.role, content: with_paths(&turn.content, &attachments) };
         let history = earlier.iter().map(turn).collect();
-        Ok(Request { text: with_paths(last.content.trim(), &attachments), attachments, history })
+        Ok(Request { text: with_paths(last.content.trim(), &attachments), attachments, history, results: Vec::new() })
     }
 
     /// The chat endpoint and key that the caller brings, if any.

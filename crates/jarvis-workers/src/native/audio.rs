@@ -50,14 +50,14 @@ pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, Task
         spoken = work => spoken?,
         () = job.cancel.cancelled() => return Err(super::cancelled()),
     };
-    let url = native.inputs.store(Kind::Audio, "wav", spoken).await?;
-    let mut made = TaskOutput::audio(url).with("voice", voice);
-    let met = style.met(missing.is_none());
+    let mut made = save(native, spoken, style.format.as_deref()).await?.with("voice", voice);
+    let mut met = style.met(missing.is_none());
+    met.extend(style.format.as_ref().map(|format| format!("save as {format}")));
     if !met.is_empty() {
         made = made.with("operations", met);
     }
     let unmet: Vec<String> = style.unmet.iter().cloned().chain(missing).collect();
-    Ok(if unmet.is_empty() { made } else { made.with("not done", unmet) })
+    Ok(if unmet.is_empty() { made } else { made.with(TaskOutput::NOT_DONE, unmet) })
 }
 
 /// A sound as WAV or FLAC, by ffmpeg where it is something else; and the extension it came with.
@@ -85,10 +85,12 @@ async fn save(native: &Native, wav: Vec<u8>, format: Option<&str>) -> Result<Tas
 
 fn finish(made: TaskOutput, mut done: Vec<String>, asked: &Instruction) -> TaskOutput {
     done.extend(asked.format.as_ref().map(|format| format!("save as {format}")));
-    let mut unmet = asked.unmet.clone();
-    unmet.extend(asked.name.as_ref().map(|name| format!("the file name {name}")));
     let made = if done.is_empty() { made } else { made.with("operations", done) };
-    if unmet.is_empty() { made } else { made.with("not done", unmet) }
+    let made = match &asked.name {
+        Some(name) => made.with(TaskOutput::CALLED, name.clone()),
+        None => made,
+    };
+    if asked.unmet.is_empty() { made } else { made.with(TaskOutput::NOT_DONE, asked.unmet.clone()) }
 }
 
 /// `native/audio-level`: louder, quieter, normalised.
@@ -194,8 +196,9 @@ pub(super) async fn of_video(native: &Native, job: &Job) -> Result<TaskOutput, T
 /// `native/denoise`: the same sound with less noise, as WAV.
 #[cfg(feature = "denoise")]
 pub(super) async fn denoise(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    required(job, "audio")?;
     let asked = Instruction::read(&job.request.text);
-    if !asked.is_empty() && !instruction::wants_less_noise(&job.request.text) {
+    if !instruction::wants_less_noise(&job.request.text) {
         let message = "the request names no noise to remove, and this model does nothing else";
         return Err(TaskError::new(ErrorCode::CannotDo, message).hint("say for example `remove the noise`"));
     }
@@ -212,6 +215,13 @@ pub(super) async fn denoise(native: &Native, job: &Job) -> Result<TaskOutput, Ta
 
 /// `native/audio-measure`: speech-like, tone, noise or silence.
 pub(super) async fn classify(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    if !instruction::wants_kinds(&job.request.text) {
+        let message =
+            "only speech, tones, noise and silence are told apart here, and the request is about something else";
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint(
+            "configure Hugging Face or a model server for audio-classification, or ask what kind of sound it is",
+        ));
+    }
     with_sound(native, job, |sound, cancel| measure::classify(&sound, cancel)).await.map(TaskOutput)
 }
 

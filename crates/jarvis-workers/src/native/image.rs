@@ -86,6 +86,11 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
     if asked.is_empty() {
         return Err(no_edit(asked.unclear));
     }
+    if given.is_some_and(|text| instruction::of_a_part(text, &job.request.text)) {
+        let message = "only a part of the picture is to be changed, and what is where is not recognised here";
+        return Err(TaskError::new(ErrorCode::CannotDo, message)
+            .hint("ask for the whole picture to be changed, or configure an image-to-image model"));
+    }
     let max_pixels = native.inputs.limits().max_pixels;
     let (ops, format) = (asked.ops, asked.format);
     let (most_bytes, compress) = (asked.most_bytes, asked.compress);
@@ -114,9 +119,12 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
     let (encoded, done) = work.await?;
     let inference = store(native, encoded).await?.with("operations", done);
     // What a whole request says beside the edit is the business of other tasks.
-    let mut undone = if given.is_some() { asked.rest } else { Vec::new() };
-    undone.extend(asked.name.map(|name| format!("the file name {name}")));
-    Ok(if undone.is_empty() { inference } else { inference.with("not done", undone) })
+    let undone = if given.is_some() { asked.rest } else { Vec::new() };
+    let inference = match asked.name {
+        Some(name) => inference.with(TaskOutput::CALLED, name),
+        None => inference,
+    };
+    Ok(if undone.is_empty() { inference } else { inference.with(TaskOutput::NOT_DONE, undone) })
 }
 
 /// The most pictures of one collage.
@@ -223,6 +231,9 @@ pub(super) async fn describe(native: &Native, job: &Job) -> Result<TaskOutput, T
             Err(_) => error.hint(format!("tesseract reads it: {}", Program::Tesseract.hint())),
         });
     }
+    if reading::compares(&job.request.text) {
+        return Err(not_compared());
+    }
     let lang = Language::of(&job.request.text);
     let measures = with_picture(native, job, |opened, _| Ok(measure::measure(&opened.picture))).await?;
     Ok(TaskOutput::text(measures.describe(lang)))
@@ -236,6 +247,13 @@ pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<T
         let say = move |exif: Option<exif::Exif>, _: &Cancel| metadata::answer(exif.as_ref(), topic, lang);
         let answer = native.on_medium(job, ("image", Kind::Image), |bytes, _| Ok(metadata::read(bytes)), say).await?;
         return Ok(TaskOutput(json!([{"answer": answer, "score": 1.0}])));
+    }
+    if reading::wanted(asked) || super::text::counts(asked) {
+        return answer_from_text(native, job).await;
+    }
+    if question::asks_format(asked) {
+        let named = with_picture(native, job, |opened, _| Ok(open::name_of(opened.format))).await?;
+        return Ok(TaskOutput(json!([{"answer": named, "score": 1.0}])));
     }
     let measures = with_picture(native, job, |opened, _| Ok(measure::measure(&opened.picture))).await?;
     question::answer(&measures, asked).map(TaskOutput).ok_or_else(|| {
@@ -290,6 +308,11 @@ async fn text_lines(native: &Native, job: &Job) -> Result<(Vec<ocr::Line>, Optio
     Ok((lines, missing))
 }
 
+fn not_compared() -> TaskError {
+    let message = "pictures are only read and measured here, each by itself, and not compared";
+    TaskError::new(ErrorCode::CannotDo, message).hint(VISION_HINT)
+}
+
 fn no_text(missing: Option<&str>) -> TaskError {
     let error = TaskError::new(ErrorCode::CannotDo, "nothing legible was found in the picture");
     match missing {
@@ -300,6 +323,9 @@ fn no_text(missing: Option<&str>) -> TaskError {
 
 /// `native/ocr`: the text in a picture.
 pub(super) async fn read_text(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    if reading::compares(&job.request.text) {
+        return Err(not_compared());
+    }
     let (lines, missing) = text_lines(native, job).await?;
     let text = ocr::join(&lines);
     if text.trim().is_empty() {
@@ -320,6 +346,13 @@ pub(super) async fn answer_from_text(native: &Native, job: &Job) -> Result<TaskO
     let (lines, missing) = text_lines(native, job).await?;
     if lines.is_empty() {
         return Err(no_text(missing));
+    }
+    let text = ocr::join(&lines);
+    if let Some(answer) = super::text::told(question, &text) {
+        return Ok(TaskOutput(json!([{"answer": answer, "score": 1.0}])));
+    }
+    if reading::all_wanted(question) {
+        return Ok(TaskOutput(json!([{"answer": text, "score": 1.0}])));
     }
     let found = ocr::answers(&lines, question);
     if found.is_empty() {

@@ -270,7 +270,10 @@ async fn pictures_are_put_together_labelled_and_made_small() {
         assert_eq!(made.0.get("not done"), None, "{text}");
     }
     let named = native.output(&edit("x", "make it grey and save it as cat.png")).await.unwrap();
-    assert_eq!(named.0["not done"], serde_json::json!(["the file name cat.png"]));
+    assert_eq!((&named.0["called"], named.0.get("not done")), (&serde_json::json!("cat.png"), None));
+    // Only the faces were to be changed.
+    let refused = native.output(&edit("x", "find the faces and pixelate them")).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::CannotDo);
     for (text, part) in [("add a watermark", "which words"), ("add the text שלום", "font")] {
         let error = native.output(&edit(text, text)).await.unwrap_err();
         assert!(error.code == ErrorCode::CannotDo && error.message.contains(part), "{text}: {error:?}");

@@ -7,6 +7,7 @@ mod keywords;
 mod language;
 mod lists;
 mod passage;
+mod requests;
 mod segment;
 mod sentiment;
 mod similarity;
@@ -14,7 +15,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
@@ -99,6 +100,11 @@ fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
     // The text itself may be part of the request, and instructions inside it are not the user's.
     let options = summary::SummaryOptions::read(&input.request.replace(text, " "));
     let language = language(text);
+    let request = requests::plain(&input.request, text);
+    if requests::wants_keywords(&request) {
+        let count = requests::count(&request).unwrap_or(6);
+        return Ok(TaskOutput::text(keywords(text, count).join(", ")).with("language", language));
+    }
     Ok(TaskOutput::text(summary::summarize(text, &options))
         .with("keywords", keywords(text, 6))
         .with("language", language))
@@ -106,7 +112,13 @@ fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
 
 /// `native/vader`: how the writer of `text` feels.
 fn vader(input: &Input) -> Result<TaskOutput, TaskError> {
-    let mood = sentiment::classify(input.need("text")?)?;
+    let text = input.need("text")?;
+    if requests::wants_other_kind(&requests::plain(&input.request, text)) {
+        let message = "only the mood of a text is told here, and the request asks for another kind";
+        return Err(TaskError::new(ErrorCode::CannotDo, message)
+            .hint("configure a model with --llm, or ask whether the text is positive or negative"));
+    }
+    let mood = sentiment::classify(text)?;
     let rows = mood.rows.iter().map(|(label, score)| json!({"label": label, "score": rounded(*score)}));
     let rows = Value::Array(rows.collect());
     Ok(match mood.doubt {
@@ -152,13 +164,32 @@ fn entity_rules(input: &Input) -> Result<TaskOutput, TaskError> {
     // Offsets count from the start of the argument as it was given.
     let text = input.args.get("text").filter(|text| !text.trim().is_empty()).ok_or_else(|| missing("text"))?;
     let found = entities::find(text);
+    let wanted = requests::groups(&requests::plain(&input.request, text));
+    let found: Vec<entities::Entity> = found.into_iter().filter(|entity| wanted.contains(&entity.group)).collect();
     let rows: Vec<Value> = offsets(text, &found)
         .map(|(entity, start, end)| {
             json!({"entity_group": entity.group.as_str(), "word": entity.word(text), "start": start, "end": end,
                    "score": rounded(entity.score)})
         })
         .collect();
-    Ok(TaskOutput::text(entities::describe(text, &found)).with("predicted", rows))
+    Ok(TaskOutput::text(entities::describe(text, &found, &wanted)).with("predicted", rows))
+}
+
+/// Whether a question is how many words or the like a text has.
+pub(super) fn counts(question: &str) -> bool {
+    counts::answer(question, "").is_some()
+}
+
+/// What counting or the form of a thing tells of a text: how many words it has, its telephone numbers.
+pub(super) fn told(question: &str, text: &str) -> Option<String> {
+    if let Some(counted) = counts::answer(question, text) {
+        return Some(counted);
+    }
+    let wanted = requests::plain_groups(&requests::plain(question, text))?;
+    let found = entities::find(text);
+    let found: Vec<entities::Entity> = found.into_iter().filter(|entity| wanted.contains(&entity.group)).collect();
+    let words: IndexSet<&str> = found.iter().map(|entity| entity.word(text)).collect();
+    (!words.is_empty()).then(|| words.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 /// `native/passage-qa`: the sentence of `context` that fits the question in `text` best; how many words it has and the like.
@@ -172,8 +203,19 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
             missing("context").hint("give the passage that holds the answer as `context`, or after the question")
         })?,
     };
-    if let Some(counted) = counts::answer(question, context) {
-        return Ok(TaskOutput(json!({"answer": counted, "score": 1.0})));
+    // The passage may be quoted in the question, and what it says is not asked.
+    let asked = question.replace(context.trim(), " ");
+    let question = asked.as_str();
+    if requests::asks_language(&requests::plain(question, "")) {
+        let known = jarvis_plan::Language::of(question);
+        return match language::certain(context).and_then(|code| language::name(code, known)) {
+            Some(name) => Ok(TaskOutput(json!({"answer": name, "score": 1.0}))),
+            None => Err(TaskError::new(ErrorCode::CannotDo, "the language of the text is not recognised here")
+                .hint("configure a model with --llm")),
+        };
+    }
+    if let Some(told) = told(question, context) {
+        return Ok(TaskOutput(json!({"answer": told, "score": 1.0})));
     }
     if counts::asks_for_occurrences(question) {
         let message = "the text to count in was not given, only the word";

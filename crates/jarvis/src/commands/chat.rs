@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use jarvis_catalogue::TaskOutput;
 use jarvis_pipeline::Pipeline;
 use jarvis_plan::{Resource, Source, Turn};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -70,6 +71,21 @@ struct Memory {
     history: Vec<Turn>,
     /// The texts that were spoken of last, for requests that name none.
     texts: Vec<Resource>,
+    /// The texts that were made last.
+    results: Vec<String>,
+}
+
+/// Whether what a task gives is a text of its own, not something told of another.
+fn makes_text(task: &str) -> bool {
+    matches!(
+        task,
+        "summarization"
+            | "translation"
+            | "image-to-text"
+            | "automatic-speech-recognition"
+            | "text2text-generation"
+            | "text-generation"
+    )
 }
 
 /// One request and its answer; true when it was answered.
@@ -85,6 +101,7 @@ async fn turn(
     let (mut request, told) = ingest::request(text, files, &app.media, app.config.limits.max_input_bytes)?;
     told.iter().for_each(|told| printer.warning(told));
     request.history.clone_from(&memory.history);
+    request.results.clone_from(&memory.results);
     let is_text = |resource: &Resource| matches!(resource.source, Source::Inline(_));
     if request.attachments.is_empty() {
         request.attachments.clone_from(&memory.texts);
@@ -124,6 +141,11 @@ async fn turn(
         if !answer.contains(&resource.url) {
             answer.push_str(&format!("\n{}", resource.url));
         }
+    }
+    let outcomes = finished.run.outcomes.iter().filter(|outcome| outcome.succeeded() && makes_text(&outcome.task));
+    let made: Vec<String> = outcomes.filter_map(|outcome| TaskOutput::of(outcome)?.as_text()).collect();
+    if finished.run.outcomes.iter().any(jarvis_plan::Outcome::succeeded) {
+        memory.results = made;
     }
     memory.history.push(Turn::user(asked));
     memory.history.push(Turn::assistant(answer));

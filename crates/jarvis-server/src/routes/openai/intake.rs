@@ -118,7 +118,7 @@ fn take_in(body: &ChatCompletionRequest, limits: Limits, media: &Media, own: &st
             File::Bytes(name, bytes) => Resource { name: None, ..jarvis_workers::attach(&name, bytes, media)? },
         });
     }
-    Ok(Request { text: last.content.trim().to_owned(), attachments, history: turns })
+    Ok(Request { text: last.content.trim().to_owned(), attachments, history: turns, results: Vec::new() })
 }
 
 /// Where an address leads: this server's own files are not fetched over the network.

@@ -56,7 +56,7 @@ macro_rules! patterns {
 
 patterns! {
     PART BETWEEN FIRST LAST AFTER UNTIL REMOVE CUT LOUDER QUIETER NORMALISE MONO FORMAT SAVE_AS PERCENT DECIBELS TIMES TWICE
-    OTHER NOISE LENGTH RATE CHANNELS LOUDNESS ABOUT
+    OTHER NOISE KINDS UNHEARD LENGTH RATE CHANNELS LOUDNESS ABOUT
 }
 
 fn row(name: &str) -> &'static str {
@@ -78,7 +78,7 @@ impl Instruction {
         let name = SAVE_AS.captures(text).and_then(|found| group(&found));
         let plain = plain(text);
         let named_format = name.as_deref().and_then(|name| name.rsplit('.').next()).map(str::to_lowercase);
-        let format = named_format.or_else(|| FORMAT.captures(&plain).and_then(|found| group(&found)));
+        let format = named_format.or_else(|| format(&plain));
         let mut ops = Vec::new();
         ops.extend(cut(&plain));
         if MONO.is_match(&plain) {
@@ -102,6 +102,17 @@ impl Instruction {
     pub(super) fn is_empty(&self) -> bool {
         self.ops.is_empty() && self.format.is_none()
     }
+}
+
+/// The format that a text in lower case asks for.
+pub(super) fn format(text: &str) -> Option<String> {
+    FORMAT.captures(text).and_then(|found| group(&found))
+}
+
+/// Whether the measured kinds of a sound answer a request.
+pub(super) fn wants_kinds(request: &str) -> bool {
+    let plain = plain(request);
+    KINDS.is_match(&plain) && !UNHEARD.is_match(&plain)
 }
 
 /// Whether a request wants noise taken away.

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use jarvis_plan::is_path;
 use regex::Regex;
 
+use super::instruction;
 use super::voice::{self, Voice};
 
 /// espeak-ng's own speed, in words a minute, and the range that it speaks well.
@@ -25,6 +26,8 @@ pub(super) struct Style {
     pitch: Option<u8>,
     /// 0 to 200; 100 is the voice's own.
     volume: Option<u8>,
+    /// The format of the sound, where one is asked for.
+    pub(super) format: Option<String>,
     /// What was asked for and cannot be done, in the request's words.
     pub(super) unmet: Vec<String>,
 }
@@ -79,6 +82,7 @@ impl Style {
         if self.accent.is_none() {
             self.language = self.language.or_else(|| voice::asked(clause));
         }
+        self.format = self.format.take().or_else(|| instruction::format(clause));
         let whisper = WHISPER.is_match(clause);
         let whose = match () {
             () if CHILD.is_match(clause) => Some(Whose::Child),

@@ -137,7 +137,7 @@ macro_rules! patterns {
 }
 
 patterns! {
-    BLACK_WHITE DESCRIBED COURTESY NO_NEGATION NEGATION FILLER FORMAT ZERO_SIZE NOISE_BETWEEN SEPARATOR PART CROP
+    BLACK_WHITE DESCRIBED PRONOUN THEM SEEN COURTESY NO_NEGATION NEGATION FILLER FORMAT ZERO_SIZE NOISE_BETWEEN SEPARATOR PART CROP
     ROTATE FLIP GRAY UNBLUR BLUR SHARPEN INVERT DARKER BRIGHTER CONTRAST SATURATION EDGES SKETCH SEPIA WARM COOL
     PIXELATE RESIZE SIZED BY RATIO PERCENT BY_NUMBER THIRD_SIZE QUARTER_SIZE TIMES DEGREES NUMBER PIXELS TO_NUMBER
     WIDTH_FIRST WIDTH_LAST HEIGHT_FIRST HEIGHT_LAST SMALLER LARGER HALF TWO THREE FOUR TO BY_WORD THUMBNAIL LESS
@@ -173,6 +173,7 @@ pub(super) fn read(text: &str) -> Instruction {
     let plain = DESCRIBED.replace_all(&plain, "the picture");
     let plain = DECIMAL_COMMA.replace_all(&plain, "${1}.${2}");
     let mut found = Instruction { name, ..Instruction::default() };
+    let mut of_part = false;
     for clause in SEPARATOR.split(&plain) {
         // A request not to do something is met by not doing it.
         let (clause, negated) = match NEGATION.find(clause) {
@@ -224,11 +225,23 @@ pub(super) fn read(text: &str) -> Instruction {
                 () if WORDLESS.is_match(clause) => Some(Unclear::Label),
                 () => found.unclear,
             };
+            of_part |= PART.is_match(clause);
             found.rest.push(clause.to_owned());
+        } else if of_part && PRONOUN.is_match(clause) {
+            // "Find the faces and blur them": only they are to be blurred.
+            found.rest.push(clause.to_owned());
+            continue;
         }
         found.ops.extend(ops);
     }
     found
+}
+
+/// Whether an instruction is for something in the picture that the rest of the request names: "find the faces … and blur
+/// them".
+pub(super) fn of_a_part(instruction: &str, request: &str) -> bool {
+    let (instruction, request) = (instruction.to_lowercase(), request.to_lowercase());
+    THEM.is_match(&instruction) && !request.trim().eq(instruction.trim()) && SEEN.is_match(&request)
 }
 
 /// How the pictures of a collage are to stand; two stand side by side unless something else is said.

@@ -13,6 +13,12 @@ pub(crate) struct Opened {
     pub(crate) format: ImageFormat,
 }
 
+/// What people call a format: `JPEG`.
+pub(super) fn name_of(format: ImageFormat) -> String {
+    let subtype = format.to_mime_type().rsplit('/').next().unwrap_or_default();
+    subtype.trim_start_matches("x-").to_uppercase()
+}
+
 /// Decodes a picture of at most `max_pixels` pixels and applies its EXIF orientation.
 pub(crate) fn open(bytes: &[u8], max_pixels: u64) -> Result<Opened, TaskError> {
     let Ok(format) = image::guess_format(bytes) else {

@@ -49,6 +49,10 @@ pattern!(
 pattern!(YES_NO, r"^(?:is|are|isn't)\b|\bли\b|слишком|吗|不亮|不暗|太");
 pattern!(DARK, r"\bdark|т[её]мн|暗|\bblurr?|размыт|模糊|нечетк|out of focus");
 pattern!(BRIGHT, r"\bbright|\blight\b|ярк|светл|亮|\bsharp|резк|清晰|\bчетк|in focus");
+pattern!(
+    FORMAT,
+    r"\b(?:what|which)\b.*\b(?:format|file ?type|type of file|kind of file)\b|како\S+ формат|формат файла|什么格式|哪种格式"
+);
 pattern!(TOO, r"\btoo\b|слишком|太");
 
 // The patterns are constants; the tests compile each.
@@ -57,6 +61,11 @@ static TOPICS: LazyLock<Vec<(Topic, Regex)>> = LazyLock::new(|| {
     let topic = |name: &str| serde_json::from_value(name.into()).expect("a topic");
     rows.map(|(name, pattern)| (topic(name), Regex::new(pattern).expect("a valid pattern"))).collect()
 });
+
+/// Whether a question is which format the picture's file has.
+pub(super) fn asks_format(question: &str) -> bool {
+    FORMAT.is_match(&question.to_lowercase())
+}
 
 fn topic(part: &str) -> Option<Topic> {
     TOPICS.iter().find(|(_, pattern)| pattern.is_match(part)).map(|(topic, _)| *topic)
@@ -69,7 +78,11 @@ fn plain(question: &str, lang: Language) -> String {
     let lower = QUOTED.replace_all(&lower, it);
     let words: Vec<&str> = lower.split_whitespace().map(|word| if is_path(word) { it.trim() } else { word }).collect();
     let text = FILE.replace_all(&words.join(" "), it).into_owned();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let text = text.replace("现在", "");
+    text.split_whitespace()
+        .filter(|word| !matches!(*word, "now" | "now?" | "теперь" | "сейчас"))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Answers a question from measures, as a list of `{answer, score}`, best first; `None` when measures cannot answer it.

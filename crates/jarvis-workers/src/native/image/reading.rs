@@ -15,6 +15,8 @@ fn pattern(name: &str) -> Regex {
 static READ: LazyLock<Regex> = LazyLock::new(|| pattern("READ"));
 static DESCRIBE: LazyLock<Regex> = LazyLock::new(|| pattern("DESCRIBE"));
 
+static ALL: LazyLock<Regex> = LazyLock::new(|| pattern("ALL"));
+static COMPARE: LazyLock<Regex> = LazyLock::new(|| pattern("COMPARE"));
 static CARD: LazyLock<Regex> = LazyLock::new(|| pattern("CARD"));
 
 fn plain(request: &str) -> String {
@@ -27,6 +29,16 @@ pub(super) fn card_wanted(request: &str) -> bool {
     CARD.is_match(&plain(request))
 }
 
+/// True when all of the writing is asked for, not something that it says.
+pub(super) fn all_wanted(question: &str) -> bool {
+    ALL.is_match(&plain(question))
+}
+
+/// True when pictures are to be compared, which describing each is not.
+pub(super) fn compares(request: &str) -> bool {
+    COMPARE.is_match(&plain(request))
+}
+
 /// True when a description of the picture would be no answer.
 pub(super) fn wanted(request: &str) -> bool {
     let plain = plain(request);
@@ -35,7 +47,7 @@ pub(super) fn wanted(request: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{card_wanted, wanted};
+    use super::{all_wanted, card_wanted, compares, wanted};
 
     #[test]
     fn cards_are_asked_for_or_not() {
@@ -51,11 +63,28 @@ mod tests {
     }
 
     #[test]
+    fn all_of_the_writing_is_asked_for_or_a_part() {
+        assert!(all_wanted("what's written on the sign in sign.png") && all_wanted("what does sign.png say?"));
+        assert!(!all_wanted("what does page.png say about lamps") && !all_wanted("who is the text from"));
+    }
+
+    #[test]
+    fn comparing_is_no_describing() {
+        assert!(
+            compares("compare a.jpg and b.jpg") && compares("чем отличаются a.jpg и b.jpg") && compares("比较两张图")
+        );
+        assert!(!compares("describe a.jpg and b.jpg"));
+    }
+
+    #[test]
     fn writing_is_asked_for_or_not() {
         for request in [
             "read the text in b.jpg",
             "what does the sign in b.jpg say?",
             "read page.png",
+            "turn page.png into text",
+            "summarise page.png",
+            "say what sign.png says",
             "what is written in photo.jpg",
             "extract the text from scan.png",
             "что написано на b.jpg?",

@@ -46,7 +46,7 @@ static OCCURRENCES: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("OCCURRENC
 fn plain(question: &str) -> String {
     let words: Vec<&str> = question.split_whitespace().filter(|word| !is_path(word)).collect();
     let plain = words.join(" ").to_lowercase().replace('ё', "е");
-    plain.trim_matches(|ch: char| ch.is_whitespace() || "?!.,:;？！。，：".contains(ch)).to_owned()
+    plain.trim_matches(|ch: char| ch.is_whitespace() || "?!.,:;？！。，：\"'“”«»‘’".contains(ch)).to_owned()
 }
 
 /// Whether a question is how often a word stands in a text.

@@ -29,7 +29,7 @@ pub(super) enum Group {
 }
 
 impl Group {
-    const ALL: [Group; 12] = [
+    pub(super) const ALL: [Group; 12] = [
         Group::Person,
         Group::Organisation,
         Group::Location,
@@ -128,15 +128,15 @@ impl Page<'_> {
     }
 }
 
-/// The entities in words, in the text's language: `people: …; dates: …`, each name once.
-pub(super) fn describe(text: &str, found: &[Entity]) -> String {
+/// The entities of these groups in words, in the text's language: `people: …; dates: …`, each name once.
+pub(super) fn describe(text: &str, found: &[Entity], wanted: &[Group]) -> String {
     let language = match language(text) {
         "ru" | "uk" => 1,
         "zh" => 2,
         _ => 0,
     };
     let mut parts: Vec<String> = Vec::new();
-    for group in Group::ALL {
+    for group in Group::ALL.into_iter().filter(|group| wanted.contains(group)) {
         let mut words: Vec<&str> = Vec::new();
         for entity in found.iter().filter(|entity| entity.group == group) {
             let word = entity.word(text);
@@ -150,8 +150,12 @@ pub(super) fn describe(text: &str, found: &[Entity]) -> String {
         }
     }
     if parts.is_empty() {
-        let nothing = ["no names, dates or numbers", "нет имён, дат и чисел", "没有人名、日期或数字"];
-        return nothing.get(language).copied().expect("there is a text for each language").to_owned();
+        let pick = |words: [&'static str; 3]| *words.get(language).expect("there is a text for each language");
+        if wanted.len() == Group::ALL.len() {
+            return pick(["no names, dates or numbers", "нет имён, дат и чисел", "没有人名、日期或数字"]).to_owned();
+        }
+        let named: Vec<&str> = wanted.iter().map(|group| pick(group.words())).collect();
+        return format!("{}{}", pick(["found none: ", "не найдено: ", "没有找到："]), named.join(", "));
     }
     parts.join("; ")
 }

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use jarvis_plan::Script;
+use jarvis_plan::{Language, Script};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::lists::list;
@@ -95,6 +95,44 @@ fn latin(text: &str) -> &'static str {
     }
     best.0
 }
+
+/// The language of a text, where its script or enough of its words tell it: "hello" may be a word of many languages.
+pub(super) fn certain(text: &str) -> Option<&'static str> {
+    let code = language(text);
+    let is_function = |word: &str| is_function_word(code, &word.to_lowercase());
+    let words = text.unicode_words().take(200).filter(|word| is_function(word)).count();
+    match code {
+        "und" => None,
+        "en" | "de" | "fr" | "es" | "it" | "pt" | "nl" if words < 3 => None,
+        code => Some(code),
+    }
+}
+
+/// What a language is called, in another.
+pub(super) fn name(code: &str, language: Language) -> Option<&'static str> {
+    let (_, english, russian, chinese) = NAMES.into_iter().find(|(known, ..)| *known == code)?;
+    Some(language.pick(english, russian, chinese))
+}
+
+const NAMES: [(&str, &str, &str, &str); 17] = [
+    ("en", "English", "английский", "英语"),
+    ("de", "German", "немецкий", "德语"),
+    ("fr", "French", "французский", "法语"),
+    ("es", "Spanish", "испанский", "西班牙语"),
+    ("it", "Italian", "итальянский", "意大利语"),
+    ("pt", "Portuguese", "португальский", "葡萄牙语"),
+    ("nl", "Dutch", "нидерландский", "荷兰语"),
+    ("ru", "Russian", "русский", "俄语"),
+    ("uk", "Ukrainian", "украинский", "乌克兰语"),
+    ("zh", "Chinese", "китайский", "中文"),
+    ("ja", "Japanese", "японский", "日语"),
+    ("ko", "Korean", "корейский", "韩语"),
+    ("ar", "Arabic", "арабский", "阿拉伯语"),
+    ("he", "Hebrew", "иврит", "希伯来语"),
+    ("el", "Greek", "греческий", "希腊语"),
+    ("th", "Thai", "тайский", "泰语"),
+    ("hi", "Hindi", "хинди", "印地语"),
+];
 
 fn cyrillic(text: &str) -> &'static str {
     let ukrainian = text.chars().filter(|letter| "іїєґІЇЄҐ".contains(*letter)).count();

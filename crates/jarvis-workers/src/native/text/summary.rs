@@ -84,7 +84,7 @@ impl SummaryOptions {
 }
 
 /// A number in figures or words, from 1 to 100.
-fn number_of(word: &str) -> Option<usize> {
+pub(super) fn number_of(word: &str) -> Option<usize> {
     const WORDS: [&[&str]; 10] = [
         &["one", "single", "a", "одно", "одном", "одним", "одна", "одну", "одной", "одного", "один", "一"],
         &["two", "couple", "два", "две", "двух", "двумя", "двум", "二", "两"],

@@ -211,7 +211,7 @@ fn long_and_odd_texts_do_not_panic() {
     for piece in ["a\n", "A. ", "Dr. A. B. ", "张公司", "«", "1.5,", "не ", "x@", "?！"] {
         let text = piece.repeat(20_000 / piece.len());
         summary::summarize(&text, &SummaryOptions::default());
-        entities::describe(&text, &entities::find(&text));
+        entities::describe(&text, &entities::find(&text), &entities::Group::ALL);
         passage::quote(&text, &text);
         similarity::compare(&text, std::slice::from_ref(&text));
         keywords(&text, 5);
@@ -236,7 +236,7 @@ proptest! {
             prop_assert_eq!(letters[start..end].iter().collect::<String>(), entity.word(&text));
             last = end;
         }
-        entities::describe(&text, &found);
+        entities::describe(&text, &found, &entities::Group::ALL);
     }
 
     #[test]

@@ -1,0 +1,32 @@
+//! The answer to "undo that": files are never changed in place, so the one before is named, and what follows is about it.
+
+use jarvis_plan::{Answer, AnswerResource, Language, Note, Plan, Request, TaskId};
+use jarvis_planner::Undone;
+
+use super::ShowPath;
+
+/// What to say, and an empty plan that holds what could not be undone.
+pub(crate) fn answer(request: &Request, undone: &Undone, show: ShowPath<'_>) -> (Answer, Plan) {
+    let language = Language::of(&request.text);
+    match undone {
+        Undone::To(kind, url) => {
+            let before = language.pick(
+                "Undone. This is the one before; the later one is kept too:",
+                "Отменено. Вот предыдущий вариант; последний тоже сохранён:",
+                "已撤销。这是之前的版本，后来的也保留着：",
+            );
+            let resources = vec![AnswerResource { kind: *kind, url: url.clone(), from: TaskId(0) }];
+            (Answer { text: format!("{before}\n   {}", show(url)), resources, notes: Vec::new() }, Plan::default())
+        }
+        Undone::Nothing => {
+            let text = language.pick(
+                "There is nothing to undo: this conversation made no file out of another. What a tool changed is not undone here.",
+                "Отменять нечего: в этом разговоре ни один файл не сделан из другого. Того, что изменил инструмент, здесь не отменить.",
+                "没有可撤销的操作：这次对话没有由一个文件生成另一个文件。工具所做的更改无法在这里撤销。",
+            );
+            let mut plan = Plan::default();
+            plan.note(Note::left_out("there is nothing to undo"));
+            (Answer { text: text.to_owned(), resources: Vec::new(), notes: Vec::new() }, plan)
+        }
+    }
+}

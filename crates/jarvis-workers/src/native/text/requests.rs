@@ -1,0 +1,115 @@
+//! What a request wants to know of a text, where the built-in models tell several things: patterns of
+//! `data/text_requests.tsv`.
+
+use std::sync::LazyLock;
+
+use jarvis_plan::is_path;
+use regex::Regex;
+
+use super::entities::Group;
+use super::summary::number_of;
+
+fn row(name: &str) -> Regex {
+    let mut rows = include_str!("../../../data/text_requests.tsv").lines().filter_map(|line| line.split_once('\t'));
+    let (_, pattern) = rows.find(|(known, _)| *known == name).expect("a pattern named in the code has a row");
+    Regex::new(pattern).expect("a valid pattern")
+}
+
+// A test runs each.
+static MOOD: LazyLock<Regex> = LazyLock::new(|| row("MOOD"));
+static OTHER_KIND: LazyLock<Regex> = LazyLock::new(|| row("OTHER_KIND"));
+static KEYWORDS: LazyLock<Regex> = LazyLock::new(|| row("KEYWORDS"));
+static SUMMARY: LazyLock<Regex> = LazyLock::new(|| row("SUMMARY"));
+static LANGUAGE: LazyLock<Regex> = LazyLock::new(|| row("LANGUAGE"));
+static COUNT: LazyLock<Regex> = LazyLock::new(|| row("COUNT"));
+static NAMES: LazyLock<Regex> = LazyLock::new(|| row("NAMES"));
+static GROUPS: LazyLock<Vec<(Group, Regex)>> = LazyLock::new(|| {
+    Group::ALL.into_iter().filter(|group| *group != Group::Other).map(|group| (group, row(group.as_str()))).collect()
+});
+
+/// A request in lower case, without names of files and without `text`, which may be part of it: what it says is no wish.
+pub(super) fn plain(request: &str, text: &str) -> String {
+    let request = match text.trim() {
+        "" => request.to_owned(),
+        text => request.replace(text, " "),
+    };
+    let words: Vec<&str> = request.split_whitespace().filter(|word| !is_path(word)).collect();
+    words.join(" ").to_lowercase().replace('ё', "е")
+}
+
+/// Whether another kind of text is wanted than its mood. The request is plain.
+pub(super) fn wants_other_kind(request: &str) -> bool {
+    OTHER_KIND.is_match(request) && !MOOD.is_match(request)
+}
+
+/// Whether the keywords alone are wanted. The request is plain.
+pub(super) fn wants_keywords(request: &str) -> bool {
+    KEYWORDS.is_match(request) && !SUMMARY.is_match(request)
+}
+
+/// How many keywords are wanted. The request is plain.
+pub(super) fn count(request: &str) -> Option<usize> {
+    let number = COUNT.captures(request)?.get(1)?.as_str();
+    number_of(number).filter(|count| (1..=50).contains(count))
+}
+
+/// Whether the language of a text is asked for. The question is plain.
+pub(super) fn asks_language(question: &str) -> bool {
+    LANGUAGE.is_match(question)
+}
+
+/// The groups of entities that are wanted; all of them when the request names none. The request is plain.
+pub(super) fn groups(request: &str) -> Vec<Group> {
+    let mut wanted: Vec<Group> =
+        GROUPS.iter().filter(|(_, pattern)| pattern.is_match(request)).map(|(group, _)| *group).collect();
+    if NAMES.is_match(request) {
+        wanted.extend([Group::Person, Group::Organisation, Group::Location, Group::Other]);
+    }
+    if wanted.is_empty() { Group::ALL.to_vec() } else { wanted }
+}
+
+/// The groups that a question asks for and that have a form of their own. The question is plain.
+pub(super) fn plain_groups(question: &str) -> Option<Vec<Group>> {
+    let formed = [Group::Email, Group::Url, Group::Phone];
+    let wanted: Vec<Group> = GROUPS
+        .iter()
+        .filter(|(group, pattern)| formed.contains(group) && pattern.is_match(question))
+        .map(|(group, _)| *group)
+        .collect();
+    (!wanted.is_empty()).then_some(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_apart() {
+        for request in
+            ["classify it as sports or politics", "is this spam", "what is the topic", "это спам?", "这是垃圾邮件吗"]
+        {
+            assert!(wants_other_kind(&plain(request, "")), "{request}");
+        }
+        for request in
+            ["is it positive or negative", "classify the text", "как он относится к еде, позитивно или негативно"]
+        {
+            assert!(!wants_other_kind(&plain(request, "")), "{request}");
+        }
+        assert!(!wants_other_kind(&plain("tell the mood of: is this spam", "is this spam")));
+        assert!(wants_keywords("give me three keywords for") && !wants_keywords("a summary with keywords"));
+        assert_eq!(["three keywords", "5 key words", "keywords"].map(count), [Some(3), Some(5), None]);
+        assert!(asks_language(&plain("Which language is notes.txt in?", "")) && !asks_language("what is a language"));
+    }
+
+    #[test]
+    fn groups_are_those_named() {
+        let check = |request: &str, want: &[Group]| assert_eq!(groups(&plain(request, "")), want, "{request}");
+        check("which dates are in notes.txt", &[Group::Date]);
+        check("find the e-mail addresses", &[Group::Email]);
+        check("list the places and the companies", &[Group::Organisation, Group::Location]);
+        check("какие даты в тексте", &[Group::Date]);
+        check("提取电话", &[Group::Phone]);
+        check("extract names", &[Group::Person, Group::Organisation, Group::Location, Group::Other]);
+        check("find the entities", &Group::ALL);
+    }
+}
