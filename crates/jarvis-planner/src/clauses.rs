@@ -100,8 +100,12 @@ pub(crate) fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> 
         .filter(|token| !spans.iter().any(|span| span.covers(token.start)))
         .take(MOST_WORDS)
         .collect();
-    spans.retain(|span| !negation::leaves_out(request, &tokens, span));
-    let negated = negation::find(request, &tokens, index);
+    let mut negated = negation::find(request, &tokens, index);
+    spans.retain(|span| {
+        let left_out = negation::leaves_out(request, &tokens, span);
+        negated.extend(left_out);
+        left_out.is_none()
+    });
     let kept = |at: usize| !negated.iter().any(|not| (not.start..not.end).contains(&at));
     let tokens: Vec<Token> = tokens.into_iter().filter(|token| kept(token.start)).collect();
     let mut cuts = cuts(request, &tokens, &spans);

@@ -7,16 +7,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use jarvis_plan::{Draft, Kind, Note, Request, Tool};
 
-use crate::clauses;
+use crate::candidate::Step;
+use crate::clauses::{self, Clause};
 use crate::data;
 use crate::followup;
 use crate::lattice::Lattice;
+use crate::lexicon::{self, Nature};
 use crate::linking::Linker;
 use crate::own;
 use crate::retrieval::ToolIndex;
 use crate::weights::Weights;
-use crate::words::grammar::strip_polite;
-use crate::words::head;
+use crate::words::grammar::{is_order_verb, strip_polite};
+use crate::words::{head, slice};
 use crate::{Planner, PlannerError};
 
 /// Plans without a model. Clones share the index of the tool list used last.
@@ -75,6 +77,7 @@ impl Offline {
             if steps.is_empty() && !clause.tokens.is_empty() {
                 unserved.push(clause.text(text).trim());
             }
+            unserved.extend(left_behind(clause, steps, text, index));
         }
         let (tasks, mut notes) = (linker.tasks, linker.notes);
         if tasks.is_empty() {
@@ -125,6 +128,24 @@ const LONGEST: usize = 64 * 1024;
 /// The most bytes of a request that is planned on the thread that asks: it takes a fraction of a millisecond, less than
 /// a copy of the tools and two changes of threads.
 const SHORT: usize = 1024;
+
+/// "Read a.png and find the days in it": an order at the end of a clause that none of its steps was chosen for. What edits or
+/// answers takes the clause's own words, and says itself what it leaves undone.
+fn left_behind<'t>(clause: &Clause, steps: &[Step], text: &'t str, index: &ToolIndex) -> Option<&'t str> {
+    let takes_words = |step: &Step| !matches!(step.nature(), Some(Nature::Make | Nature::Label | Nature::Map));
+    if steps.is_empty() || steps.iter().any(takes_words) {
+        return None;
+    }
+    let joined = clause.tokens.windows(2).enumerate().rev().find_map(|(at, pair)| match pair {
+        [and, verb] if matches!(and.lower.as_str(), "and" | "и") && is_order_verb(verb) => Some((at, verb.start)),
+        _ => None,
+    });
+    let (and, start) = joined?;
+    let served = steps.iter().flat_map(|step| &step.words).any(|word| *word > and);
+    let order = clause.tokens.get(and + 1..).unwrap_or_default();
+    let known = lexicon::hits(order, |concept| index.serves(concept)).iter().any(|hit| hit.strong);
+    (!served && !known).then(|| slice(text, start, clause.end).trim())
+}
 
 fn looks_like_order(text: &str, index: &ToolIndex) -> bool {
     let tokens = crate::words::tokens(text);

@@ -69,19 +69,22 @@ pub(super) fn find(request: &str, tokens: &[Token], index: &ToolIndex) -> Vec<Ne
 }
 
 /// "… but not b.png": the thing named there is left alone.
-pub(super) fn leaves_out(request: &str, tokens: &[Token], span: &Span) -> bool {
-    let before: Vec<&Token> = tokens.iter().filter(|token| token.end <= span.start).rev().take(2).collect();
-    let Some(last) = before.first() else { return false };
-    let touches = slice(request, last.end, span.start).trim().is_empty();
-    let second = before.get(1).map_or("", |token| token.lower.as_str());
-    let excludes = match last.lower.as_str() {
-        "except" | "excluding" | "besides" | "кроме" => true,
-        "not" => matches!(second, "but" | "and") || slice(request, 0, last.start).trim_end().ends_with(','),
-        "не" => matches!(second, "но" | "а" | "и"),
-        "外" => second == "之" || second == "以",
-        _ => false,
+pub(super) fn leaves_out(request: &str, tokens: &[Token], span: &Span) -> Option<Negated> {
+    let mut before = tokens.iter().filter(|token| token.end <= span.start).rev();
+    let last = before.next()?;
+    let second = before.next().filter(|token| slice(request, token.end, last.start).trim().is_empty());
+    let is_second = |words: &[&str]| second.is_some_and(|token| words.contains(&token.lower.as_str()));
+    let after_comma = || slice(request, 0, last.start).trim_end().ends_with(',');
+    let (excludes, two) = match last.lower.as_str() {
+        "except" | "excluding" | "besides" | "кроме" => (true, false),
+        "not" if is_second(&["but", "and"]) => (true, true),
+        "not" => (after_comma(), false),
+        "не" => (is_second(&["но", "а", "и"]), true),
+        _ => (false, false),
     };
-    touches && excludes && span.what == SpanKind::Path
+    let touches = slice(request, last.end, span.start).trim().is_empty() && span.what == SpanKind::Path;
+    let start = second.filter(|_| two).map_or(last.start, |token| token.start);
+    (touches && excludes).then_some(Negated { start, end: span.end })
 }
 
 const BORDERS: [char; 13] = [',', '.', ';', '!', '?', '\n', '，', '。', '；', '！', '？', '—', '、'];

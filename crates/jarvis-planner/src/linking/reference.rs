@@ -110,7 +110,14 @@ impl Linker<'_> {
         let carries = matches!(before, Nature::Make | Nature::Edit | Nature::Create);
         let judges = matches!(step.nature(), Some(Nature::Label | Nature::Ask));
         let now = || clause.tokens.iter().any(|token| matches!(token.lower.as_str(), "now" | "теперь" | "现"));
-        if clause.pointers.result || carries && now() {
+        // "Find the edges of a.png and invert them".
+        let them =
+            || clause.tokens.iter().any(|token| matches!(token.lower.as_str(), "them" | "these" | "those" | "их"));
+        if clause.pointers.result || carries && now() || before == Nature::Map && !judges && them() {
+            return true;
+        }
+        // "Crop a.png and tell me how large it is": the picture as it was is not asked about any more.
+        if before == Nature::Edit && judges && clause.join == Join::And {
             return true;
         }
         if clause.pointers.each && before != Nature::Create {

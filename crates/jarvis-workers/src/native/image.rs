@@ -251,6 +251,10 @@ pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<T
     if reading::wanted(asked) || super::text::counts(asked) {
         return answer_from_text(native, job).await;
     }
+    if question::asks_bytes(asked) {
+        let bytes = native.inputs.bytes(required(job, "image")?, Kind::Image).await?;
+        return Ok(TaskOutput(json!([{"answer": shrink::size(bytes.len()), "score": 1.0}])));
+    }
     if question::asks_format(asked) {
         let named = with_picture(native, job, |opened, _| Ok(open::name_of(opened.format))).await?;
         return Ok(TaskOutput(json!([{"answer": named, "score": 1.0}])));

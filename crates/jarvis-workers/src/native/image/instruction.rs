@@ -137,7 +137,7 @@ macro_rules! patterns {
 }
 
 patterns! {
-    BLACK_WHITE DESCRIBED PRONOUN THEM SEEN COURTESY NO_NEGATION NEGATION FILLER FORMAT ZERO_SIZE NOISE_BETWEEN SEPARATOR PART CROP
+    BLACK_WHITE DESCRIBED OF_EDGES PRONOUN THEM SEEN COURTESY NO_NEGATION NEGATION FILLER FORMAT ZERO_SIZE NOISE_BETWEEN SEPARATOR PART CROP
     ROTATE FLIP GRAY UNBLUR BLUR SHARPEN INVERT DARKER BRIGHTER CONTRAST SATURATION EDGES SKETCH SEPIA WARM COOL
     PIXELATE RESIZE SIZED BY RATIO PERCENT BY_NUMBER THIRD_SIZE QUARTER_SIZE TIMES DEGREES NUMBER PIXELS TO_NUMBER
     WIDTH_FIRST WIDTH_LAST HEIGHT_FIRST HEIGHT_LAST SMALLER LARGER HALF TWO THREE FOUR TO BY_WORD THUMBNAIL LESS
@@ -298,7 +298,9 @@ fn clause_ops(clause: &str) -> Vec<Op> {
     }
     add(at(&CONTRAST), Some(Op::Contrast(sign * amount)));
     add(at(&SATURATION), Some(Op::Saturation(sign * amount)));
-    add(at(&EDGES).filter(|_| at(&CROP).is_none()), Some(Op::Edges));
+    // "Invert the edges": they are what is inverted, not another order.
+    let named = OF_EDGES.is_match(clause);
+    add(at(&EDGES).filter(|_| at(&CROP).is_none() && !named), Some(Op::Edges));
     add(at(&SKETCH), Some(Op::Sketch));
     add(at(&SEPIA), Some(Op::Sepia));
     add(at(&WARM), Some(Op::Warm));

@@ -50,6 +50,10 @@ pattern!(YES_NO, r"^(?:is|are|isn't)\b|\bли\b|слишком|吗|不亮|不暗
 pattern!(DARK, r"\bdark|т[её]мн|暗|\bblurr?|размыт|模糊|нечетк|out of focus");
 pattern!(BRIGHT, r"\bbright|\blight\b|ярк|светл|亮|\bsharp|резк|清晰|\bчетк|in focus");
 pattern!(
+    BYTES,
+    r"\bfile ?size\b|\bsize of the file\b|how many (?:kb|mb|kilobytes|megabytes|bytes)|сколько (?:кб|мб|килобайт|мегабайт|байт|весит)|размер файла|вес файла|文件大小|多少(?:kb|mb|字节)"
+);
+pattern!(
     FORMAT,
     r"\b(?:what|which)\b.*\b(?:format|file ?type|type of file|kind of file)\b|како\S+ формат|формат файла|什么格式|哪种格式"
 );
@@ -65,6 +69,11 @@ static TOPICS: LazyLock<Vec<(Topic, Regex)>> = LazyLock::new(|| {
 /// Whether a question is which format the picture's file has.
 pub(super) fn asks_format(question: &str) -> bool {
     FORMAT.is_match(&question.to_lowercase())
+}
+
+/// Whether a question is how many bytes the picture's file has.
+pub(super) fn asks_bytes(question: &str) -> bool {
+    BYTES.is_match(&question.to_lowercase())
 }
 
 fn topic(part: &str) -> Option<Topic> {

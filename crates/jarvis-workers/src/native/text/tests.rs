@@ -172,6 +172,18 @@ async fn every_model_gives_its_shape() {
 }
 
 #[tokio::test]
+async fn what_the_request_asks_of_a_text_is_told_or_refused() {
+    for (id, request, args, expected) in rows::<(String, String, Vec<(String, String)>, String)>(CASES, "told") {
+        let args: Vec<_> = args.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let found = match done(&id, &request, &args).await {
+            Ok(found) => found.as_text().unwrap_or_default(),
+            Err(error) => format!("! {:?}", error.code),
+        };
+        assert_eq!(found, expected, "{id}: {request} {args:?}");
+    }
+}
+
+#[tokio::test]
 async fn wrong_use_is_told_by_code() {
     let huge = "a ".repeat(MAX_BYTES);
     for (id, args, expected) in rows::<(String, Vec<(String, String)>, String)>(CASES, "refusals") {
