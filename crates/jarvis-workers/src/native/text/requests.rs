@@ -62,6 +62,10 @@ pub(super) fn asks_language(question: &str) -> bool {
 pub(super) fn groups(request: &str) -> Vec<Group> {
     let mut wanted: Vec<Group> =
         GROUPS.iter().filter(|(_, pattern)| pattern.is_match(request)).map(|(group, _)| *group).collect();
+    // "Phone numbers" are no numbers.
+    if wanted.contains(&Group::Phone) {
+        wanted.retain(|group| *group != Group::Number);
+    }
     if NAMES.is_match(request) {
         wanted.extend([Group::Person, Group::Organisation, Group::Location, Group::Other]);
     }
