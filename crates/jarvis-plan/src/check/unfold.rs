@@ -1,9 +1,11 @@
-//! Unfolding: a task given a list of outputs runs once for each.
+//! Unfolding: a task given a list of outputs, or of pictures, sounds or videos where it takes one, runs once for each.
 
 use super::{Node, Notes};
+use serde_json::Value;
+
 use crate::{Arg, DraftRef, Limits, Param, Piece, Vocabulary};
 
-/// Unfolds until no argument is a list of references. Each copy keeps the other arguments; the first keeps the id, the
+/// Unfolds until no argument is such a list. Each copy keeps the other arguments; the first keeps the id, the
 /// others get fresh ones and stand right after it. Whoever refers to the task then refers to all copies: as a list in a
 /// media argument (which unfolds in turn), as lines in a text.
 pub(super) fn all(nodes: &mut Vec<Node>, vocabulary: &Vocabulary, limits: Limits, notes: &mut Notes) {
@@ -12,20 +14,34 @@ pub(super) fn all(nodes: &mut Vec<Node>, vocabulary: &Vocabulary, limits: Limits
     }
 }
 
-fn next(nodes: &[Node], vocabulary: &Vocabulary) -> Option<(usize, String, Vec<DraftRef>)> {
+fn next(nodes: &[Node], vocabulary: &Vocabulary) -> Option<(usize, String, Vec<Arg<DraftRef>>)> {
     nodes.iter().enumerate().filter(|(_, node)| node.faults.is_empty()).find_map(|(at, node)| {
         let tool = vocabulary.find(&node.task);
         let takes_list = |name: &str| tool.and_then(|tool| tool.param(name)).is_some_and(Param::takes_list);
         let lists = node.args.iter().filter(|(name, _)| !takes_list(name));
-        lists.filter_map(|(name, arg)| Some((at, name.clone(), arg.as_list()?))).next()
+        let outputs = |arg: &Arg<DraftRef>| Some(arg.as_list()?.into_iter().map(Arg::output).collect());
+        let is_medium = |name: &str| tool.is_some_and(|tool| tool.arg_kind(name).is_media());
+        let items = |name: &str, arg: &Arg<DraftRef>| outputs(arg).or_else(|| media(arg).filter(|_| is_medium(name)));
+        lists.filter_map(|(name, arg)| Some((at, name.clone(), items(name, arg)?))).next()
     })
+}
+
+/// The media of a list of several; each is a path or an output.
+fn media(arg: &Arg<DraftRef>) -> Option<Vec<Arg<DraftRef>>> {
+    let items = match arg {
+        Arg::List(items) => items.clone(),
+        Arg::Value(Value::Array(items)) => items.iter().cloned().map(Arg::Value).collect(),
+        Arg::Value(_) | Arg::Text(_) | Arg::Object(_) => return None,
+    };
+    let is_one = |item: &Arg<DraftRef>| item.as_output().is_some() || item.as_value().is_some_and(Value::is_string);
+    (items.len() > 1 && items.iter().all(is_one)).then_some(items)
 }
 
 fn unfold(
     nodes: &mut Vec<Node>,
     at: usize,
     name: &str,
-    mut list: Vec<DraftRef>,
+    mut list: Vec<Arg<DraftRef>>,
     vocabulary: &Vocabulary,
     limits: Limits,
     notes: &mut Notes,
@@ -46,9 +62,9 @@ fn unfold(
     let copies: Vec<Node> = list
         .iter()
         .zip(std::iter::once(original.id).chain(fresh))
-        .map(|(reference, id)| {
+        .map(|(item, id)| {
             let mut copy = Node { id, ..original.clone() };
-            copy.args.insert(name.to_owned(), Arg::output(*reference));
+            copy.args.insert(name.to_owned(), item.clone());
             // The other elements of the list are no dependency of this copy, unless another argument needs them.
             let needed = copy.referenced();
             copy.dep.retain(|dep| needed.contains(dep) || !dropped.contains(dep));

@@ -44,9 +44,17 @@ const WORDS: [(Kind, &[&str]); 4] = [
     ),
 ];
 
+/// The most calls that are read as tasks; no plan is allowed as many.
+const MOST: usize = 256;
+
 /// The draft that calls amount to.
 pub(super) fn draft(calls: &[Call], scope: Scope<'_>) -> Draft {
+    let all = calls.len();
+    let calls = calls.get(..MOST).unwrap_or(calls);
     let mut reading = Reading::new(calls, scope);
+    if all > MOST {
+        reading.notes.push(Note::left_out(format!("the plan has {all} tasks; only the first {MOST} were read")));
+    }
     let tasks = (0..calls.len()).map(|at| reading.task(at)).collect();
     let mut draft = Draft { tasks, raw: String::new(), notes: reading.notes };
     given::fill(&mut draft, scope);

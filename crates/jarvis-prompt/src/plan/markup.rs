@@ -85,7 +85,7 @@ fn functions(text: &str) -> Vec<Call> {
             let Some((name, body)) = text.get(at + open.len()..).and_then(|rest| rest.split_once('>')) else {
                 continue;
             };
-            let body = body.split_once(close).map_or(body, |(body, _)| body);
+            let body = body.split(close).next().unwrap_or(body).split(open).next().unwrap_or(body);
             let mut call = Call { name: name.trim().trim_matches(['"', '\'']).to_owned(), ..Call::default() };
             call.named = parameters(body);
             if call.named.is_empty() {
@@ -104,7 +104,7 @@ fn parameters(body: &str) -> Map<String, Value> {
             let Some((name, rest)) = body.get(at + open.len()..).and_then(|rest| rest.split_once('>')) else {
                 continue;
             };
-            let value = rest.split_once("</").map_or(rest, |(value, _)| value).trim();
+            let value = rest.split("</").next().unwrap_or(rest).split(open).next().unwrap_or(rest).trim();
             found.insert(name.trim().trim_matches(['"', '\'']).to_owned(), value.into());
         }
     }

@@ -3,6 +3,7 @@
 // Helpers of tests may panic as the tests do.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+mod damaged_plans;
 mod literal;
 mod literal_properties;
 mod reader_corpus;

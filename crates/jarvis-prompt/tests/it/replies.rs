@@ -7,7 +7,7 @@ use jarvis_prompt::plan::{Scope, read_plan};
 use jarvis_testing::replies::{self, Case, cases};
 use serde_json::{Map, Value};
 
-fn request(case: &Case) -> Request {
+pub(crate) fn request(case: &Case) -> Request {
     let attachment = |name: &String| {
         let kind = Kind::of_name(name).expect("the ending says what it is");
         let source = match kind.folder() {
