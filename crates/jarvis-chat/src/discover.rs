@@ -123,7 +123,7 @@ pub enum NoServer {
     Timeout(Duration),
     #[error("llama-server is still loading its model")]
     Loading,
-    #[error("it requires a key: set its --base-url and the key")]
+    #[error("it requires a key: configure its address and the key")]
     Locked,
     #[error("not a model server that jarvis recognises")]
     Unknown,

@@ -1,7 +1,9 @@
 //! Stage 4 with a chat model: the answer from the results, and plain conversation.
 
+use std::collections::HashMap;
+
 use jarvis_ask::{AskError, conversation_levels};
-use jarvis_plan::{EventKind, Language, Level, Outcome, Plan, Request};
+use jarvis_plan::{AnswerResource, EventKind, Language, Level, Outcome, Plan, Request};
 use serde_json::Value;
 
 use crate::attached;
@@ -18,6 +20,7 @@ pub(crate) async fn write(
     request: &Request,
     plan: &Plan,
     outcomes: &[Outcome],
+    resources: &[AnswerResource],
     before: &str,
 ) -> Result<String, AskError> {
     let Stages { ask, prompts, settings } = stages;
@@ -29,6 +32,7 @@ pub(crate) async fn write(
     // The results stand in the prompt once; half the room is kept for what the input may repeat of them.
     let room = model.context_tokens(STAGE).saturating_sub(settings.reserve_tokens + around + 64);
     let mut shown = Value::Object(results_map(plan, outcomes));
+    by_name(&mut shown, request, resources);
     let shortened = shorten(&mut shown, room, |value| model.count_tokens(STAGE, &value.to_string()));
     if shortened > 0 {
         let note = format!("{shortened} values of the results were shortened to fit the model that answers");
@@ -42,6 +46,31 @@ pub(crate) async fn write(
         ask.events().emit(EventKind::Token { text: before.to_owned() });
     }
     question.prose(settings.stream_answer).await
+}
+
+/// Calls the files that were put somewhere, and those of the request, as the person does: by name. Where on this machine they
+/// are is not for a model to know.
+fn by_name(value: &mut Value, request: &Request, resources: &[AnswerResource]) {
+    let made = resources.iter().filter(|made| made.path.is_some());
+    if made.clone().next().is_none() {
+        return;
+    }
+    let attached = request.attachments.iter().filter_map(|one| Some((one.as_arg(), one.name.as_deref()?)));
+    let names: HashMap<&str, &str> = made.map(|made| (made.url.as_str(), made.name.as_str())).chain(attached).collect();
+    rename(value, &names);
+}
+
+fn rename(value: &mut Value, names: &HashMap<&str, &str>) {
+    match value {
+        Value::String(text) => {
+            if let Some(name) = names.get(text.as_str()) {
+                *text = (*name).to_owned();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| rename(item, names)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| rename(field, names)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// Answers as conversation, with the original messages and nothing around them.

@@ -73,7 +73,7 @@ impl Worker for Expand {
         };
         if let Some(name) = job.args.iter().find_map(|(arg, value)| missing(job, arg, value.as_str()?)) {
             return Err(TaskError::new(ErrorCode::NotFound, format!("there is no text file `{name}` to read"))
-                .hint("name a file of the working folder in the request, or give it with --file"));
+                .hint("name a file in the request, or attach one"));
         }
         if !job.args.iter().any(|(name, value)| content(name, value).is_some()) {
             return self.worker.perform(job).await;

@@ -48,15 +48,17 @@ pub struct RunDocument {
 }
 
 impl RunDocument {
-    /// Makes the document. `disk` maps a display path to the file on disk.
+    /// Makes the document. `disk` maps a display path to the file on disk, for those that were not put elsewhere.
     pub fn new(run: &Run, about: About<'_>, disk: impl Fn(&str) -> Option<std::path::PathBuf>) -> RunDocument {
-        let file = |url: &str| disk(url).map(|path| text(&path));
+        let put = |url: &str| run.answer.resources.iter().find(|made| made.url == url)?.path.clone();
+        let file = |url: &str| put(url).or_else(|| disk(url)).map(|path| text(&path));
         let resources: Vec<Value> = run
             .answer
             .resources
             .iter()
             .map(|resource| {
-                json!({"kind": resource.kind, "path": file(&resource.url), "url": resource.url, "from": resource.from})
+                let path = file(&resource.url);
+                json!({"kind": resource.kind, "name": resource.name, "path": path, "url": resource.url, "from": resource.from})
             })
             .collect();
         let mut answer = json!({"text": run.answer.text, "resources": resources});

@@ -14,7 +14,9 @@ use futures::future::BoxFuture;
 use jarvis_ask::{Ask, Events};
 use jarvis_chat::ChatModel;
 use jarvis_engine::{Engine, Gate, Limits, OpenGate, Selector, Worker};
-use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, not_done, report_end, resources, unplanned};
+use jarvis_pipeline::{
+    Pipeline, Run, RunContext, RunError, Shelf, not_done, put_out, report_end, resources, unplanned,
+};
 use jarvis_plan::{Answer, AnswerResource, EventKind, Kind, Level, Outcome, Plan, Request, Tool, Vocabulary, export};
 use jarvis_planner::{Offline, Planner};
 use serde_json::{Value, json};
@@ -49,8 +51,8 @@ pub struct HuggingGpt {
     pub logs: Option<Arc<RequestLogs>>,
     /// Whether a path leads to a file under the public root, which a plan may name though the request does not.
     pub exists: Arc<dyn Fn(&str) -> bool + Send + Sync>,
-    /// How template answers show a display path.
-    pub show: Arc<dyn Fn(&str) -> String + Send + Sync>,
+    /// Where the files of answers are put for a person at this machine. Without it answers name them by their display paths.
+    pub shelf: Option<Arc<dyn Shelf>>,
     pub settings: Settings,
 }
 
@@ -81,7 +83,7 @@ impl Pipeline for HuggingGpt {
 }
 
 impl HuggingGpt {
-    /// A pipeline that keeps no logs, shows display paths as they are and has the default settings.
+    /// A pipeline that keeps no logs, puts files nowhere but under the public root and has the default settings.
     pub fn new(
         chat: Option<Arc<dyn ChatModel>>,
         sources: Sources,
@@ -99,7 +101,7 @@ impl HuggingGpt {
             prompts,
             logs: None,
             exists: Arc::new(|_| true),
-            show: Arc::new(str::to_owned),
+            shelf: None,
             settings: Settings::default(),
         }
     }
@@ -211,16 +213,17 @@ impl HuggingGpt {
             let left = allowed.saturating_sub(began.elapsed());
             let outcomes = self.execute_within(request, &plan, ended, selector, events, cancel.clone(), left).await;
             self.log_failures(request, &plan, &outcomes, events);
+            let resources = put_out(self.shelf.as_ref(), resources(request, &outcomes), events).await;
             // The answer has a little time of its own, so that a run that used up its deadline still ends in words.
             let left = allowed.saturating_sub(began.elapsed()).max(ANSWER_TIME.min(allowed));
             let answer = tokio::select! {
                 biased;
                 () = cancel.cancelled() => None,
-                answer = tokio::time::timeout(left, self.answer(request, &plan, &outcomes, events)) => answer.ok(),
+                answer = tokio::time::timeout(left, self.answer(request, &plan, &outcomes, &resources, events)) => answer.ok(),
             };
             let answer = match answer {
                 Some(answer) => answer?,
-                None => self.template_answer(request, &plan, &outcomes),
+                None => template_answer(request, &plan, &outcomes, &resources),
             };
             self.log_success(
                 request,
@@ -286,12 +289,14 @@ impl HuggingGpt {
         request: &Request,
         plan: &Plan,
         outcomes: &[Outcome],
+        resources: &[AnswerResource],
         events: &Events,
     ) -> Result<Answer, RunError> {
         let undone = template::undone(request, plan, outcomes);
         let written = match self.chat.as_ref().filter(|_| !plan.tasks().is_empty()) {
             Some(chat) => {
-                match answer::write(&self.stages(Arc::clone(chat), events), request, plan, outcomes, &undone).await {
+                let stages = self.stages(Arc::clone(chat), events);
+                match answer::write(&stages, request, plan, outcomes, resources, &undone).await {
                     Ok(text) => Some(format!("{undone}{text}")),
                     Err(error) if error.is_replay_miss() => return Err(error.into()),
                     Err(error) => match RunError::from(error) {
@@ -305,9 +310,8 @@ impl HuggingGpt {
             }
             None => None,
         };
-        let Some(text) = written else { return Ok(self.template_answer(request, plan, outcomes)) };
-        let resources = resources(outcomes);
-        let known = known_media(request, plan, outcomes, &resources);
+        let Some(text) = written else { return Ok(template_answer(request, plan, outcomes, resources)) };
+        let known = known_media(request, plan, outcomes, resources);
         let notes: Vec<String> = paths::unknown_media(&text, &known)
             .into_iter()
             .map(|path| format!("the answer names `{path}`, which no task made"))
@@ -315,12 +319,7 @@ impl HuggingGpt {
         for note in &notes {
             events.note(Level::Warning, note.clone());
         }
-        Ok(Answer { text, resources, notes })
-    }
-
-    fn template_answer(&self, request: &Request, plan: &Plan, outcomes: &[Outcome]) -> Answer {
-        let text = template::answer(request, plan, outcomes, self.show.as_ref());
-        Answer { text, resources: resources(outcomes), notes: Vec::new() }
+        Ok(Answer { text, resources: resources.to_vec(), notes })
     }
 
     fn log_failures(&self, request: &Request, plan: &Plan, outcomes: &[Outcome], events: &Events) {
@@ -343,6 +342,11 @@ impl HuggingGpt {
             logs.success(events.run_id(), &request.text, fields);
         }
     }
+}
+
+fn template_answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resources: &[AnswerResource]) -> Answer {
+    let text = template::answer(request, plan, outcomes, resources);
+    Answer { text, resources: resources.to_vec(), notes: Vec::new() }
 }
 
 /// Every media path the model may truthfully name: what the request brought, what the plan took, what tasks made.

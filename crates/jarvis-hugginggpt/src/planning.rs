@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use jarvis_ask::{AskError, Events};
 use jarvis_catalogue::TaskType;
 use jarvis_chat::ChatModel;
-use jarvis_pipeline::RunError;
+use jarvis_pipeline::{RunError, put_out};
 use jarvis_plan::{Answer, Effect, EventKind, Level, Note, Plan, Request, Tool, check, export};
 use serde_json::json;
 
@@ -34,7 +34,8 @@ impl HuggingGpt {
             if self.chat.is_none()
                 && let Some(undone) = jarvis_planner::undone(request)
             {
-                let (answer, plan) = undo::answer(request, &undone, self.show.as_ref());
+                let before = undo::resource(&undone).into_iter().collect();
+                let (answer, plan) = undo::answer(request, &undone, put_out(self.shelf.as_ref(), before, events).await);
                 events.emit(EventKind::Plan { plan: plan.clone() });
                 return Ok(Planned::Conversation(answer, plan));
             }

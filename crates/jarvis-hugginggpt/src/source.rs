@@ -407,7 +407,7 @@ impl FileSource {
         }
         TaskError::new(ErrorCode::NoModel, format!("nothing is configured that can do `{}`", kind.name)).hint(
             if kind.is_chat_served() {
-                "set a chat model, for example `--llm gpt-4o-mini` or `--llm qwen3:8b --base-url http://localhost:11434/v1`"
+                "configure a chat model (`llm.model`), for example `gpt-4o-mini`, or `auto` for one that runs on this machine"
             } else {
                 "set HF_TOKEN to use Hugging Face, or `local_inference_endpoint` to use a model server; `jarvis doctor` \
                  says what works"

@@ -6,20 +6,24 @@ mod words;
 
 use std::fmt::Write;
 
+use indexmap::IndexSet;
 use jarvis_catalogue::{Output, TaskOutput};
 use jarvis_pipeline::not_done;
-use jarvis_plan::{Language, NoteKind, Outcome, Plan, Request, Source, Status};
+use jarvis_plan::{AnswerResource, Language, NoteKind, Outcome, Plan, Request, Source, Status};
 use serde_json::Value;
 
 use self::words::{Words, label, title, why};
 
-/// How a display path is shown to the person: as a path on disk or an address.
-pub(crate) type ShowPath<'a> = &'a dyn Fn(&str) -> String;
+/// How a file is shown to the person: where it was put, or by its display path.
+fn shown(url: &str, resources: &[AnswerResource]) -> String {
+    let path = resources.iter().find(|resource| resource.url == url).and_then(|resource| resource.path.as_ref());
+    path.map_or_else(|| url.to_owned(), |path| path.display().to_string())
+}
 
 const SHOWN: usize = 4_000;
 
 /// Tells what was done, with every file named, and what failed and why. For an empty plan it says so.
-pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], show: ShowPath<'_>) -> String {
+pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resources: &[AnswerResource]) -> String {
     let language = Language::of(&request.text);
     let words = Words::of(language);
     let mut out = String::new();
@@ -40,23 +44,42 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], show:
     for part in done.iter().filter_map(|outcome| TaskOutput::of(outcome)).flat_map(|output| output.not_done()) {
         let _ = writeln!(out, "{}{part}", capitalised(words.not_done));
     }
-    for outcome in failed.into_iter().chain(done) {
-        let number = if outcomes.len() > 1 { format!("{}. ", outcome.id.0 + 1) } else { String::new() };
-        let _ = write!(out, "{number}{}", title(&outcome.task, language));
-        if let Some(name) = about(request, outcome) {
-            let _ = write!(out, " — {name}");
-        }
-        if let Some(performer) = outcome.performer() {
-            let _ = write!(out, " ({})", performer.id);
-        }
+    for same in alike(failed).into_iter().chain(done.into_iter().map(|outcome| vec![outcome])) {
+        let numbers: Vec<String> = same.iter().map(|outcome| outcome.id.number().to_string()).collect();
+        let number = if outcomes.len() > 1 { format!("{}. ", numbers.join(", ")) } else { String::new() };
+        let titles: IndexSet<String> = same.iter().map(|outcome| heading(request, outcome, language)).collect();
+        let _ = write!(out, "{number}{}", Vec::from_iter(titles).join("; "));
+        let Some(outcome) = same.first() else { continue };
         match outcome.status {
-            Status::Succeeded => success(&mut out, outcome, language, show),
+            Status::Succeeded => success(&mut out, outcome, language, resources),
             Status::Failed => failure(&mut out, words.failed, outcome, language),
             Status::Skipped => failure(&mut out, words.skipped, outcome, language),
             Status::Cancelled => failure(&mut out, words.cancelled, outcome, language),
         }
     }
     by_name(out.trim_end().to_owned(), request)
+}
+
+/// The outcomes by how they ended, so that what happened to several is told once.
+fn alike<'a>(outcomes: Vec<&'a Outcome>) -> Vec<Vec<&'a Outcome>> {
+    let mut groups: Vec<Vec<&'a Outcome>> = Vec::new();
+    for outcome in outcomes {
+        let is_same = |group: &&mut Vec<&Outcome>| {
+            group.first().is_some_and(|first| first.status == outcome.status && first.error == outcome.error)
+        };
+        match groups.iter_mut().find(is_same) {
+            Some(group) => group.push(outcome),
+            None => groups.push(vec![outcome]),
+        }
+    }
+    groups
+}
+
+/// What a task does, what it is about and who performed it.
+fn heading(request: &Request, outcome: &Outcome, language: Language) -> String {
+    let name = about(request, outcome).map(|name| format!(" — {name}")).unwrap_or_default();
+    let performer = outcome.performer().map(|performer| format!(" ({})", performer.id)).unwrap_or_default();
+    format!("{}{name}{performer}", title(&outcome.task, language))
 }
 
 /// What was not done, in the language of the request, a line each with an empty line after them; empty when all was done.
@@ -95,7 +118,7 @@ fn by_name(mut text: String, request: &Request) -> String {
     text
 }
 
-fn success(out: &mut String, outcome: &Outcome, language: Language, show: ShowPath<'_>) {
+fn success(out: &mut String, outcome: &Outcome, language: Language, resources: &[AnswerResource]) {
     let words = Words::of(language);
     out.push_str(":\n");
     let Some(output) = TaskOutput::of(outcome) else { return };
@@ -104,7 +127,10 @@ fn success(out: &mut String, outcome: &Outcome, language: Language, show: ShowPa
     for one in &outputs {
         match one {
             Output::Image { url } | Output::Audio { url } | Output::Video { url } => {
-                let _ = writeln!(out, "   {}", show(url));
+                // A file that another task made is told there.
+                if resources.iter().all(|resource| resource.url != *url || resource.from == outcome.id) {
+                    let _ = writeln!(out, "   {}", shown(url, resources));
+                }
                 is_empty = false;
             }
             Output::Text { text } => {

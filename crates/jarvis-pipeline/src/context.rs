@@ -10,7 +10,7 @@ use jarvis_plan::{EventKind, Limits as PlanLimits, Request};
 use jarvis_tools::Registry;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Run, RunError, report_end};
+use crate::{Run, RunError, Shelf, put_out, report_end};
 
 /// Bounds of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,6 +37,8 @@ pub struct RunContext {
     pub cancel: CancellationToken,
     /// Bounds of the run.
     pub limits: Limits,
+    /// Where the files of the answer are put for a person at this machine, if anywhere.
+    pub shelf: Option<Arc<dyn Shelf>>,
 }
 
 impl RunContext {
@@ -56,7 +58,13 @@ impl RunContext {
             events: events.clone(),
             cancel,
             limits,
+            shelf: None,
         }
+    }
+
+    /// The same with a place for the files of the answer.
+    pub fn shelf(self, shelf: Option<Arc<dyn Shelf>>) -> RunContext {
+        RunContext { shelf, ..self }
     }
 
     /// The chat model, for a pipeline that cannot work without one.
@@ -67,7 +75,8 @@ impl RunContext {
         self.ask.as_ref().ok_or_else(|| RunError::NoModel { pipeline: pipeline.to_owned() })
     }
 
-    /// Does `work` as a whole run: reports the request first, and the answer or the error last.
+    /// Does `work` as a whole run: reports the request first, puts the files of the answer on the shelf, and reports the
+    /// answer or the error last.
     ///
     /// # Errors
     /// Those of `work`.
@@ -79,7 +88,12 @@ impl RunContext {
         let began = Instant::now();
         let model = self.ask.as_ref().map(|ask| ask.model().model_name(""));
         self.events.emit(EventKind::run_started(request.clone(), model));
-        report_end(work.await, &self.events, began)
+        let mut ended = work.await;
+        if let Ok(run) = &mut ended {
+            let resources = std::mem::take(&mut run.answer.resources);
+            run.answer.resources = put_out(self.shelf.as_ref(), resources, &self.events).await;
+        }
+        report_end(ended, &self.events, began)
     }
 
     /// Does a part of the run within `allowed`, unless the run is cancelled first.

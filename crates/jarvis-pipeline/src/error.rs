@@ -105,7 +105,7 @@ impl RunError {
         match self {
             RunError::Model { source, .. } => source.hint(),
             RunError::Timeout { hint, .. } => Some(hint),
-            RunError::NoModel { .. } => Some("name a chat model with --llm MODEL, or set `llm.model`"),
+            RunError::NoModel { .. } => Some("configure a chat model (`llm.model`)"),
             RunError::Unreadable { .. }
             | RunError::Planner(_)
             | RunError::Prompt { .. }

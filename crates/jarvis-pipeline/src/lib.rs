@@ -46,8 +46,9 @@
 pub mod approval;
 mod context;
 mod error;
-mod names;
+mod resources;
 mod run;
+mod shelf;
 
 use std::sync::Arc;
 
@@ -56,8 +57,9 @@ use jarvis_plan::Request;
 
 pub use context::{Limits, RunContext};
 pub use error::RunError;
-pub use names::names;
-pub use run::{Run, not_done, report_end, resources, unchanged, unplanned};
+pub use resources::{numbered, resources};
+pub use run::{Run, not_done, report_end, unchanged, unplanned};
+pub use shelf::{Shelf, put_out};
 
 /// A way to carry out a request.
 #[async_trait]

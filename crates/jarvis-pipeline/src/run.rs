@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use jarvis_catalogue::TaskOutput;
 use jarvis_events::Events;
-use jarvis_plan::{Answer, AnswerResource, ErrorCode, EventKind, NoteKind, Outcome, Plan, Task, TaskError, TaskId};
+use jarvis_plan::{Answer, ErrorCode, EventKind, NoteKind, Outcome, Plan, Task, TaskError, TaskId};
 
 use crate::RunError;
 
@@ -109,18 +109,4 @@ fn in_words(outcome: &Outcome) -> String {
         Some(error) => error.message.clone(),
     };
     format!("task {} (`{}`): {why}", outcome.id.number(), outcome.task)
-}
-
-/// The files that tasks made, in task order, without repeats.
-pub fn resources(outcomes: &[Outcome]) -> Vec<AnswerResource> {
-    let mut found: Vec<AnswerResource> = Vec::new();
-    for outcome in outcomes.iter().filter(|outcome| outcome.succeeded()) {
-        for output in TaskOutput::of(outcome).iter().flat_map(TaskOutput::outputs) {
-            let Some(url) = output.url() else { continue };
-            if !found.iter().any(|resource| resource.url == url) {
-                found.push(AnswerResource { kind: output.kind(), url: url.to_owned(), from: outcome.id });
-            }
-        }
-    }
-    found
 }

@@ -1,8 +1,10 @@
 //! The two ends of a run: the request and the answer.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{Kind, Resource, TaskId};
+use crate::{Kind, Resource, Source, TaskId};
 
 /// Who said something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -63,6 +65,17 @@ impl Request {
     pub fn new(text: impl Into<String>) -> Request {
         Request { text: text.into(), ..Request::default() }
     }
+
+    /// The text as the person wrote it: files by the names that they were given, not by the paths they were taken in under.
+    pub fn typed(&self) -> String {
+        let mut text = self.text.clone();
+        for resource in &self.attachments {
+            if let (Source::Public(path), Some(name)) = (&resource.source, &resource.name) {
+                text = text.replace(path, name);
+            }
+        }
+        text
+    }
 }
 
 /// A file in an answer, and the task it came from.
@@ -74,6 +87,12 @@ pub struct AnswerResource {
     pub url: String,
     /// The task that made it.
     pub from: TaskId,
+    /// What a person would call it: `photo-edges.png`.
+    #[serde(default)]
+    pub name: String,
+    /// Where a person at this machine finds it under that name, when it was put somewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
 }
 
 /// What is said back: text plus resources plus what each came from.

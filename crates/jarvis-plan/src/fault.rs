@@ -122,7 +122,7 @@ impl Fault {
     pub fn hint(&self) -> Option<String> {
         match self {
             Fault::MissingArgument { .. } | Fault::NoSuchFile { .. } => {
-                Some("name it in the request, or give a file with `--file`".to_owned())
+                Some("name it in the request, or attach the file".to_owned())
             }
             Fault::UnknownTask { .. } | Fault::AmbiguousTask { .. } => {
                 Some("`jarvis tools list` and `jarvis models list` name what there is".to_owned())

@@ -12,6 +12,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_chat::{ChatError, ChatModel};
 use jarvis_engine::{Engine, Events, Gate, GrowingPlan, Limits};
+use jarvis_pipeline::numbered;
 use jarvis_plan::{
     Answer, AnswerResource, ErrorCode, EventKind, INTERRUPTED, Kind, Language, Level, Outcome, Plan, Request, Turn,
 };
@@ -148,7 +149,7 @@ impl AskError {
             AskError::Model { source } => source.hint(),
             AskError::Prompt(_) => Some("use a model with a larger context, or a shorter question"),
             AskError::Timeout { .. } => {
-                Some("give it more time (`--timeout`, or `react.deadline_s`), a shorter document or a faster model")
+                Some("give it more time (`react.deadline_s`), a shorter document or a faster model")
             }
             AskError::Unreadable { .. } => Some("use a larger model, or another format (`react.format`)"),
             AskError::Offline(_) | AskError::Cancelled => None,
@@ -296,11 +297,14 @@ impl AgentAnswer {
         let made = |outcome: &Outcome| {
             let urls = calls::images(outcome);
             let from = outcome.id;
-            urls.into_iter().map(move |url| AnswerResource { kind: Kind::Image, url, from }).collect::<Vec<_>>()
+            urls.into_iter().map(move |url| (from, url)).collect::<Vec<_>>()
         };
+        let charts = self.outcomes.iter().flat_map(made).zip(numbered("chart.png"));
         Answer {
             text: self.text.clone(),
-            resources: self.outcomes.iter().flat_map(made).collect(),
+            resources: charts
+                .map(|((from, url), name)| AnswerResource { kind: Kind::Image, url, from, name, path: None })
+                .collect(),
             notes: self.warnings.clone(),
         }
     }

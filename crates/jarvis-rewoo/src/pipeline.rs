@@ -68,7 +68,7 @@ impl Rewoo {
             Err(error) => self.unsolved(cx, &blueprint, &outcomes, &error),
         };
         let undone: String = not_done.iter().map(|what| format!("Not done: {what}\n\n")).collect();
-        let answer = Answer { text: undone + &text, resources: resources(&outcomes), notes: Vec::new() };
+        let answer = Answer { text: undone + &text, resources: resources(request, &outcomes), notes: Vec::new() };
         let cancelled = cx.cancel.is_cancelled();
         Ok(Run { plan: blueprint.plan, outcomes, answer, conversation: false, not_done, cancelled })
     }

@@ -192,9 +192,7 @@ pub(crate) fn media_error(error: &MediaError) -> TaskError {
     };
     let task_error = TaskError::new(code, shorten(&error.to_string(), 400));
     match code {
-        ErrorCode::NotFound => {
-            task_error.hint("name a file of the working folder in the request, or give it with --file")
-        }
+        ErrorCode::NotFound => task_error.hint("name a file in the request, or attach one"),
         _ => task_error,
     }
 }

@@ -115,9 +115,9 @@ impl Worker for Native {
 fn required<'a>(job: &'a Job, name: &str) -> Result<&'a str, TaskError> {
     job.arg(name).ok_or_else(|| {
         let (kind, hint) = match name {
-            "image" => ("picture", "name a file in the request or give it with `--file`"),
-            "audio" => ("sound", "name a file in the request or give it with `--file`"),
-            _ => ("text", "put the text into the request, or name a file or give it with `--file`"),
+            "image" => ("picture", "name a file in the request, or attach one"),
+            "audio" => ("sound", "name a file in the request, or attach one"),
+            _ => ("text", "put the text into the request, or name or attach a file"),
         };
         TaskError::new(ErrorCode::MissingArgument, format!("no {kind} was given to work on")).hint(hint)
     })

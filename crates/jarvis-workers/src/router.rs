@@ -75,7 +75,7 @@ fn hint(host: Host) -> &'static str {
         Host::Native => "Choose another model; this build has no native models",
         Host::Local => "Start a model server and set `local_inference_endpoint` to its address",
         Host::Huggingface => "Set HUGGINGFACE_ACCESS_TOKEN, and an inference mode other than `local`",
-        Host::Llm => "Configure a language model with `--llm`, and a media endpoint for pictures and sound",
+        Host::Llm => "Configure a chat model (`llm.model`), and a media endpoint for pictures and sound",
         Host::Tool => "Add the tool to `tools` or `mcp_servers` in the configuration",
         Host::Api => {
             "Models of a catalogue service are called by whoever executes the plan; choose another model to run it here"

@@ -10,6 +10,7 @@ use jarvis_plan::{Approval, RunId};
 use tokio::sync::Mutex;
 
 use crate::printer::harmless;
+use crate::progress::without_bars;
 
 /// Flags that allow calls beforehand.
 #[derive(Debug, Clone, Default, Args)]
@@ -43,7 +44,7 @@ impl Approver for Terminal {
         let question = question(asked);
         let answered = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            answer(&question, &mut std::io::stdin().lock(), &mut std::io::stderr().lock())
+            without_bars(|| answer(&question, &mut std::io::stdin().lock(), &mut std::io::stderr().lock()))
         });
         answered.await.unwrap_or_else(|_| refused("the question could not be asked"))
     }

@@ -209,7 +209,7 @@ pub(crate) struct RunArgs {
     /// A picture, sound, video or text the request is about; may be repeated
     #[arg(short, long = "file", value_name = "PATH")]
     pub(crate) files: Vec<PathBuf>,
-    /// Also copy the files that were made into this folder
+    /// Put the files that are made into this folder instead of the one that the configuration names
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON document instead of the answer
@@ -236,6 +236,9 @@ pub(crate) struct ChatArgs {
     /// The pipeline that carries the requests out
     #[arg(long, value_name = "NAME", value_parser = pipelines(), default_value = jarvis_hugginggpt::NAME)]
     pub(crate) pipeline: String,
+    /// Put the files that are made into this folder instead of the one that the configuration names
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
     /// Answer this one request and end
     #[arg(long, value_name = "TEXT")]
     pub(crate) once: Option<String>,
@@ -366,6 +369,14 @@ pub(crate) enum RunsCommand {
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Open the files that a run made, or say where they are
+    Open {
+        /// The run's id, or the start of it; without one, the latest run that made files
+        id: Option<String>,
+        /// Only say where they are
+        #[arg(long)]
+        print: bool,
     },
     /// Show one run: request, plan, choices, outcomes, answer
     Show {

@@ -17,12 +17,9 @@ mod serve;
 pub(crate) mod taskbench;
 pub(crate) mod tools;
 
-use std::fs::OpenOptions;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
-
-use jarvis_plan::Answer;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
@@ -98,45 +95,4 @@ fn request_text(typed: &str) -> Result<String, Failure> {
         return Err(Failure::usage("the request is empty").hint("say what you want: jarvis run \"…\" --file photo.jpg"));
     }
     Ok(text)
-}
-
-/// Makes the folder for copies, before any work is done for it.
-fn make_out(folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Failure::usage(format!("`{}` cannot be a folder: {error}", folder.display()))
-            .hint("name another folder with --out")
-    })
-}
-
-/// Copies the files of an answer into a folder under the names that a person would give them, and tells where each is now. No
-/// file that is there is written over: a number is added to the name.
-fn copy_out(
-    answer: &Answer,
-    names: &[(String, String)],
-    folder: &Path,
-    disk: impl Fn(&str) -> Option<PathBuf>,
-) -> Result<Vec<(PathBuf, PathBuf)>, Failure> {
-    let failed = |error| Failure::work(format!("cannot write to `{}`: {error}", folder.display()));
-    let mut copied = Vec::new();
-    for resource in &answer.resources {
-        let Some(path) = disk(&resource.url) else { continue };
-        let own = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let name = names.iter().find(|(url, _)| *url == resource.url).map(|(_, name)| name.clone());
-        let Some(name) = name.or(own) else { continue };
-        let (stem, ending) = name.rsplit_once('.').unwrap_or((&name, ""));
-        let numbered = (2..).map(|number| format!("{stem}-{number}.{ending}"));
-        for name in std::iter::once(name.clone()).chain(numbered) {
-            let to = folder.join(name);
-            match OpenOptions::new().write(true).create_new(true).open(&to) {
-                Ok(_) => {
-                    std::fs::copy(&path, &to).map_err(failed)?;
-                    copied.push((path, to));
-                    break;
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(error)),
-            }
-        }
-    }
-    Ok(copied)
 }

@@ -1,7 +1,8 @@
 //! Input files: those given with `--file`, and those that the request names in the working folder.
 //!
 //! A picture or sound is copied under the public root and the request then speaks of its display path; a text becomes
-//! an attachment. Paths in the request are followed inside the working folder only; `--file` may name any file.
+//! an attachment. Paths in the request are followed inside the working folder, and to the files that earlier runs made; `--file`
+//! may name any file.
 
 use std::io::Read;
 use std::ops::Range;
@@ -14,17 +15,46 @@ use jarvis_workers::{AttachError, attach};
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::results::Results;
+use crate::wiring::App;
+
+/// Where files come from and go to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Intake<'a> {
+    media: &'a Media,
+    /// The files that earlier runs made.
+    results: Option<&'a Results>,
+    /// The largest file that is taken.
+    max_bytes: u64,
+}
+
+impl<'a> Intake<'a> {
+    pub(crate) fn of(app: &'a App) -> Intake<'a> {
+        Intake { media: &app.media, results: app.results.as_deref(), max_bytes: app.config.limits.max_input_bytes }
+    }
+
+    /// The file of an earlier run that is called so, by its name alone or by its whole path.
+    fn made_before(self, name: &str) -> Option<PathBuf> {
+        self.results.and_then(|results| results.find(name))
+    }
+
+    /// Takes in the file that a person calls `name`.
+    fn take(self, path: &Path, name: &str) -> Result<Resource, Failure> {
+        let resource = take(path, name, self.media, self.max_bytes)?;
+        if let (Some(results), Source::Public(display)) = (self.results, &resource.source) {
+            results.know(display, path);
+        }
+        Ok(resource)
+    }
+}
 
 /// Makes the request from its text and files; also says which files it names were not read.
-pub(crate) fn request(
-    text: &str,
-    files: &[PathBuf],
-    media: &Media,
-    max_bytes: u64,
-) -> Result<(Request, Vec<String>), Failure> {
+pub(crate) fn request(text: &str, files: &[PathBuf], intake: Intake<'_>) -> Result<(Request, Vec<String>), Failure> {
     let mut attachments = Vec::new();
     for path in files {
-        attachments.push(take(path, &path.display().to_string(), media, max_bytes)?);
+        let name = path.display().to_string();
+        let before = if path.exists() { None } else { intake.made_before(&name) };
+        attachments.push(intake.take(before.as_ref().unwrap_or(path), &name)?);
     }
     let mut warnings = Vec::new();
     // Display paths that take the place of what the person typed, in the order of the text.
@@ -37,20 +67,23 @@ pub(crate) fn request(
         let at = match (files.iter().position(is_given), attachments.iter().position(named), found) {
             (Some(at), _, _) | (None, Some(at), _) => at,
             (None, None, Found::Here) => {
-                attachments.push(take(typed, name, media, max_bytes)?);
+                attachments.push(intake.take(typed, name)?);
                 attachments.len() - 1
             }
-            (None, None, Found::Nowhere) => {
-                warnings.push(format!(
-                    "there is no file `{name}` in the working folder; a file elsewhere is given with --file"
-                ));
-                continue;
-            }
-            (None, None, Found::Outside) => {
-                warnings.push(format!(
-                    "`{name}` is outside the working folder and is not read; give it with --file if it is meant"
-                ));
-                continue;
+            (None, None, Found::Nowhere | Found::Outside) => {
+                let Some(path) = intake.made_before(name) else {
+                    warnings.push(match found {
+                        Found::Outside => format!(
+                            "`{name}` is outside the working folder and is not read; give it with --file if it is meant"
+                        ),
+                        Found::Here | Found::Nowhere => format!(
+                            "there is no file `{name}` in the working folder; a file elsewhere is given with --file"
+                        ),
+                    });
+                    continue;
+                };
+                attachments.push(intake.take(&path, name)?);
+                attachments.len() - 1
             }
         };
         let Some(resource) = attachments.get_mut(at) else { continue };
@@ -75,14 +108,9 @@ pub(crate) fn request(
 
 /// Puts the files that a plan's arguments name in their place: those of the request by their names, and those of the
 /// working folder. Returns the request with the texts among them.
-pub(crate) fn plan(
-    plan: &mut Executable,
-    mut request: Request,
-    media: &Media,
-    max_bytes: u64,
-) -> Result<Request, Failure> {
+pub(crate) fn plan(plan: &mut Executable, mut request: Request, intake: Intake<'_>) -> Result<Request, Failure> {
     let mut fault = None;
-    plan.plan.set_values(|_, _, arg| match attached(arg, &mut request, media, max_bytes) {
+    plan.plan.set_values(|_, _, arg| match attached(arg, &mut request, intake) {
         Ok(display) => display.map(Value::from),
         Err(failure) => {
             fault.get_or_insert(failure);
@@ -96,7 +124,7 @@ pub(crate) fn plan(
 }
 
 /// The display path of the medium that an argument names by file name. Texts are attached under the name that was written.
-fn attached(arg: &Arg, request: &mut Request, media: &Media, max_bytes: u64) -> Result<Option<String>, Failure> {
+fn attached(arg: &Arg, request: &mut Request, intake: Intake<'_>) -> Result<Option<String>, Failure> {
     let Some(typed) = arg.as_literal() else { return Ok(None) };
     let typed = typed.trim();
     if Kind::of_name(typed).is_none() || typed.starts_with('/') || typed.contains("://") {
@@ -110,9 +138,9 @@ fn attached(arg: &Arg, request: &mut Request, media: &Media, max_bytes: u64) -> 
     };
     let resource = match request.attachments.iter().position(is_given) {
         Some(at) => request.attachments.get_mut(at).expect("a position is an index"),
-        None if name != typed && media.disk_path(typed).is_ok_and(|path| path.is_file()) => return Ok(None),
+        None if name != typed && intake.media.disk_path(typed).is_ok_and(|path| path.is_file()) => return Ok(None),
         None if is_here(name) => {
-            request.attachments.push(take(Path::new(name), name, media, max_bytes)?);
+            request.attachments.push(intake.take(Path::new(name), name)?);
             request.attachments.last_mut().expect("it was just added")
         }
         None => return Ok(None),

@@ -14,6 +14,7 @@ mod hint;
 mod ingest;
 mod printer;
 mod progress;
+mod results;
 mod session;
 mod wiring;
 

@@ -1,12 +1,26 @@
 //! A run as it happens, on stderr: bars on a terminal, plain lines elsewhere, nothing when quiet.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use jarvis_plan::{EventKind, Level, Outcome, Status, TaskId};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use jarvis_plan::{EventKind, Level, Outcome, Status, TaskError, TaskId};
 
 use crate::printer::{Printer, Verbosity, harmless, one_line};
+
+/// The bars of this process's terminal.
+static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
+
+/// Does something at the terminal while no bars are drawn over it.
+pub(crate) fn without_bars<T>(work: impl FnOnce() -> T) -> T {
+    // A terminal that cannot be cleared shows the last bars above the question.
+    let _ = BARS.clear();
+    BARS.set_draw_target(ProgressDrawTarget::hidden());
+    let done = work();
+    BARS.set_draw_target(ProgressDrawTarget::stderr());
+    done
+}
 
 pub(crate) struct Progress {
     printer: Printer,
@@ -15,12 +29,15 @@ pub(crate) struct Progress {
     waiting: Option<ProgressBar>,
     /// Whether an agent thinks in rounds, which are shown; the tasks that come of them need no lines of their own.
     rounds: bool,
+    /// Why tasks failed, as far as it was told.
+    told: HashSet<String>,
 }
 
 impl Progress {
     pub(crate) fn new(printer: Printer) -> Progress {
-        let bars = printer.draws().then(MultiProgress::new);
-        Progress { printer, bars, running: HashMap::new(), waiting: None, rounds: false }
+        let bars = printer.draws().then(|| BARS.clone());
+        let (running, told) = (HashMap::new(), HashSet::new());
+        Progress { printer, bars, running, waiting: None, rounds: false, told }
     }
 
     pub(crate) fn show(&mut self, event: &EventKind) {
@@ -73,7 +90,8 @@ impl Progress {
             EventKind::TaskStarted { id, task, model } => self.start(*id, task, model),
             EventKind::TaskAttempt { id, attempt } => {
                 if let Some(error) = &attempt.error {
-                    self.line(&format!("{}. {} failed: {error}", id.0 + 1, attempt.candidate.id));
+                    let why = self.why(error);
+                    self.line(&format!("{}. {} failed{why}", id.0 + 1, attempt.candidate.id));
                 }
             }
             EventKind::TaskFinished { outcome } => self.finish(outcome),
@@ -138,7 +156,7 @@ impl Progress {
         }
         let number = outcome.id.0 + 1;
         let model = outcome.performer().map(|performer| format!(" with {}", performer.id)).unwrap_or_default();
-        let why = outcome.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
+        let why = outcome.error.as_ref().map(|error| self.why(error)).unwrap_or_default();
         let line = match outcome.status {
             Status::Succeeded => format!("{number}. {} done{model} in {} ms", outcome.task, outcome.ms),
             Status::Failed => format!("{number}. {} failed{why}", outcome.task),
@@ -155,8 +173,17 @@ impl Progress {
         }
     }
 
+    /// A reason that was told before is not told again.
+    fn why(&mut self, error: &TaskError) -> String {
+        let why = error.to_string();
+        match self.told.insert(why.clone()) {
+            true => format!(": {why}"),
+            false => ", as told above".to_owned(),
+        }
+    }
+
     fn line(&self, text: &str) {
-        match &self.bars {
+        match self.bars.as_ref().filter(|bars| !bars.is_hidden()) {
             Some(bars) => {
                 let _ = bars.println(harmless(text));
             }

@@ -24,6 +24,7 @@ use jarvis_chat::{ChatModel, OpenAi};
 use jarvis_engine::{Gate, Limits as EngineLimits};
 use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
 use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Settings};
+use jarvis_pipeline::Shelf;
 use jarvis_pipeline::approval::{Approve, Approver, Gatekeeper, Rules};
 use jarvis_plan::Limits as PlanLimits;
 use jarvis_react::Agent;
@@ -37,6 +38,7 @@ use crate::cli::Global;
 use crate::config::{self, Config, LastResort, Loaded};
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::results::Results;
 
 pub(crate) use chat::{Special, build_special, discovery, embeddings_config, may_ask};
 #[cfg(feature = "serve")]
@@ -53,6 +55,8 @@ pub(crate) const ROUTER: &str = "https://router.huggingface.co/hf-inference/mode
 pub(crate) struct App {
     pub(crate) config: Config,
     pub(crate) media: Arc<Media>,
+    /// Where a person at this machine finds the files that are made.
+    pub(crate) results: Option<Arc<Results>>,
     /// The journal; `None` when it could not be opened, which is a warning.
     pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) pipeline: Arc<HuggingGpt>,
@@ -68,22 +72,23 @@ pub(crate) struct App {
 impl App {
     /// Builds everything from flags, environment and file, for a person at this machine.
     pub(crate) async fn build(global: &Global, printer: Printer) -> Result<App, Failure> {
-        App::build_allowing(&ApprovalArgs::default(), global, printer).await
+        App::build_allowing(&ApprovalArgs::default(), None, global, printer).await
     }
 
-    /// The same with what a command allows beforehand.
+    /// The same with what a command allows beforehand, and the folder for the files that are made, if it names one.
     pub(crate) async fn build_allowing(
         approval: &ApprovalArgs,
+        out: Option<&Path>,
         global: &Global,
         printer: Printer,
     ) -> Result<App, Failure> {
-        App::build_naming(Naming::Disk, approval, approval::at_this_machine(), global, printer).await
+        let reader = Reader::Here { out: out.map(Path::to_path_buf) };
+        App::build_for(reader, approval, approval::at_this_machine(), global, printer).await
     }
 
-    /// Builds everything from flags, environment and file; template answers name files this way, and this one is asked for
-    /// leave.
-    pub(crate) async fn build_naming(
-        naming: Naming,
+    /// Builds everything from flags, environment and file; answers are for this reader, and this one is asked for leave.
+    pub(crate) async fn build_for(
+        reader: Reader,
         approval: &ApprovalArgs,
         approver: Arc<dyn Approver>,
         global: &Global,
@@ -116,14 +121,36 @@ impl App {
         let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
         let gate = gate(&config, approval, approver, &tools)?;
         let agent = agent::build(&config, &tools, &media, model.clone(), Arc::clone(&gate))?;
-        let base = Base { config, media, logs, prompts, catalogue, naming, tools, gate: Arc::clone(&gate) };
+        let results = match reader {
+            Reader::Here { out } => {
+                let whole = |folder: PathBuf| std::path::absolute(&folder).unwrap_or(folder);
+                let usual = whole(config.output.dir.clone().unwrap_or(folders.results));
+                let folder = out.map_or_else(|| usual.clone(), whole);
+                Some(Arc::new(Results::new(Arc::clone(&media), folder, usual)))
+            }
+            Reader::Wire => None,
+        };
+        let shelf = results.clone().map(|results| results as Arc<dyn Shelf>);
+        let gate_of_runs = Arc::clone(&gate);
+        let base = Base { config, media, logs, prompts, catalogue, shelf, tools, gate: gate_of_runs };
         let (pipeline, addresses) = base.pipeline(model)?;
         let pipeline = Arc::new(pipeline);
         let inputs = experts::inputs(&base.config, &base.media)?;
-        let contexts = Contexts::new(&base.tools.registry, inputs, &pipeline.settings, gate);
+        let contexts = Contexts::new(&base.tools.registry, inputs, &pipeline.settings, gate, base.shelf.clone());
         let endpoint = chat.and_then(|chat| chat.endpoint);
         let (config, media) = (base.config.clone(), Arc::clone(&base.media));
-        Ok(App { config, media, journal, pipeline, agent, contexts, endpoint, addresses, base: Arc::new(base) })
+        Ok(App {
+            config,
+            media,
+            results,
+            journal,
+            pipeline,
+            agent,
+            contexts,
+            endpoint,
+            addresses,
+            base: Arc::new(base),
+        })
     }
 
     #[cfg(feature = "serve")]
@@ -151,12 +178,13 @@ impl App {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Naming {
-    /// By their place on disk, for a person at this machine.
-    Disk,
-    /// By their display path, for callers over a wire.
-    Display,
+/// Who reads the answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A person or program at this machine, which finds files on its disk: in this folder, or where the configuration says.
+    Here { out: Option<PathBuf> },
+    /// Callers over a wire, which find files by their display paths.
+    Wire,
 }
 
 pub(crate) struct Base {
@@ -165,7 +193,7 @@ pub(crate) struct Base {
     logs: Option<Arc<RequestLogs>>,
     prompts: Arc<Prompts>,
     catalogue: Catalogue,
-    naming: Naming,
+    shelf: Option<Arc<dyn Shelf>>,
     tools: Tools,
     gate: Arc<dyn Gate>,
 }
@@ -181,16 +209,12 @@ impl Base {
             &self.prompts,
             &self.tools,
         )?;
-        let (shown, naming) = (Arc::clone(&self.media), self.naming);
         let media = Arc::clone(&self.media);
         let pipeline = HuggingGpt {
             logs: self.logs.clone(),
             gate: Arc::clone(&self.gate),
             exists: Arc::new(move |path| media.open_file(path).is_ok()),
-            show: Arc::new(move |url: &str| match naming {
-                Naming::Disk => shown.disk_path(url).map_or_else(|_| url.to_owned(), |path| path.display().to_string()),
-                Naming::Display => url.to_owned(),
-            }),
+            shelf: self.shelf.clone(),
             settings: settings(&self.config),
             ..HuggingGpt::new(chat, experts.sources, experts.worker, Arc::clone(&self.prompts))
         };
@@ -201,6 +225,8 @@ impl Base {
 #[derive(Debug)]
 pub(crate) struct Folders {
     pub(crate) public: PathBuf,
+    /// Where a person finds the files that are made, unless another folder is named.
+    pub(crate) results: PathBuf,
     pub(crate) journal: PathBuf,
     pub(crate) logs: PathBuf,
     pub(crate) plans: PathBuf,
@@ -219,6 +245,7 @@ impl Folders {
         };
         Ok(Folders {
             public: config.public_dir.clone().unwrap_or_else(|| data.join("public")),
+            results: data.join("results"),
             journal: data.join("runs.db"),
             logs: data.join("logs"),
             plans: config.decisions.plan_dir.clone().unwrap_or_else(|| data.join("execution_configs")),

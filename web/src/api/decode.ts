@@ -138,7 +138,7 @@ export function plannedTask(v: unknown): PlannedTask {
 
 const resource = (v: unknown): AnswerResource => {
   const o = record(v);
-  return { kind: kindOf(o.kind), url: str(o.url), from: num(o.from, -1) };
+  return { kind: kindOf(o.kind), url: str(o.url), from: num(o.from, -1), name: str(o.name) };
 };
 
 const usage = (v: unknown): Usage => {

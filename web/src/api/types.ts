@@ -81,6 +81,8 @@ export interface AnswerResource {
   kind: Kind;
   url: string;
   from: number;
+  /** What a person would call the file. */
+  name: string;
 }
 
 /** A call that changes something and waits until somebody allows it. */

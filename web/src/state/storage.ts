@@ -190,6 +190,7 @@ export function exchangeOf(v: unknown): Exchange | null {
       kind: decode.kindOf(record(x).kind),
       url: str(record(x).url),
       from: num(record(x).from, -1),
+      name: str(record(x).name),
     })),
     error: decode.taskError(r.error),
     ok: r.ok === true,

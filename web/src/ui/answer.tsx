@@ -84,7 +84,7 @@ function Gallery({ run }: { run: RunView }) {
   return (
     <div class={`gallery gallery-${items.length > 4 ? "many" : items.length}`}>
       {items.map((r) => (
-        <Media key={r.url} url={r.url} caption={caption(r.from)} />
+        <Media key={r.url} url={r.url} caption={caption(r.from)} name={r.name} />
       ))}
     </div>
   );

@@ -28,6 +28,7 @@ export function Named({
   for (const task of run.tasks)
     for (const o of outputs(task.inference))
       if (o.type === "media") names.set(o.url, `${task.id + 1}. ${label(taskName(task.task), 60)}`);
+  for (const r of run.resources) if (r.name) names.set(r.url, label(r.name, 60));
   for (const a of attachments) if (a.path && a.name) names.set(a.path, label(baseName(a.name), 60));
   return <FileNames.Provider value={names}>{children}</FileNames.Provider>;
 }

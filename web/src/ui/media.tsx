@@ -6,9 +6,11 @@ import { baseName } from "../model/text";
 import { Dialog } from "./common";
 import { Icon } from "./icons";
 
-const shown = signal<{ url: string; caption: string } | null>(null);
+const shown = signal<{ url: string; caption: string; file: string } | null>(null);
 
-export function Media({ url, caption }: { url: string; caption: string }) {
+/** `name` is what a person would call the file. */
+export function Media({ url, caption, name }: { url: string; caption: string; name?: string }) {
+  const file = name || baseName(url);
   const gone = useSignal(false);
   const kind = mediaKind(url);
   if (!kind) return null;
@@ -24,7 +26,7 @@ export function Media({ url, caption }: { url: string; caption: string }) {
           type="button"
           class="media-open"
           aria-label={t("open_full", { name: caption })}
-          onClick={() => (shown.value = { url, caption })}
+          onClick={() => (shown.value = { url, caption, file })}
         >
           <img src={url} alt={caption} decoding="async" onError={fail} />
         </button>
@@ -36,7 +38,7 @@ export function Media({ url, caption }: { url: string; caption: string }) {
       <figcaption>
         <Icon name="clip" size={15} />
         <span>{caption}</span>
-        <a href={url} download={baseName(url)} aria-label={`${t("download")}: ${caption}`} title={t("download")}>
+        <a href={url} download={file} aria-label={`${t("download")}: ${caption}`} title={t("download")}>
           <Icon name="download" size={16} />
         </a>
       </figcaption>
@@ -53,7 +55,7 @@ export function Lightbox() {
     <Dialog label={at.caption} class="lightbox" onClose={close}>
       <div class="lightbox-bar">
         <span>{at.caption}</span>
-        <a class="quiet" href={at.url} download={baseName(at.url)}>
+        <a class="quiet" href={at.url} download={at.file}>
           <Icon name="download" size={16} /> {t("download")}
         </a>
         <button type="button" class="icon-button" aria-label={t("close")} onClick={close}>

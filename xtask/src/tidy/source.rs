@@ -32,6 +32,18 @@ pub(super) const FORBIDDEN: &[Forbidden] = &[
         except: &["xtask/src/tidy/"],
         rule: "no pointer to files outside the repository",
     },
+    Forbidden {
+        part: code,
+        words: &["--llm", "--file", "--base-url", "--yes", "--approve", "--timeout"],
+        except: &[
+            "xtask/",
+            "crates/jarvis/",
+            "crates/jarvis-easytool/",
+            "crates/jarvis-load/",
+            "crates/jarvis-taskbench/",
+        ],
+        rule: "what every door may show names no flag of the command line",
+    },
 ];
 
 pub(super) fn check(sources: &[Source]) -> Vec<Finding> {

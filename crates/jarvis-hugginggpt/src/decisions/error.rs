@@ -67,9 +67,7 @@ impl DecisionError {
             }
             DecisionError::NoTasks(error) => error.hint.clone(),
             DecisionError::Model { source, .. } => source.hint().map(str::to_owned),
-            DecisionError::NeedsModel(_) => {
-                Some("name one with --llm MODEL, or `llm.model` in the configuration".into())
-            }
+            DecisionError::NeedsModel(_) => Some("configure one (`llm.model`)".into()),
             DecisionError::Unreadable { .. } => {
                 Some("use a larger model, or allow asking again (`planning.reask`)".into())
             }

@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use jarvis_catalogue::Host;
 use jarvis_plan::{
-    Attempt, Candidate, ErrorCode, Kind, Note, Outcome, Plan, Request, Resource, Selection, Source, Status, TaskError,
-    TaskId,
+    AnswerResource, Attempt, Candidate, ErrorCode, Kind, Note, Outcome, Plan, Request, Resource, Selection, Source,
+    Status, TaskError, TaskId,
 };
 use serde_json::json;
 
@@ -58,7 +58,10 @@ fn told(request: &str) -> String {
         ),
         outcome(2, "image-to-text", "native/ocr", "/images/in.png", Err(broken)),
     ];
-    answer(&request, &Plan::default(), &outcomes, &|url: &str| format!("DISK{url}"))
+    let (url, name, path) =
+        ("/images/out.png".to_owned(), "cat-edges.png".to_owned(), Some("/home/ada/cat-edges.png".into()));
+    let made = AnswerResource { kind: Kind::Image, url, from: TaskId(0), name, path };
+    answer(&request, &Plan::default(), &outcomes, &[made])
 }
 
 #[test]
@@ -76,7 +79,7 @@ fn all_that_was_left_out_is_told_and_what_was_mended_is_not() {
     let mut plan = Plan::default();
     notes.into_iter().for_each(|note: Note| plan.note(note));
     let done = outcome(0, "translation", "native/x", "x", Ok(json!({"generated text": "hallo"})));
-    let told = answer(&Request::new("say hello"), &plan, &[done], &str::to_owned);
+    let told = answer(&Request::new("say hello"), &plan, &[done], &[]);
     let (notes, _) = told.split_once("Translation").unwrap_or_else(|| panic!("{told}"));
     insta::assert_snapshot!(notes);
 }

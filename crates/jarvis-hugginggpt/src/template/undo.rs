@@ -3,20 +3,27 @@
 use jarvis_plan::{Answer, AnswerResource, Language, Note, Plan, Request, TaskId};
 use jarvis_planner::Undone;
 
-use super::ShowPath;
+use super::shown;
 
-/// What to say, and an empty plan that holds what could not be undone.
-pub(crate) fn answer(request: &Request, undone: &Undone, show: ShowPath<'_>) -> (Answer, Plan) {
+/// The file that there was before, called as its display path is.
+pub(crate) fn resource(undone: &Undone) -> Option<AnswerResource> {
+    let Undone::To(kind, url) = undone else { return None };
+    let name = url.rsplit('/').next().unwrap_or(url).to_owned();
+    Some(AnswerResource { kind: *kind, url: url.clone(), from: TaskId(0), name, path: None })
+}
+
+/// What to say, and an empty plan that holds what could not be undone. `resources` is [`resource`], where it is now.
+pub(crate) fn answer(request: &Request, undone: &Undone, resources: Vec<AnswerResource>) -> (Answer, Plan) {
     let language = Language::of(&request.text);
     match undone {
-        Undone::To(kind, url) => {
+        Undone::To(_, url) => {
             let before = language.pick(
                 "Undone. This is the one before; the later one is kept too:",
                 "Отменено. Вот предыдущий вариант; последний тоже сохранён:",
                 "已撤销。这是之前的版本，后来的也保留着：",
             );
-            let resources = vec![AnswerResource { kind: *kind, url: url.clone(), from: TaskId(0) }];
-            (Answer { text: format!("{before}\n   {}", show(url)), resources, notes: Vec::new() }, Plan::default())
+            let text = format!("{before}\n   {}", shown(url, &resources));
+            (Answer { text, resources, notes: Vec::new() }, Plan::default())
         }
         Undone::Nothing => {
             let text = language.pick(

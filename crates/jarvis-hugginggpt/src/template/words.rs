@@ -27,7 +27,7 @@ impl Words {
 static ENGLISH: Words = Words {
     nothing: "I found nothing in this request that I can do without a language model. I can, for example, find the edges of a \
               picture, change or describe one, summarise a text, tell its mood or its names, and read it aloud. Name the \
-              file and what to do with it, or set a model with --llm.",
+              file and what to do with it, or configure a chat model (`llm.model`).",
     summary: |done, all| match (done, all) {
         (0, 1) => "This could not be done.".into(),
         (0, _) => "None of the tasks could be done.".into(),
@@ -46,7 +46,7 @@ static ENGLISH: Words = Words {
 static RUSSIAN: Words = Words {
     nothing: "В этом запросе не нашлось ничего, что можно сделать без языковой модели. Можно, например, найти контуры на \
               картинке, изменить или описать её, кратко пересказать текст, определить его тональность и имена в нём, \
-              прочитать его вслух. Назовите файл и что с ним сделать или укажите модель: --llm.",
+              прочитать его вслух. Назовите файл и что с ним сделать или настройте языковую модель (`llm.model`).",
     summary: |done, all| match (done, all) {
         (0, 1) => "Это сделать не удалось.".into(),
         (0, _) => "Ни одну из задач выполнить не удалось.".into(),
@@ -64,7 +64,7 @@ static RUSSIAN: Words = Words {
 
 static CHINESE: Words = Words {
     nothing: "在没有语言模型的情况下，这个请求里没有我能做的事。我可以提取图片的边缘、修改或描述图片、概括文本、判断文本的情感、\
-              找出其中的人名，以及朗读文本。请写明文件和要做的事，或用 --llm 指定模型。",
+              找出其中的人名，以及朗读文本。请写明文件和要做的事，或配置语言模型（`llm.model`）。",
     summary: |done, all| match (done, all) {
         (0, 1) => "这件事没有做成。".into(),
         (0, _) => "所有任务都没有完成。".into(),

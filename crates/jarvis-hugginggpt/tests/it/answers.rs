@@ -1,8 +1,12 @@
 //! Stage 4: what the answer is made from, what is flagged, and what stands when the model is gone.
 
-use jarvis_plan::{EventKind, Request, Resource, Source};
+use std::sync::Arc;
+
+use jarvis_pipeline::Shelf;
+use jarvis_plan::{AnswerResource, EventKind, Request, Resource, Source};
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use crate::fixture::{Does, with_chat};
 
@@ -21,6 +25,37 @@ async fn paths_that_nobody_made_are_flagged() {
         fixture(Reply::text("See /images/made.png from /images/a.jpg, and also /images/dream.png.")).build().await;
     let run = fixture.run("change /images/a.jpg").await.run.expect("an answer");
     assert_eq!(run.answer.notes, ["the answer names `/images/dream.png`, which no task made"]);
+}
+
+/// Puts files nowhere, and says that they are on a desk.
+#[derive(Debug)]
+struct Desk;
+
+impl Shelf for Desk {
+    fn put(&self, resource: &mut AnswerResource) -> std::io::Result<()> {
+        resource.path = Some(format!("/home/ada/desk/{}", resource.name).into());
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_model_is_told_names_of_files_and_not_where_on_this_machine_they_are() {
+    let mut fixture = fixture(Reply::text("It is in a-edited.png.")).build().await;
+    Arc::get_mut(&mut fixture.pipeline).expect("the only owner").shelf = Some(Arc::new(Desk));
+    let photo = Resource {
+        kind: jarvis_plan::Kind::Image,
+        source: Source::Public("/images/a.jpg".into()),
+        name: Some("a.jpg".into()),
+    };
+    let request = Request { attachments: vec![photo], ..Request::new("change /images/a.jpg") };
+    let run = fixture.run_request(request, CancellationToken::new()).await.run.expect("an answer");
+    let [made] = run.answer.resources.as_slice() else { panic!("{:?}", run.answer.resources) };
+    assert_eq!((made.name.as_str(), made.url.as_str()), ("a-edited.png", "/images/made.png"));
+    assert_eq!(made.path.as_deref(), Some(std::path::Path::new("/home/ada/desk/a-edited.png")));
+    let prompt = fixture.prompt("response_results");
+    assert!(prompt.contains("a-edited.png") && !prompt.contains("made.png"), "{prompt}");
+    assert!(!prompt.contains("/home/ada"), "{prompt}");
+    assert_eq!(run.answer.notes, Vec::<String>::new());
 }
 
 #[tokio::test]

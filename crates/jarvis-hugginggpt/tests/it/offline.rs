@@ -40,7 +40,7 @@ async fn a_request_that_fits_nothing_says_what_can_be_done() {
     let fixture = offline().build().await;
     let run = fixture.run("hm").await.run.expect("an answer");
     assert!(run.outcomes.is_empty() && !run.ok());
-    assert!(run.answer.text.contains("--llm"), "{}", run.answer.text);
+    assert!(run.answer.text.contains("`llm.model`"), "{}", run.answer.text);
 }
 
 #[tokio::test]

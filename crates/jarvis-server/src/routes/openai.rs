@@ -161,6 +161,6 @@ impl Links {
     /// A link to a file, in Markdown, on a line of its own.
     fn link(&self, resource: &AnswerResource) -> String {
         let mark = if resource.kind == Kind::Image { "!" } else { "" };
-        format!("\n\n{mark}[{}]({}{})", resource.kind, self.base, resource.url)
+        format!("\n\n{mark}[{}]({}{})", resource.name, self.base, resource.url)
     }
 }

@@ -55,7 +55,11 @@ async fn a_streamed_reply_comes_in_pieces() {
         };
         assert_eq!(chunks[0]["choices"][0]["delta"]["role"], "assistant");
         assert_eq!(text("content"), "Here you are.", "{more}");
-        assert_eq!(text("reasoning_content").contains("Plan: text-classification."), progress, "{more}");
+        assert_eq!(
+            text("reasoning_content").contains("Plan: 1. text-classification.\nTask 1 (text-classification)"),
+            progress,
+            "{more}"
+        );
         let last = chunks.last().expect("a chunk");
         let finish = if usage { chunks[chunks.len() - 2] } else { last };
         assert_eq!(finish["choices"][0]["finish_reason"], "stop");

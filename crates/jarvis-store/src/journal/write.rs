@@ -48,7 +48,7 @@ impl Row {
         }
         let event = &*capped(event);
         let change = match &event.kind {
-            EventKind::RunStarted { request, .. } => Change::Started { request: request.text.clone() },
+            EventKind::RunStarted { request, .. } => Change::Started { request: request.typed() },
             EventKind::Plan { plan } => Change::Planned { tasks: plan.tasks().len() as i64 },
             EventKind::TaskFinished { outcome } => Change::Finished { ok: outcome.succeeded() },
             EventKind::Done { ok, ms, .. } => {

@@ -147,7 +147,7 @@ pub(super) async fn join(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
     }
     if files.len() < 2 {
         return Err(TaskError::new(ErrorCode::MissingArgument, "joining needs two sounds at least")
-            .hint("name the files in the request or give each with `--file`"));
+            .hint("name the files in the request, or attach them"));
     }
     let asked = Instruction { ops: Vec::new(), ..Instruction::read(&job.request.text) };
     let work = move |cancel: &Cancel| {

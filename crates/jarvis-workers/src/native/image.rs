@@ -24,7 +24,7 @@ use super::programs::Program;
 use super::{Cancel, Native, required};
 use jarvis_plan::Language;
 
-const VISION_HINT: &str = "a vision model can: set `--llm` to one, or configure Hugging Face";
+const VISION_HINT: &str = "a vision model can: configure one (`llm.model`), or Hugging Face";
 
 /// Overlays of more pixels are stored as JPEG.
 const OVERLAY_WITHOUT_LOSS: u64 = 4_000_000;
@@ -140,7 +140,7 @@ pub(super) async fn collage(native: &Native, job: &Job) -> Result<TaskOutput, Ta
     }
     if files.len() < 2 {
         return Err(TaskError::new(ErrorCode::MissingArgument, "a collage needs two pictures at least")
-            .hint("name the files in the request or give each with `--file`"));
+            .hint("name the files in the request, or attach them"));
     }
     let layout = instruction::layout(asked, files.len());
     let max_pixels = native.inputs.limits().max_pixels;

@@ -33,7 +33,7 @@ async fn what_is_missing_is_named_in_plain_words() {
     ] {
         let error = native.output(&job(id, "x", &[])).await.unwrap_err();
         assert_eq!(error.message, message, "{id}");
-        assert!(error.hint.is_some_and(|hint| hint.contains("--file")), "{id}");
+        assert!(error.hint.is_some_and(|hint| hint.contains("attach")), "{id}");
     }
 }
 

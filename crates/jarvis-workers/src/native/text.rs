@@ -116,7 +116,7 @@ fn vader(input: &Input) -> Result<TaskOutput, TaskError> {
     if requests::wants_other_kind(&requests::plain(&input.request, text)) {
         let message = "only the mood of a text is told here, and the request asks for another kind";
         return Err(TaskError::new(ErrorCode::CannotDo, message)
-            .hint("configure a model with --llm, or ask whether the text is positive or negative"));
+            .hint("configure a chat model (`llm.model`), or ask whether the text is positive or negative"));
     }
     let mood = sentiment::classify(text)?;
     let rows = mood.rows.iter().map(|(label, score)| json!({"label": label, "score": rounded(*score)}));
@@ -211,7 +211,7 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
         return match language::certain(context).and_then(|code| language::name(code, known)) {
             Some(name) => Ok(TaskOutput(json!({"answer": name, "score": 1.0}))),
             None => Err(TaskError::new(ErrorCode::CannotDo, "the language of the text is not recognised here")
-                .hint("configure a model with --llm")),
+                .hint("configure a chat model (`llm.model`)")),
         };
     }
     if let Some(told) = told(question, context) {
@@ -223,13 +223,13 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
     }
     if passage::is_table(context) {
         let message = "the text is a table, and only sentences are quoted here; its rows are not reckoned with";
-        return Err(TaskError::new(ErrorCode::CannotDo, message).hint(
-            "`jarvis ask` reckons with columns of a table: `jarvis ask \"what is the sum of units\" --file sales.csv`",
-        ));
+        return Err(
+            TaskError::new(ErrorCode::CannotDo, message).hint("`jarvis ask` reckons with the columns of a table")
+        );
     }
     let answer = quote(question, context).ok_or_else(|| {
         TaskError::new(ErrorCode::CannotDo, "the passage has no word in common with the question")
-            .hint("ask in the passage's language and words, or configure a model with --llm")
+            .hint("ask in the passage's language and words, or configure a chat model (`llm.model`)")
     })?;
     let (start, end) = (chars_before(context, answer.range.start), chars_before(context, answer.range.end));
     let words = context.get(answer.range).expect("a quote lies in its passage");

@@ -163,7 +163,7 @@ async fn here(
     global: &Global,
     printer: Printer,
 ) -> Result<Answered, Failure> {
-    let app = App::build_allowing(&args.approval, global, printer).await?;
+    let app = App::build_allowing(&args.approval, None, global, printer).await?;
     let most = app.config.limits.max_input_bytes;
     if bytes.len() as u64 > most {
         let words =

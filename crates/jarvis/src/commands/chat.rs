@@ -8,19 +8,23 @@ use jarvis_pipeline::Pipeline;
 use jarvis_plan::{Resource, Source, Turn};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-use super::run::{document, show};
+use super::run::{all_put, document, show};
 use crate::cli::{ChatArgs, Global};
 use crate::failure::Failure;
 use crate::hint::Hint;
-use crate::ingest;
+use crate::ingest::{self, Intake};
 use crate::printer::Printer;
+use crate::results::make_folder;
 use crate::session::{self, Live, Work};
 use crate::wiring::App;
 
 const GREETING: &str = "Tell me what you need; name files by their path. `exit` ends.";
 
 pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let app = App::build_allowing(&args.approval, global, printer).await?;
+    if let Some(folder) = &args.out {
+        make_folder(folder)?;
+    }
+    let app = App::build_allowing(&args.approval, args.out.as_deref(), global, printer).await?;
     let hint = Hint::look(&app.config, printer);
     let pipeline = app.pipeline_named(&args.pipeline)?;
     let mut files = args.files;
@@ -98,7 +102,7 @@ async fn turn(
     json: bool,
     printer: Printer,
 ) -> Result<bool, Failure> {
-    let (mut request, told) = ingest::request(text, files, &app.media, app.config.limits.max_input_bytes)?;
+    let (mut request, told) = ingest::request(text, files, Intake::of(app))?;
     told.iter().for_each(|told| printer.warning(told));
     request.history.clone_from(&memory.history);
     request.results.clone_from(&memory.results);
@@ -127,7 +131,7 @@ async fn turn(
         let document = document(app, planner, text, &finished);
         printer.out(&serde_json::to_string(&document).map_err(Failure::work)?);
     } else {
-        show(app, planner, &finished, &[], printer);
+        show(app, planner, &finished, printer);
     }
     // What a later request may refer to is in the history by its display path; the template answer names files on disk.
     let mut answer = finished.run.answer.text.clone();
@@ -135,9 +139,10 @@ async fn turn(
         answer = answer.replace(name, path);
     }
     for resource in &finished.run.answer.resources {
-        if let Ok(path) = app.media.disk_path(&resource.url) {
+        if let Some(path) = &resource.path {
             answer = answer.replace(&path.display().to_string(), &resource.url);
         }
+        answer = answer.replace(&resource.name, &resource.url);
         if !answer.contains(&resource.url) {
             answer.push_str(&format!("\n{}", resource.url));
         }
@@ -149,5 +154,6 @@ async fn turn(
     }
     memory.history.push(Turn::user(asked));
     memory.history.push(Turn::assistant(answer));
+    all_put(app, &finished)?;
     Ok(finished.run.ok())
 }

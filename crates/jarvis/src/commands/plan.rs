@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::request_text;
 use crate::cli::{Global, PlanArgs, PlanFormat};
 use crate::failure::Failure;
-use crate::ingest;
+use crate::ingest::{self, Intake};
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::session::cancel_on_interrupt;
@@ -32,7 +32,7 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
         return pipeline::decide(&args, &text, global, printer).await;
     }
     let app = App::build(global, printer).await?;
-    let (request, warnings) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
+    let (request, warnings) = ingest::request(&text, &args.files, Intake::of(&app))?;
     warnings.iter().for_each(|warning| printer.warning(warning));
     let decisions = app.decisions()?;
     if args.dry_run_prompts {

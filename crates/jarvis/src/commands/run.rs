@@ -1,18 +1,21 @@
 //! `jarvis run`: plans a request, runs the plan and prints the answer.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use jarvis_hugginggpt::decisions::{Executable, read_plan};
 use jarvis_hugginggpt::{About, RunDocument};
+use jarvis_pipeline::Run;
+use jarvis_plan::{ErrorCode, Outcome};
 use serde_json::Value;
 
-use super::{copy_out, make_out, read_input, request_text};
+use super::{read_input, request_text};
 use crate::cli::{Global, RunArgs};
 use crate::failure::Failure;
 use crate::hint::Hint;
-use crate::ingest;
+use crate::ingest::{self, Intake};
 use crate::printer::Printer;
+use crate::results::make_folder;
 use crate::session::{self, Finished, Live, Work};
 use crate::wiring::App;
 
@@ -31,19 +34,18 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
     let asked = args.request.as_deref().map(request_text).transpose()?;
     let given = args.plan.as_deref().map(plan_document).transpose()?;
     if let Some(folder) = &args.out {
-        make_out(folder)?;
+        make_folder(folder)?;
     }
-    let app = App::build_allowing(&args.approval, global, printer).await?;
+    let app = App::build_allowing(&args.approval, args.out.as_deref(), global, printer).await?;
     let hint = Hint::look(&app.config, printer);
     let pipeline = app.pipeline_named(&args.pipeline)?;
     let plan = given.map(|given| executable(&given, &app)).transpose()?;
     let of_plan = plan.as_ref().and_then(|plan| plan.request.clone());
     let text = asked.or(of_plan).unwrap_or_default();
-    let (request, warnings) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
-    let asked_for = request.clone();
+    let (request, warnings) = ingest::request(&text, &args.files, Intake::of(&app))?;
     let work = match plan {
         Some(mut plan) => {
-            let request = ingest::plan(&mut plan, request, &app.media, app.config.limits.max_input_bytes)?;
+            let request = ingest::plan(&mut plan, request, Intake::of(&app))?;
             Work::Plan(request, Box::new(plan))
         }
         None => {
@@ -59,27 +61,14 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
     } else {
         Live::Tokens
     };
-    let mut finished = session::run(&app, work, live, printer).await.inspect_err(|_| hint.tell(printer))?;
-    let copied = match &args.out {
-        Some(folder) => {
-            let names = jarvis_pipeline::names(&asked_for, &finished.run.outcomes);
-            copy_out(&finished.run.answer, &names, folder, |url| app.media.disk_path(url).ok())
-        }
-        None => Ok(Vec::new()),
-    };
-    // The answer names the copies, where there are any. It is printed even where a copy failed.
-    let places: &[_] = copied.as_deref().unwrap_or_default();
-    for (from, to) in places {
-        let text = &mut finished.run.answer.text;
-        *text = text.replace(&from.display().to_string(), &to.display().to_string());
-    }
+    let finished = session::run(&app, work, live, printer).await.inspect_err(|_| hint.tell(printer))?;
     if args.json {
         printer.json(&document(&app, planner, &text, &finished))?;
     } else if !args.events {
-        show(&app, planner, &finished, places, printer);
+        show(&app, planner, &finished, printer);
     }
     hint.tell(printer);
-    copied?;
+    all_put(&app, &finished)?;
     Ok(if finished.run.ok() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
@@ -118,8 +107,20 @@ pub(super) fn document(app: &App, planner: &str, text: &str, finished: &Finished
     RunDocument::new(&finished.run, about, |url| app.media.disk_path(url).ok())
 }
 
+/// Whether all files are where the person looks for them. The answer is printed even where they are not.
+pub(super) fn all_put(app: &App, finished: &Finished) -> Result<(), Failure> {
+    let (missing, results) = (finished.run.answer.resources.iter().any(|made| made.path.is_none()), &app.results);
+    match results.as_ref().filter(|_| missing) {
+        Some(results) => {
+            Err(Failure::work(format!("not all files could be put into `{}`", results.folder().display()))
+                .hint("name another folder with --out, or with the configuration key `output.dir`"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Prints the answer, the files it is about, and who planned and worked.
-pub(super) fn show(app: &App, planner: &str, finished: &Finished, copied: &[(PathBuf, PathBuf)], printer: Printer) {
+pub(super) fn show(app: &App, planner: &str, finished: &Finished, printer: Printer) {
     let answer = &finished.run.answer;
     if finished.streamed {
         printer.out("");
@@ -127,17 +128,23 @@ pub(super) fn show(app: &App, planner: &str, finished: &Finished, copied: &[(Pat
         printer.out(&answer.text);
     }
     for resource in &answer.resources {
-        let path = app.media.disk_path(&resource.url).ok();
-        let path =
-            path.map(|path| copied.iter().find(|(from, _)| *from == path).map_or(path.clone(), |(_, to)| to.clone()));
+        let path = resource.path.clone().or_else(|| app.media.disk_path(&resource.url).ok());
         let path = path.map(|path| path.display().to_string()).unwrap_or_default();
-        // The template names files on disk; a model names display paths, which a person cannot open.
+        // The template names files on disk; a model is told their names alone.
         if !answer.text.contains(&path) {
-            printer.out(&format!("{}: {path}", resource.url));
+            printer.out(&format!("{}: {path}", resource.name));
         }
     }
     printer.out(&footer(app, planner, finished));
     printer.note(&format!("run {} took {} ms", finished.run_id, finished.ms));
+}
+
+/// Whether something was asked for that nothing at hand can do.
+fn is_beyond(run: &Run) -> bool {
+    let beyond = |outcome: &Outcome| {
+        outcome.error.as_ref().is_some_and(|error| matches!(error.code, ErrorCode::NoModel | ErrorCode::CannotDo))
+    };
+    run.reason() == Some("no_plan") || run.outcomes.iter().any(beyond)
 }
 
 fn footer(app: &App, planner: &str, finished: &Finished) -> String {
@@ -148,6 +155,9 @@ fn footer(app: &App, planner: &str, finished: &Finished) -> String {
         }
     }
     let by = match planner {
+        "offline" if is_beyond(&finished.run) => {
+            "planned by offline planner; a chat model, given with --llm, can do more".to_owned()
+        }
         "offline" => "planned by offline planner".to_owned(),
         "plan" => "as the given plan says".to_owned(),
         _ => format!("planned by {}", app.pipeline.model_name()),

@@ -1,7 +1,11 @@
 //! `jarvis runs`: past runs, read from the journal.
 
+use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use jarvis_plan::RunId;
+use jarvis_store::{Journal, RunRecord};
 use serde_json::Value;
 
 use crate::cli::{Global, RunsCommand};
@@ -35,16 +39,15 @@ pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Re
                 ));
             }
         }
+        RunsCommand::Open { id, print } => return open(&journal, id.as_deref(), print, printer),
         RunsCommand::Show { id, reply, json } => {
-            let record = journal.run(&id).map_err(|error| {
-                Failure::work(error).hint("`jarvis runs list` shows the ids; the start of one is enough")
-            })?;
+            let record = record(&journal, &id)?;
             if json {
                 return printer.json(&record.events);
             }
             let start = record.summary.started_at_ms;
             for event in &record.events {
-                for line in describe(event, start, reply) {
+                for line in describe(event, &record.summary.request, start, reply) {
                     printer.out(&line);
                 }
             }
@@ -53,7 +56,63 @@ pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Re
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(event: &Value, start: u64, reply: bool) -> Vec<String> {
+fn record(journal: &Journal, id: &str) -> Result<RunRecord, Failure> {
+    let hint = "`jarvis runs list` shows the ids; the start of one is enough";
+    journal.run(id).map_err(|error| Failure::work(error).hint(hint))
+}
+
+/// Opens the files of a run with the programs that the system opens them with. Where there is no such program, or nobody who
+/// would see it, their paths are printed.
+fn open(journal: &Journal, id: Option<&str>, print: bool, printer: Printer) -> Result<ExitCode, Failure> {
+    let (run, files) = match id {
+        Some(id) => {
+            let record = record(journal, id)?;
+            (record.summary.run_id.clone(), files(&record))
+        }
+        None => latest(journal)?,
+    };
+    if files.is_empty() {
+        return Err(Failure::work(format!("run {run} made no files"))
+            .hint("`jarvis runs list` shows the runs, `jarvis runs show ID` what one did"));
+    }
+    let (there, gone): (Vec<_>, Vec<_>) = files.into_iter().partition(|path| path.is_file());
+    for path in &gone {
+        printer.warning(&format!("{} is no longer there", path.display()));
+    }
+    let seen = !print && std::io::stdout().is_terminal();
+    for path in &there {
+        printer.out(&path.display().to_string());
+        if seen && let Err(error) = open::that_detached(path) {
+            printer.warning(&format!("the system could not open it: {error}"));
+        }
+    }
+    match there.is_empty() {
+        true => Err(Failure::work(format!("the files of run {run} were removed"))),
+        false => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// How many runs are looked through for the latest that made files.
+const LOOKED_THROUGH: u32 = 100;
+
+fn latest(journal: &Journal) -> Result<(RunId, Vec<PathBuf>), Failure> {
+    for run in journal.runs(LOOKED_THROUGH).map_err(Failure::work)? {
+        let files = files(&record(journal, &run.run_id.0)?);
+        if !files.is_empty() {
+            return Ok((run.run_id, files));
+        }
+    }
+    Err(Failure::work("no run of late made files").hint("make one: jarvis run \"find the edges\" --file photo.jpg"))
+}
+
+/// Where a run put the files of its answer.
+fn files(record: &RunRecord) -> Vec<PathBuf> {
+    let answers = record.events.iter().filter(|event| event.get("event").is_some_and(|name| name == "answer"));
+    let resources = answers.filter_map(|event| event.pointer("/answer/resources")?.as_array()).flatten();
+    resources.filter_map(|made| made.get("path")?.as_str()).map(PathBuf::from).collect()
+}
+
+fn describe(event: &Value, typed: &str, start: u64, reply: bool) -> Vec<String> {
     let at = event.get("at_ms").and_then(Value::as_u64).unwrap_or(start).saturating_sub(start);
     let text = |path: &str| event.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
     let number = |path: &str| event.pointer(path).and_then(Value::as_u64).unwrap_or_default();
@@ -61,7 +120,7 @@ fn describe(event: &Value, start: u64, reply: bool) -> Vec<String> {
     let line = |rest: String| format!("{at:>7} ms  {rest}");
     match event.get("event").and_then(Value::as_str).unwrap_or_default() {
         "run_started" => {
-            let mut lines = vec![line(format!("request: {}", text("/request/text")))];
+            let mut lines = vec![line(format!("request: {typed}"))];
             for resource in rows("/request/attachments") {
                 let name = resource.get("name").and_then(Value::as_str).unwrap_or_default();
                 let source = resource.pointer("/source/public").or(resource.pointer("/source/url"));

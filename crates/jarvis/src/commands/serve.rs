@@ -16,7 +16,7 @@ use crate::cli::{Global, ServeArgs};
 use crate::config::{Config, GrpcConfig, env_vars};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::wiring::{App, Naming, checks, secret};
+use crate::wiring::{App, Reader, checks, secret};
 
 const HTTP_PORT: u16 = 8004;
 
@@ -25,7 +25,7 @@ const GRPC_PORT: u16 = 50051;
 pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let desk = Desk::default();
     let approver = Arc::new(desk.clone());
-    let app = App::build_naming(Naming::Display, &ApprovalArgs::default(), approver, global, printer).await?;
+    let app = App::build_for(Reader::Wire, &ApprovalArgs::default(), approver, global, printer).await?;
     let options = options(&app.config);
     // A thousand streams need more files than many systems allow by default.
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {

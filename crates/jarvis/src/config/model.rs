@@ -58,6 +58,7 @@ pub(crate) struct Config {
     pub(crate) http_listen: Option<ListenConfig>,
     pub(crate) grpc: GrpcConfig,
     pub(crate) react: ReactConfig,
+    pub(crate) output: OutputConfig,
     /// Tools beyond the built-in ones, and built-in ones for plans: see [tools.md](tools.md). Default: none.
     #[cfg_attr(test, serde(skip_serializing), schemars(with = "Vec<String>"))]
     pub(crate) tools: Vec<ToolEntry>,
@@ -101,6 +102,7 @@ impl Default for Config {
             http_listen: None,
             grpc: GrpcConfig::default(),
             react: ReactConfig::default(),
+            output: OutputConfig::default(),
             tools: Vec::new(),
             mcp_servers: BTreeMap::new(),
             approve: Approve::default(),
@@ -112,6 +114,16 @@ impl Default for Config {
             public_dir: None,
         }
     }
+}
+
+/// What becomes of the files that are made.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[serde(default)]
+pub(crate) struct OutputConfig {
+    /// The folder in which the files that `run` and `chat` make are found, by names such as `photo-edges.png`. Also `--out`.
+    /// Default: `DATA/results`.
+    pub(crate) dir: Option<PathBuf>,
 }
 
 /// Where the server listens.

@@ -7,7 +7,7 @@ use jarvis_ask::Ask;
 use jarvis_chat::ChatModel;
 use jarvis_engine::{Engine, Events, Gate};
 use jarvis_hugginggpt::{HuggingGpt, RunError, Settings};
-use jarvis_pipeline::{Limits, Pipeline, RunContext};
+use jarvis_pipeline::{Limits, Pipeline, RunContext, Shelf};
 use jarvis_react::Agent;
 use jarvis_rewoo::Rewoo;
 #[cfg(feature = "serve")]
@@ -65,16 +65,24 @@ pub(crate) struct Contexts {
     limits: Limits,
     reserve_tokens: usize,
     structured: bool,
+    shelf: Option<Arc<dyn Shelf>>,
 }
 
 impl Contexts {
-    pub(super) fn new(tools: &Arc<Registry>, inputs: Inputs, settings: &Settings, gate: Arc<dyn Gate>) -> Contexts {
+    pub(super) fn new(
+        tools: &Arc<Registry>,
+        inputs: Inputs,
+        settings: &Settings,
+        gate: Arc<dyn Gate>,
+        shelf: Option<Arc<dyn Shelf>>,
+    ) -> Contexts {
         Contexts {
             engine: Engine::new(ToolWorker::new(Arc::clone(tools), Arc::new(inputs))).gate(gate),
             tools: Arc::clone(tools),
             limits: Limits { plan: settings.plan, engine: settings.engine },
             reserve_tokens: settings.reserve_tokens,
             structured: settings.structured,
+            shelf,
         }
     }
 
@@ -86,7 +94,8 @@ impl Contexts {
         cancel: CancellationToken,
     ) -> RunContext {
         let ask = chat.map(|chat| Ask::new(chat, events).reserving(self.reserve_tokens).structured(self.structured));
-        RunContext::new(ask, self.engine.clone(), Arc::clone(&self.tools), events, cancel, self.limits)
+        let cx = RunContext::new(ask, self.engine.clone(), Arc::clone(&self.tools), events, cancel, self.limits);
+        cx.shelf(self.shelf.clone())
     }
 }
 
@@ -115,8 +124,7 @@ impl App {
         })?;
         if entry.needs_model && self.pipeline.chat.is_none() {
             let error = RunError::NoModel { pipeline: entry.name.to_owned() };
-            let hint = error.hint().unwrap_or_default();
-            return Err(Failure::usage(error).hint(hint));
+            return Err(Failure::usage(error).hint("name a chat model with --llm MODEL, or set `llm.model`"));
         }
         (entry.make)(&Configured { hugginggpt: Arc::clone(&self.pipeline), agent: Arc::clone(&self.agent) })
     }

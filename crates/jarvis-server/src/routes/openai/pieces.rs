@@ -154,17 +154,20 @@ fn json(value: &impl serde::Serialize) -> Event {
 fn progress(name: &str, event: &Value) -> Option<String> {
     let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let number = |pointer: &str| event.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
+    // People count from 1.
+    let task = |pointer: &str| number(pointer).saturating_add(1);
     Some(match name {
         "queued" => "Waiting for a slot.\n".into(),
         "plan" => {
             let tasks = event.pointer("/plan/tasks").and_then(Value::as_array)?;
-            let names: Vec<&str> = tasks.iter().filter_map(|task| task.get("task")?.as_str()).collect();
+            let name = |(at, task): (usize, &Value)| Some(format!("{}. {}", at + 1, task.get("task")?.as_str()?));
+            let names: Vec<String> = tasks.iter().enumerate().filter_map(name).collect();
             format!("Plan: {}.\n", names.join(", "))
         }
-        "task_started" => format!("Task {} ({}) runs on {}.\n", number("/id"), text("/task"), text("/model")),
+        "task_started" => format!("Task {} ({}) runs on {}.\n", task("/id"), text("/task"), text("/model")),
         "task_finished" => {
             let status = text("/outcome/status");
-            format!("Task {} {status} after {} ms.\n", number("/outcome/id"), number("/outcome/ms"))
+            format!("Task {} {status} after {} ms.\n", task("/outcome/id"), number("/outcome/ms"))
         }
         "note" => format!("{}.\n", text("/message")),
         _ => return None,

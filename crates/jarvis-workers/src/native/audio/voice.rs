@@ -109,7 +109,7 @@ fn not_in(found: &str, wanted: &Voice) -> TaskError {
     let message =
         format!("the text is in {found} and was to be spoken in {}; no model here translates it", wanted.name);
     TaskError::new(ErrorCode::InvalidInput, message)
-        .hint("configure a model that translates, with `--llm`, or give the text in that language")
+        .hint("configure a chat model that translates (`llm.model`), or give the text in that language")
 }
 
 /// The voice of a text that is not in Latin script.

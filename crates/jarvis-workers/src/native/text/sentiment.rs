@@ -82,7 +82,7 @@ pub(super) fn classify(text: &str) -> Result<Mood, TaskError> {
                 "the built-in sentiment model reads English, Russian and Chinese, and this looks like `{other}`"
             );
             return Err(TaskError::new(ErrorCode::CannotDo, message)
-                .hint("translate the text first, or configure a model with --llm"));
+                .hint("translate the text first, or configure a chat model (`llm.model`)"));
         }
     };
     let score = feeling.score;

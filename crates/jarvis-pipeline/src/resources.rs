@@ -1,9 +1,9 @@
-//! Names that a person would give to the files that tasks made: what they came from, and what was done.
+//! The files that tasks made, by names that a person would give: what they came from, and what was done.
 
 use std::collections::HashMap;
 
 use jarvis_catalogue::TaskOutput;
-use jarvis_plan::{Outcome, Request, text_of};
+use jarvis_plan::{AnswerResource, Outcome, Request, text_of};
 
 /// The longest name of what a file came from, in characters.
 const LONGEST: usize = 40;
@@ -26,9 +26,10 @@ fn word(task: &str) -> &str {
     }
 }
 
-/// A name for each file that a task made, by its display path, in task order: `photo-edges.png`, `photo-edges-2.png`.
-pub fn names(request: &Request, outcomes: &[Outcome]) -> Vec<(String, String)> {
-    let mut named: Vec<(String, String)> = Vec::new();
+/// The files that tasks made, in task order, without repeats, each with a name of its own: `photo-edges.png`,
+/// `photo-edges-2.png`.
+pub fn resources(request: &Request, outcomes: &[Outcome]) -> Vec<AnswerResource> {
+    let mut found: Vec<AnswerResource> = Vec::new();
     // What each file came from in the end.
     let mut stems: HashMap<String, String> = HashMap::new();
     for outcome in outcomes.iter().filter(|outcome| outcome.succeeded()) {
@@ -44,14 +45,22 @@ pub fn names(request: &Request, outcomes: &[Outcome]) -> Vec<(String, String)> {
                 (None, true) => word(&outcome.task).to_owned(),
                 (None, false) => format!("{stem}-{}", word(&outcome.task)),
             };
-            let is_free = |name: &String| named.iter().all(|(_, other)| other != name);
-            let numbered = (2..).map(|number| format!("{base}-{number}{ending}"));
-            let name = std::iter::once(format!("{base}{ending}")).chain(numbered).find(is_free);
-            named.extend(name.map(|name| (url.to_owned(), name)));
-            stems.insert(url.to_owned(), stem.clone());
+            let is_free = |name: &String| found.iter().all(|other| other.name != *name);
+            let name = numbered(&format!("{base}{ending}")).find(is_free).expect("there are more numbers than files");
+            let (kind, url) = (output.kind(), url.to_owned());
+            stems.insert(url.clone(), stem.clone());
+            found.push(AnswerResource { kind, url, from: outcome.id, name, path: None });
         }
     }
-    named
+    found
+}
+
+/// A name, and the same with numbers from 2 before its ending.
+pub fn numbered(name: &str) -> impl Iterator<Item = String> {
+    let (stem, ending) =
+        name.rsplit_once('.').map_or((name, String::new()), |(stem, ending)| (stem, format!(".{ending}")));
+    let more = (2..=u32::MAX).map(move |number| format!("{stem}-{number}{ending}"));
+    std::iter::once(name.to_owned()).chain(more)
 }
 
 /// What the files of a task come from: the attached file that it took, itself or through others; else its first words.
@@ -130,7 +139,7 @@ mod tests {
             made(3, "text-to-image", json!({"text": "a fox in the deep snow"}), picture("/images/4e.png")),
             made(4, "text-to-speech", json!({"text": "hi"}), json!({"generated audio": "/audios/5f.wav"})),
         ];
-        let names: Vec<String> = names(&request, &outcomes).into_iter().map(|(_, name)| name).collect();
+        let names: Vec<String> = resources(&request, &outcomes).into_iter().map(|resource| resource.name).collect();
         assert_eq!(
             names,
             [
