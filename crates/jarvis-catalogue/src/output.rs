@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use jarvis_plan::{Kind, Outcome, TaskError};
+use jarvis_plan::{EACH, Kind, Outcome, TaskError};
 
 /// A result as a resource; a URL is the display path of the file, such as `/images/ab12.png`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -100,8 +100,16 @@ impl TaskOutput {
         self
     }
 
+    /// What each call gave, of a task that ran once for each element of a list.
+    fn each(&self) -> Option<Vec<TaskOutput>> {
+        Some(self.0.get(EACH)?.as_array()?.iter().cloned().map(TaskOutput).collect())
+    }
+
     /// The parts of the task that the one who performed it could not do, in words.
     pub fn not_done(&self) -> Vec<String> {
+        if let Some(each) = self.each() {
+            return each.iter().flat_map(TaskOutput::not_done).collect();
+        }
         match self.0.get(Self::NOT_DONE) {
             Some(Value::Array(parts)) => parts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
             _ => Vec::new(),
@@ -110,7 +118,13 @@ impl TaskOutput {
 
     /// The text a dependant gets from this result: the first that exists of `generated text`; `response`; `text`; the
     /// best-scored `answer`; `generated_text`, `summary_text` or `translation_text`; labels, best first.
+    ///
+    /// Of a task that ran once for each element of a list, the texts of its calls, a line each.
     pub fn as_text(&self) -> Option<String> {
+        if let Some(each) = self.each() {
+            let texts: Vec<String> = each.iter().filter_map(TaskOutput::as_text).collect();
+            return (!texts.is_empty()).then(|| texts.join("\n"));
+        }
         for key in ["generated text", "response", "text"] {
             if let Some(text) = self.0.get(key).and_then(Value::as_str) {
                 return Some(text.to_owned());
@@ -148,6 +162,9 @@ impl TaskOutput {
     /// The result as data, into which paths of references lead: what a tool gave beside its text, the text where that is
     /// JSON, else all of the result.
     pub fn data(&self) -> Option<Value> {
+        if let Some(each) = self.each() {
+            return Some(each.iter().map(|one| one.data().unwrap_or_default()).collect());
+        }
         if let Some(data) = self.0.get(DATA) {
             return Some(data.clone());
         }
@@ -166,11 +183,20 @@ impl TaskOutput {
             Kind::Video => "generated video",
             Kind::Text | Kind::Json => return None,
         };
-        self.0.get(key).and_then(Value::as_str)
+        // Of several, none is the one.
+        let one = match self.0.get(EACH).and_then(Value::as_array).map(Vec::as_slice) {
+            Some([only]) => only,
+            Some(_) => return None,
+            None => &self.0,
+        };
+        one.get(key).and_then(Value::as_str)
     }
 
     /// The result as resources: media first, then the text, then the data when it is more than those.
     pub fn outputs(&self) -> Vec<Output> {
+        if let Some(each) = self.each() {
+            return each.iter().flat_map(TaskOutput::outputs).collect();
+        }
         let mut outputs: Vec<Output> = [Kind::Image, Kind::Audio, Kind::Video]
             .into_iter()
             .filter_map(|kind| Output::media(kind, self.media(kind)?.to_owned()))

@@ -9,6 +9,7 @@ mod attached;
 mod choose;
 pub mod decisions;
 mod document;
+mod each;
 mod fit;
 mod json;
 mod logs;

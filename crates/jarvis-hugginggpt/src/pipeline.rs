@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::choose::Chooser;
+use crate::each::ForEach;
 use crate::json::take;
 use crate::logs::RequestLogs;
 use crate::prompts::Prompts;
@@ -268,9 +269,12 @@ impl HuggingGpt {
     ) -> BoxFuture<'a, Vec<Outcome>> {
         async move {
             let (worker, vocabulary) = (Arc::clone(&self.worker), Arc::clone(&self.vocabulary));
-            Engine::new(attached::Expand { worker, vocabulary })
+            let worker = Arc::new(attached::Expand { worker, vocabulary });
+            let (gate, vocabulary) = (Arc::clone(&self.gate), Arc::clone(&self.vocabulary));
+            let (concurrency, max_each) = (self.settings.engine.concurrency, self.settings.max_each);
+            Engine::new(ForEach { worker, gate, concurrency })
                 .selector(selector)
-                .resolver(Arc::new(ByKind(Arc::clone(&self.vocabulary))))
+                .resolver(Arc::new(ByKind { vocabulary, max_each }))
                 .gate(Arc::clone(&self.gate))
                 .request(Arc::clone(request))
                 .events(events.clone())

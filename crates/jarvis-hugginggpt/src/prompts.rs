@@ -38,7 +38,7 @@ jarvis_ask::prompts! {
     /// The prompts of this pipeline.
     pub(crate) enum Prompt in "../prompts/" {
         /// The request to tasks.
-        ParseTask = "parse_task", "parse_task", [input, context, attachments, tools, tasks, objects_seen];
+        ParseTask = "parse_task", "parse_task", [input, context, attachments, tools, tasks, objects_seen, data];
         /// One model for one task.
         ChooseModel = "choose_model", "choose_model", [input, task, metas];
         /// The answer from the results.
@@ -176,6 +176,7 @@ impl Prompts {
             "tools": ask.tools.iter().map(tools::line).collect::<Vec<_>>(),
             "tasks": quoted.join(", "),
             "objects_seen": objects,
+            "data": ask.tools.iter().any(|tool| tool.output_schema.is_some()),
         });
         let mut turns = template.render_with(&context, |demo| fitting.contains(&demo))?;
         // The few that are left of the built-in ones show no call of these tools.

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Outcomes, Resolved, Resolver, Unresolved, fill, finished, part, unavailable};
-use jarvis_plan::{Arg, ErrorCode, FieldPath, Kind, Outcome, Status, Task, TaskId, Vocabulary, schema, text_of};
+use jarvis_plan::{Arg, EACH, ErrorCode, FieldPath, Kind, Outcome, Status, Task, TaskId, Vocabulary, schema, text_of};
 use serde_json::Value;
+
+use crate::each;
 
 /// Resolves references by kind.
 ///
@@ -23,20 +25,22 @@ use serde_json::Value;
 /// A path behind the reference leads into the result as data. An argument that no schema describes is text, whatever JSON
 /// the planner wrote; one that comes of results must be what its schema takes.
 #[derive(Debug, Clone)]
-pub(crate) struct ByKind(pub(crate) Arc<Vocabulary>);
+pub(crate) struct ByKind {
+    pub(crate) vocabulary: Arc<Vocabulary>,
+    /// The most calls of a task that runs once for each element of a list.
+    pub(crate) max_each: usize,
+}
 
 impl Resolver for ByKind {
     fn resolve(&self, task: &Task, outcomes: &dyn Outcomes) -> Result<Resolved, Unresolved> {
-        let resolution = Resolution { task, outcomes, vocabulary: &self.0 };
-        let mut resolved = Resolved::default();
-        for (name, arg) in &task.args {
-            let value = resolution.argument(name, arg, &mut resolved.notes)?;
-            resolved.args.insert(name.clone(), value);
-        }
-        Ok(resolved)
+        let resolution = Resolution { task, outcomes, vocabulary: &self.vocabulary };
+        let Some((of, path)) = task.each() else { return resolution.all() };
+        let list = resolution.part(EACH, of, &path)?;
+        each::resolved(task, &list, self.max_each, |task| Resolution { task, ..resolution }.all())
     }
 }
 
+#[derive(Clone, Copy)]
 struct Resolution<'t> {
     task: &'t Task,
     outcomes: &'t dyn Outcomes,
@@ -44,6 +48,15 @@ struct Resolution<'t> {
 }
 
 impl Resolution<'_> {
+    fn all(self) -> Result<Resolved, Unresolved> {
+        let mut resolved = Resolved::default();
+        for (name, arg) in &self.task.args {
+            let value = self.argument(name, arg, &mut resolved.notes)?;
+            resolved.args.insert(name.clone(), value);
+        }
+        Ok(resolved)
+    }
+
     fn argument(&self, name: &str, arg: &Arg, notes: &mut Vec<String>) -> Result<Value, Unresolved> {
         let kind = kind_of(self.vocabulary, &self.task.task, name);
         // No path is made of a path and words: the medium itself is what was meant.
@@ -146,6 +159,8 @@ impl Resolution<'_> {
         outcome
             .args
             .iter()
+            // The arguments of several calls are those of none.
+            .filter(|(name, value)| *name != EACH || !value.is_array())
             .filter(|(name, _)| kind_of(self.vocabulary, &outcome.task, name) == kind)
             .map(|(_, value)| text_of(value))
             .find(|value| usable(value))

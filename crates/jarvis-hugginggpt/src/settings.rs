@@ -11,6 +11,8 @@ pub struct Settings {
     pub last_resort: bool,
     pub plan: PlanLimits,
     pub engine: EngineLimits,
+    /// The most calls of a task that runs once for each element of a list.
+    pub max_each: usize,
     /// Tokens left free for the model's reply in every prompt.
     pub reserve_tokens: usize,
     /// Bias on the words of the plan format, −100 to 100; `None` sends none.
@@ -33,6 +35,7 @@ impl Default for Settings {
             last_resort: true,
             plan: PlanLimits::default(),
             engine: EngineLimits::default(),
+            max_each: 32,
             reserve_tokens: 800,
             parse_bias: Some(0.1),
             choose_bias: Some(5.0),

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use jarvis_catalogue::Host;
 use jarvis_engine::{Gate, Job};
 use jarvis_plan::{
-    Approval, Arg, Effect, ErrorCode, EventKind, Place, Request, RunId, Task, TaskError, TaskId, text_of,
+    Approval, Arg, EACH, Effect, ErrorCode, EventKind, Place, Request, RunId, Task, TaskError, TaskId, text_of,
 };
 use jarvis_tools::Registry;
 use serde::Deserialize;
@@ -131,13 +131,22 @@ pub fn question(asked: &Approval) -> String {
     };
     let mut text = format!("Task {} calls `{}`, which {does}:\n", asked.task.number(), asked.tool);
     for (name, value) in &asked.arguments {
-        let value = value.to_string();
-        let shown: String = value.chars().take(SHOWN).collect();
-        let more = if shown.len() < value.len() { "…" } else { "" };
         let from = asked.sources.get(name).map_or("the plan", String::as_str);
-        text.push_str(&format!("  {name}: {shown}{more}  (from {from})\n"));
+        let calls = value.as_array().filter(|_| asked.each);
+        let Some(calls) = calls else {
+            text.push_str(&format!("  {name}: {}  (from {from})\n", shown(value)));
+            continue;
+        };
+        text.push_str(&format!("  {} calls, one for each element of a list (from {from})\n", calls.len()));
+        for (at, call) in calls.iter().enumerate() {
+            text.push_str(&format!("  {}. {}\n", at + 1, shown(call)));
+        }
     }
     text
+}
+
+fn shown(value: &Value) -> String {
+    jarvis_net::text::cut(&value.to_string(), SHOWN, "…")
 }
 
 /// Where nobody can be asked.
@@ -213,6 +222,7 @@ impl Gate for Gatekeeper {
             tool: tool.clone(),
             effect,
             arguments: job.args.clone(),
+            each: job.task.each().is_some(),
             sources: sources(&job.task, &job.args, &job.request),
             place: self.approver.place(run, job.task.id),
         };
@@ -247,8 +257,10 @@ impl Gate for Gatekeeper {
 fn sources(task: &Task, args: &IndexMap<String, Value>, request: &Request) -> IndexMap<String, String> {
     let said = request.text.to_lowercase();
     let source = |name: &String, value: &Value| {
-        let planned: Vec<TaskId> = task.args.get(name).map(|arg| Arg::references(arg).collect()).unwrap_or_default();
-        if let Some(of) = planned.first() {
+        let planned = task.args.get(name).and_then(|arg| Arg::references(arg).next());
+        // The calls for the elements of a list are asked about together.
+        let listed = || task.each().filter(|_| name == EACH).map(|(of, _)| of);
+        if let Some(of) = planned.or_else(listed) {
             return format!("task {}", of.number());
         }
         let text = text_of(value);

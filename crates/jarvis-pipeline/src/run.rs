@@ -1,6 +1,5 @@
 //! Runs that have ended.
 
-use std::collections::HashSet;
 use std::time::Instant;
 
 use jarvis_catalogue::TaskOutput;
@@ -76,14 +75,12 @@ pub fn unplanned(plan: &Plan) -> Vec<String> {
     faulty.chain(left_out).collect()
 }
 
-/// What a run did not do, a sentence each: [`unplanned`], the tasks that did not succeed, unless another that needed them
-/// says so, and the parts of their work that tasks say they left undone.
+/// What a run did not do, a sentence each: [`unplanned`], the tasks that did not succeed, in their order, and the parts of
+/// their work that tasks say they left undone.
 pub fn not_done(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
-    let open = || outcomes.iter().filter(|outcome| !outcome.succeeded());
-    let told = open().filter_map(|outcome| plan.task(outcome.id)).flat_map(|task| task.dep.iter().copied());
-    let told: HashSet<TaskId> = told.collect();
     let is_faulty = |id: TaskId| plan.task(id).is_some_and(|task| !task.faults.is_empty());
-    let failed = open().filter(|outcome| !told.contains(&outcome.id) && !is_faulty(outcome.id)).map(in_words);
+    let open = outcomes.iter().filter(|outcome| !outcome.succeeded());
+    let failed = open.filter(|outcome| !is_faulty(outcome.id)).map(in_words);
     let succeeded = outcomes.iter().filter(|outcome| outcome.succeeded());
     let parts = succeeded.flat_map(|outcome| {
         let parts = TaskOutput::of(outcome).map(|output| output.not_done()).unwrap_or_default();

@@ -15,8 +15,11 @@ pub struct Approval {
     pub tool: String,
     /// What that does to the world.
     pub effect: Effect,
-    /// The arguments of the call.
+    /// The arguments of the call; of several, for each element of a list, a list of them under [`crate::EACH`].
     pub arguments: IndexMap<String, Value>,
+    /// Whether it is about the calls for all elements of a list.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub each: bool,
     /// Where each argument came from, in words: `the request`, `task 1`, `attached file`, `the plan`.
     pub sources: IndexMap<String, String>,
     /// Where the run waits for the answer. None where whoever is asked answers at once.

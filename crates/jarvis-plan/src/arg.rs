@@ -2,7 +2,8 @@
 //!
 //! In text a reference is written `<GENERATED>-k`, with a path into the output behind it where only a part is meant:
 //! `<GENERATED>-k.flights[0].number`. Where such a reference would run into the text behind it, it is written
-//! `<GENERATED-k.flights[0].number>`. Blanks inside and any letter case are read as well; what else models write for
+//! `<GENERATED-k.flights[0].number>`. `<GENERATED>-k.flights[].number` stands for each element in turn: its task runs once for
+//! each. Blanks inside and any letter case are read as well; what else models write for
 //! references is put into this form by `jarvis_prompt::plan`.
 
 use std::borrow::Cow;
@@ -14,7 +15,7 @@ use regex::Regex;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::{FieldPath, TaskId};
+use crate::{FieldPath, Step, TaskId};
 
 /// A reference as a planner wrote it: the id it named, or none (`<GENERATED>` alone).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -261,6 +262,34 @@ impl<R: Copy> Arg<R> {
     }
 }
 
+impl<R: Copy> Arg<R> {
+    /// The lists of whose elements it takes one at a time, repeats kept.
+    pub fn lists(&self) -> impl Iterator<Item = (R, FieldPath)> + '_ {
+        self.parts().filter_map(|(of, path)| Some((of, path.list()?)))
+    }
+
+    /// The same argument for one element of those lists, counted from 0.
+    #[must_use]
+    pub fn element(&self, index: usize) -> Arg<R> {
+        match self {
+            Arg::Value(value) => Arg::Value(value.clone()),
+            Arg::Text(pieces) => Arg::Text(
+                pieces
+                    .iter()
+                    .map(|piece| match piece {
+                        Piece::Part(of, path) => Piece::Part(*of, path.element(index)),
+                        Piece::Text(_) | Piece::Output(_) => piece.clone(),
+                    })
+                    .collect(),
+            ),
+            Arg::List(items) => Arg::List(items.iter().map(|item| item.element(index)).collect()),
+            Arg::Object(fields) => {
+                Arg::Object(fields.iter().map(|(name, field)| (name.clone(), field.element(index))).collect())
+            }
+        }
+    }
+}
+
 /// A value as text: a string as it is, null as nothing, anything else as JSON.
 pub fn text_of(value: &Value) -> Cow<'_, str> {
     match value {
@@ -271,11 +300,52 @@ pub fn text_of(value: &Value) -> Cow<'_, str> {
 }
 
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)<\s*generated\s*>\s*-\s*([0-9]+)|<\s*generated\s*-\s*([0-9]+)([\w.\[\]]*)\s*>|<\s*generated\s*>")
+    Regex::new(r"(?i)<\s*generated\s*>\s*-\s*([0-9]+)|<\s*generated\s*-\s*([0-9]+)([\w.\[\]*]*)\s*>|<\s*generated\s*>")
         .expect("the reference pattern is valid")
 });
 
+static ELEMENT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)<\s*each\s*>").expect("the pattern of an element is valid"));
+
 impl Arg<DraftRef> {
+    /// The same argument with `<EACH>`, and a path behind it, read as each element of a list: what a planner writes where the
+    /// list stands beside the arguments.
+    #[must_use]
+    pub fn of_each(self, of: DraftRef, list: &FieldPath) -> Arg<DraftRef> {
+        let read = |text: &str| {
+            let mut pieces = Vec::new();
+            let mut end = 0;
+            for found in ELEMENT.find_iter(text) {
+                pieces.push(Piece::Text(text.get(end..found.start()).expect("matches are in order").to_owned()));
+                let behind = text.get(found.end()..).expect("matches end between characters");
+                let (path, length) = FieldPath::at_start(behind);
+                end = found.end() + length;
+                let steps = list.0.iter().cloned().chain([Step::Each]).chain(path.0);
+                pieces.push(Piece::Part(of, FieldPath(steps.collect())));
+            }
+            pieces.push(Piece::Text(text.get(end..).expect("matches end between characters").to_owned()));
+            pieces
+        };
+        match self {
+            Arg::Value(Value::String(text)) => Arg::text(read(&text)),
+            Arg::Value(Value::Array(items)) => {
+                Arg::list(items.into_iter().map(|item| Arg::Value(item).of_each(of, list)).collect())
+            }
+            Arg::Value(Value::Object(fields)) => Arg::object(
+                fields.into_iter().map(|(name, field)| (name, Arg::Value(field).of_each(of, list))).collect(),
+            ),
+            Arg::Value(value) => Arg::Value(value),
+            Arg::Text(pieces) => Arg::text(pieces.into_iter().flat_map(|piece| match piece {
+                Piece::Text(text) => read(&text),
+                Piece::Output(_) | Piece::Part(..) => vec![piece],
+            })),
+            Arg::List(items) => Arg::list(items.into_iter().map(|item| item.of_each(of, list)).collect()),
+            Arg::Object(fields) => {
+                Arg::object(fields.into_iter().map(|(name, field)| (name, field.of_each(of, list))).collect())
+            }
+        }
+    }
+
     /// Reads a text as a planner writes it. Ids too large for any plan are kept as text.
     pub fn parse(text: &str) -> Arg<DraftRef> {
         let between = |from: usize, to: usize| {

@@ -110,6 +110,7 @@ impl Plan {
         unfold::all(&mut nodes, vocabulary, limits, &mut notes);
         unite(&mut nodes, &mut notes);
         args::hold(nodes.get_mut(before..).expect("tasks were only added"), vocabulary, &mut notes);
+        args::one_list(nodes.get_mut(before..).expect("tasks were only added"));
         args::follow(&mut nodes, vocabulary);
         ids::dense(&mut nodes, &mut notes);
         self.tasks.extend(nodes.into_iter().skip(before).map(finish));

@@ -100,6 +100,12 @@ pub enum Fault {
         /// What is there instead.
         problem: String,
     },
+    /// It cannot run once for each element of a list.
+    #[error("it cannot run once for each element: {problem}")]
+    NotEach {
+        /// Why.
+        problem: String,
+    },
     /// An argument holds `<GENERATED>` without an id, and no earlier task gives what it needs.
     #[error("its argument `{arg}` names no task, and no earlier task gives what it needs")]
     UnboundReference {
@@ -133,6 +139,7 @@ impl Fault {
             | Fault::Ambiguous { .. }
             | Fault::DanglingReference { .. }
             | Fault::NoSuchField { .. }
+            | Fault::NotEach { .. }
             | Fault::UnboundReference { .. }
             | Fault::Withheld { .. }
             | Fault::ReferenceCycle => None,
@@ -152,6 +159,7 @@ impl Fault {
             | Fault::Ambiguous { .. }
             | Fault::DanglingReference { .. }
             | Fault::NoSuchField { .. }
+            | Fault::NotEach { .. }
             | Fault::UnboundReference { .. }
             | Fault::Withheld { .. }
             | Fault::ReferenceCycle => ErrorCode::BadPlan,

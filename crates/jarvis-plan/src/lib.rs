@@ -49,7 +49,7 @@ pub use language::{Language, Script, is_cyrillic, is_han, is_path};
 pub use medium::{Medium, medium};
 pub use outcome::{Attempt, Outcome, Status};
 pub use path::{FieldPath, NoSuchField, Step};
-pub use plan::{Note, NoteKind, Plan, Task};
+pub use plan::{EACH, Note, NoteKind, Plan, Task};
 pub use resource::{Kind, Resource, Source};
 pub use selection::{Candidate, Selection};
 pub use tool::{Cost, Effect, Example, Param, Tool};

@@ -1,4 +1,4 @@
-//! Paths into results: `.flights[0].number`.
+//! Paths into results: `.flights[0].number`, and of each element of a list: `.flights[].number`.
 
 use std::fmt;
 
@@ -11,6 +11,8 @@ pub enum Step {
     Field(String),
     /// An element of a list, from 0.
     Index(usize),
+    /// Each element of a list: a task that refers to one runs once for each.
+    Each,
 }
 
 /// A path into a JSON value; never empty where a reference has one.
@@ -59,16 +61,35 @@ impl FieldPath {
         self.0.is_empty()
     }
 
+    /// The path to the list whose elements are meant one by one, if there is such a step.
+    pub fn list(&self) -> Option<FieldPath> {
+        let at = self.0.iter().position(|step| *step == Step::Each)?;
+        Some(FieldPath(self.0.iter().take(at).cloned().collect()))
+    }
+
+    /// Whether elements of elements are meant.
+    pub(crate) fn is_nested(&self) -> bool {
+        self.0.iter().filter(|step| **step == Step::Each).count() > 1
+    }
+
+    /// The same path for one element, counted from 0.
+    #[must_use]
+    pub fn element(&self, index: usize) -> FieldPath {
+        let step = |step: &Step| if *step == Step::Each { Step::Index(index) } else { step.clone() };
+        FieldPath(self.0.iter().map(step).collect())
+    }
+
     /// The value that it leads to.
     ///
     /// # Errors
-    /// When a step leads nowhere.
+    /// When a step leads nowhere; to each element no path leads.
     pub fn get<'v>(&self, value: &'v Value) -> Result<&'v Value, NoSuchField> {
         let mut here = value;
         for (at, step) in self.0.iter().enumerate() {
             let next = match step {
                 Step::Field(name) => here.get(name),
                 Step::Index(index) => here.get(index),
+                Step::Each => None,
             };
             here = next.ok_or_else(|| NoSuchField {
                 wanted: FieldPath(self.0.iter().take(at + 1).cloned().collect()).to_string(),
@@ -122,10 +143,12 @@ impl FieldPath {
                 }
                 Some(_) | None => Ok(()),
             },
-            Step::Index(_) if !named("array") => {
+            Step::Index(_) | Step::Each if !named("array") => {
                 missing(vec![if named("object") { "an object" } else { "a single value" }.into()])
             }
-            Step::Index(_) => schema.get("items").map_or(Ok(()), |items| self.followed(root, items, at + 1)),
+            Step::Index(_) | Step::Each => {
+                schema.get("items").map_or(Ok(()), |items| self.followed(root, items, at + 1))
+            }
         }
     }
 }
@@ -153,8 +176,11 @@ fn what_there_is(value: &Value) -> Vec<String> {
     }
 }
 
-/// `.name` or `[3]` at the start of a text, and its length.
+/// `.name`, `[3]` or `[]` at the start of a text, and its length. `[*]` is the other spelling of `[]`.
 fn step(text: &str) -> Option<(Step, usize)> {
+    if let Some(each) = ["[]", "[*]"].into_iter().find(|each| text.starts_with(each)) {
+        return Some((Step::Each, each.len()));
+    }
     if let Some(rest) = text.strip_prefix('[') {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let index = rest.get(..digits)?.parse().ok()?;
@@ -177,6 +203,7 @@ impl fmt::Display for FieldPath {
         self.0.iter().try_for_each(|step| match step {
             Step::Field(name) => write!(f, ".{name}"),
             Step::Index(index) => write!(f, "[{index}]"),
+            Step::Each => f.write_str("[]"),
         })
     }
 }
@@ -202,10 +229,20 @@ mod tests {
         check(".größe is", 8, Ok(json!(3)));
         check(". Then", 0, Ok(value.clone()));
         check("[x]", 0, Ok(value.clone()));
+        check(".flights[*].number", 18, Err("there is no `.flights[]`; there is a list of 2"));
         check(".5kg", 0, Ok(value.clone()));
         check(".price", 6, Err("there is no `.price`; there is `flights`, `größe`"));
         check(".flights[7]", 11, Err("there is no `.flights[7]`; there is a list of 2"));
         check(".flights[0].ok.x", 16, Err("there is no `.flights[0].ok.x`; there is nothing"));
+    }
+
+    #[test]
+    fn a_path_of_each_element_is_one_of_an_element() {
+        let path = FieldPath::at_start(".legs[].flights[2].number").0;
+        assert_eq!(path.to_string(), ".legs[].flights[2].number");
+        assert_eq!(path.list().map(|list| list.to_string()).as_deref(), Some(".legs"));
+        assert_eq!(path.element(4).to_string(), ".legs[4].flights[2].number");
+        assert_eq!(FieldPath::at_start(".legs").0.list(), None);
     }
 
     #[test]
@@ -231,6 +268,8 @@ mod tests {
         check(".extra.b.c", None);
         check(".any[0].thing", None);
         check(".either.x", None);
+        check(".flights[].number", None);
+        check(".extra[]", Some("there is no `.extra[]`; there is an object"));
         check(".flight", Some("there is no `.flight`; there is `flights`, `extra`, `any`, `either`"));
         check(".flights.number", Some("there is no `.flights.number`; there is a list"));
         check(".flights[0].price", Some("there is no `.flights[0].price`; there is `number`, `seat`"));

@@ -8,7 +8,7 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::{Arg, Fault, TaskId};
+use crate::{Arg, Fault, FieldPath, TaskId};
 
 /// A checked task graph: no cycle, no dangling reference, ids exactly `0..tasks().len()`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -95,10 +95,19 @@ pub struct Task {
     pub faults: Vec<Fault>,
 }
 
+/// The only argument that a task runs with that runs once for each element of a list: the arguments of all its calls, in order.
+/// The field of its result, too: what the calls gave, in the same order.
+pub const EACH: &str = "each";
+
 impl Task {
     /// Whether no tool has its name.
     pub fn is_unknown(&self) -> bool {
         self.faults.iter().any(|fault| matches!(fault, Fault::UnknownTask { .. } | Fault::AmbiguousTask { .. }))
+    }
+
+    /// The list for each element of which the task runs once: the task that gives it, and where in its output it is.
+    pub fn each(&self) -> Option<(TaskId, FieldPath)> {
+        self.args.values().find_map(|arg| arg.lists().next())
     }
 
     /// The argument as text: `None` when it is missing or refers to another task.

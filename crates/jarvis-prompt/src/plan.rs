@@ -7,6 +7,7 @@
 
 mod args;
 mod call;
+mod each;
 mod find;
 mod given;
 mod labels;

@@ -346,6 +346,7 @@ fn settings(config: &Config) -> Settings {
         reask: config.planning.reask,
         last_resort: config.planning.last_resort == LastResort::Offline,
         plan: PlanLimits { max_tasks: config.planning.max_tasks },
+        max_each: config.planning.max_each,
         engine: EngineLimits {
             concurrency: config.limits.concurrency,
             task_timeout: Duration::from_secs(config.limits.task_timeout_s),

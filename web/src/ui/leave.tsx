@@ -10,6 +10,12 @@ import { Icon } from "./icons";
 
 const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
+/** What is shown of the arguments: a row each, or a row for each of several calls. */
+const rows = (args: Record<string, unknown>): [string, unknown][] =>
+  Array.isArray(args.each) && Object.keys(args).length === 1
+    ? args.each.map((call, at): [string, unknown] => [`${at + 1}.`, call])
+    : Object.entries(args);
+
 export function Leave({ runId, ask }: { runId: string | null; ask: Approval }) {
   const busy = useSignal(false);
   const problem = useSignal("");
@@ -50,7 +56,7 @@ export function Leave({ runId, ask }: { runId: string | null; ask: Approval }) {
         })}
       </h3>
       <dl>
-        {Object.entries(ask.args).map(([name, value]) => (
+        {rows(ask.args).map(([name, value]) => (
           <div key={name}>
             <dt>{label(name, 60)}</dt>
             <dd>

@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use jarvis_plan::{
-    Arg, Draft, DraftRef, DraftTask, Fault, Limits as PlanLimits, Piece, Plan, Selection, Task, Vocabulary, check,
+    Arg, Draft, DraftRef, DraftTask, Fault, FieldPath, Limits as PlanLimits, Piece, Plan, Selection, Task, Vocabulary,
+    check,
 };
 use serde_json::Value;
 
@@ -269,6 +270,10 @@ fn draft(
     }
     for (name, text) in &row.args {
         let arg = Arg::<DraftRef>::parse(text);
+        if arg.clone().of_each(DraftRef(None), &FieldPath::default()) != arg {
+            let hint = "name the list with it: `<GENERATED>-0.rows[].id`";
+            faults.advise(&row.id, format!("args.{name}"), "`<EACH>` is an element of no list", hint);
+        }
         let gone = arg.references().find_map(|reference| {
             let id = reference.0?;
             number(&id.to_string()).is_none().then_some(id)

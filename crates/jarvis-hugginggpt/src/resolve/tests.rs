@@ -92,7 +92,7 @@ fn arguments_become_values() {
             faults: Vec::new(),
         };
         let before: BTreeMap<TaskId, Outcome> = before().into_iter().map(|outcome| (outcome.id, outcome)).collect();
-        let got = show(ByKind(Arc::new(vocabulary())).resolve(&task, &before));
+        let got = show(ByKind { vocabulary: Arc::new(vocabulary()), max_each: 3 }.resolve(&task, &before));
         assert_eq!(got, want, "{given}");
         assert!(!got.contains("secret"), "an error is no result");
     }

@@ -4,10 +4,10 @@ use futures::StreamExt;
 use jarvis_plan::{Kind, Plan, Request, Resource, Source};
 use jarvis_testing::chat::{Reply, Script};
 use jarvis_testing::replies::{self, Case, cases};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::fixture::with_chat;
+use crate::fixture::{Does, with_chat};
 
 fn request(case: &Case) -> Request {
     let attachment = |name: &String| {
@@ -42,6 +42,20 @@ struct Ended {
     answer: String,
 }
 
+/// A value of a schema; lists have two elements.
+fn sample(schema: &Value) -> Value {
+    match schema["type"].as_str() {
+        Some("object") => {
+            let fields = schema["properties"].as_object().expect("fields").iter();
+            fields.map(|(name, field)| (name.clone(), sample(field))).collect()
+        }
+        Some("array") => vec![sample(&schema["items"]); 2].into(),
+        Some("integer") => 7.into(),
+        Some("number") => 7.5.into(),
+        _ => "x7".into(),
+    }
+}
+
 /// Runs the request of a case with a planner that gives these replies, the last one over and over.
 async fn run(case: &Case, replies: Vec<Reply>) -> Ended {
     let script = Script::new().on("parse_task", replies).otherwise(Reply::text("It is done."));
@@ -49,6 +63,10 @@ async fn run(case: &Case, replies: Vec<Reply>) -> Ended {
     let tools: Vec<jarvis_plan::Tool> = replies::tools(&case.tools);
     let known = tools.iter().filter(|tool| jarvis_catalogue::find(&tool.name).is_some());
     let fixture = known.fold(with_chat(script).tools(tools.clone()), |fixture, tool| live(fixture, &tool.name));
+    let given = tools.iter().filter_map(|tool| Some((&tool.name, tool.output_schema.as_ref()?)));
+    let fixture = given.fold(fixture, |fixture, (name, schema)| {
+        fixture.does(name, Does::Gives(json!({"generated text": "found", "data": sample(schema)})))
+    });
     let fixture = fixture.nothing_beside().build().await;
     let went = fixture.run_request(request(case), CancellationToken::new()).await;
     match went.run {

@@ -157,9 +157,18 @@ fn the_question_shows_the_real_call() {
         tool: "shop/reserve".into(),
         effect: Effect::Writes,
         arguments: IndexMap::from([("article".into(), json!(17)), ("note".into(), json!("x\u{1b}[2J"))]),
+        each: false,
         sources: IndexMap::from([("article".into(), "task 1".into())]),
         place: None,
     };
+    let calls = json!([{"article": 17}, {"article": 18}]);
+    let sources = IndexMap::from([("each".into(), "task 1".into())]);
+    let each = Approval { arguments: IndexMap::from([("each".into(), calls)]), each: true, sources, ..asked.clone() };
+    assert_eq!(
+        question(&each),
+        "Task 2 calls `shop/reserve`, which changes something:\n  2 calls, one for each element of a list (from task 1)\n  \
+         1. {\"article\":17}\n  2. {\"article\":18}\n"
+    );
     let text = question(&asked);
     assert_eq!(
         text,

@@ -1,6 +1,9 @@
 //! Arguments against what the tool takes: typed, complete, nothing beside.
 
-use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
 
 use super::{Node, Notes};
 use crate::schema::{Checker, coerced, shown};
@@ -48,18 +51,39 @@ fn required(node: &mut Node, tool: &Tool) {
     missing.into_iter().for_each(|fault| node.fail(fault));
 }
 
+/// Gives each task that cannot run once for each element of a list the fault of it: its arguments take elements of one list,
+/// and elements of elements stand for nothing.
+pub(super) fn one_list(nodes: &mut [Node]) {
+    for node in nodes {
+        let lists: HashSet<_> = node.args.values().flat_map(Arg::lists).collect();
+        let nested = node.args.values().flat_map(Arg::parts).any(|(_, path)| path.is_nested());
+        let problem = match lists.len() {
+            _ if nested => "an argument takes elements of elements",
+            0 | 1 => continue,
+            _ => "its arguments take elements of several lists",
+        };
+        node.fail(Fault::NotEach { problem: problem.to_owned() });
+    }
+}
+
 /// Gives each task that needs a part of an output which the tool does not give the fault of it.
 pub(super) fn follow(nodes: &mut [Node], vocabulary: &Vocabulary) {
     let schema_of = |id: i64| {
         let node = nodes.iter().find(|node| node.id == id)?;
-        vocabulary.find(&node.task)?.output_schema.as_ref()
+        let own = vocabulary.find(&node.task)?.output_schema.as_ref()?;
+        Some(match node.args.values().any(|arg| arg.lists().next().is_some()) {
+            // Definitions are found from the root.
+            true => Cow::Owned(json!({"type": "array", "items": own, "$defs": own.get("$defs")})),
+            false => Cow::Borrowed(own),
+        })
     };
     let faults = |node: &Node| -> Vec<Fault> {
         let parts = node.args.iter().flat_map(|(name, arg)| arg.parts().map(move |(of, path)| (name, of, path)));
         parts
             .filter_map(|(name, of, path)| {
                 let of = of.0?;
-                let problem = path.fits(schema_of(of)?).err()?;
+                let schema = schema_of(of)?;
+                let problem = path.fits(&schema).err()?;
                 let (path, problem) = (path.to_string(), problem.to_string());
                 Some(Fault::NoSuchField { arg: name.clone(), of, path, problem })
             })

@@ -1,10 +1,13 @@
 //! Calls to tasks: names to tools, keys to parameters, values to what the plan format has for them.
 
 use indexmap::IndexMap;
-use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Fault, Kind, Meant, Note, Param, Tool, spell_out, text_of};
+use jarvis_plan::{
+    Arg, Draft, DraftRef, DraftTask, EACH, Fault, FieldPath, Kind, Meant, Note, Param, Piece, Tool, spell_out, text_of,
+};
 use serde_json::{Map, Value};
 
 use super::call::Call;
+use super::each;
 use super::given;
 use super::labels::{Denoted, Labels};
 use super::media::{Files, Medium};
@@ -69,6 +72,8 @@ struct Reading<'a> {
     labels: Labels<'a>,
     ids: Vec<i64>,
     notes: Vec<Note>,
+    /// Whether the task that is read has a list beside its arguments.
+    in_each: bool,
 }
 
 impl<'a> Reading<'a> {
@@ -77,7 +82,7 @@ impl<'a> Reading<'a> {
         let mut labels = Labels::new(calls, tools, scope.tools);
         let mut referred = Vec::new();
         for (at, call) in calls.iter().enumerate() {
-            let values = call.named.values().chain(&call.listed).chain(call.beside.values());
+            let values = call.named.values().chain(&call.listed).chain(call.beside.values()).chain(&call.each);
             let mut texts = Vec::new();
             values.for_each(|value| strings(value, &mut texts));
             let said = texts.into_iter().filter(|text| !scope.request.text.contains(text.trim()));
@@ -86,7 +91,7 @@ impl<'a> Reading<'a> {
         }
         labels.count(&referred);
         let ids = (0..).take(calls.len()).collect();
-        Reading { calls, scope, files: Files::new(scope), labels, ids, notes: Vec::new() }
+        Reading { calls, scope, files: Files::new(scope), labels, ids, notes: Vec::new(), in_each: false }
     }
 
     fn note(&mut self, at: usize, text: &str) {
@@ -113,10 +118,41 @@ impl<'a> Reading<'a> {
             }
             Meant::Nothing => None,
         };
-        for (name, value) in self.sorted(at, call, tool, &mut task) {
+        let sorted = self.sorted(at, call, tool, &mut task);
+        let Some(each) = &call.each else {
+            for (name, value) in sorted {
+                let param = tool.and_then(|tool| tool.param(&name));
+                let arg = self.value(at, &name, param, &value, &mut task.faults);
+                task.args.insert(name, arg);
+            }
+            return task;
+        };
+        let list = self.data(at, EACH, each, &mut task.faults);
+        let of_list = match list.as_reference() {
+            Some(Piece::Output(of)) => Some((*of, FieldPath::default())),
+            Some(Piece::Part(of, path)) => Some((*of, path.clone())),
+            Some(Piece::Text(_)) | None => None,
+        };
+        if of_list.is_none() && task.faults.is_empty() {
+            let shown = quoted(&text_of(each));
+            let problem = format!("{shown} is no reference to a list; write one task for each value");
+            task.faults.push(Fault::NotEach { problem });
+        }
+        self.in_each = of_list.is_some();
+        for (name, value) in sorted {
             let param = tool.and_then(|tool| tool.param(&name));
-            let arg = self.value(at, &name, param, &value, &mut task.faults);
+            let arg = match of_list.as_ref().filter(|_| each::has_element(&value)) {
+                // What stands for an element is of whatever type the argument takes.
+                Some((of, path)) => {
+                    self.data(at, &name, &each::with_element(&value), &mut task.faults).of_each(*of, path)
+                }
+                None => self.value(at, &name, param, &value, &mut task.faults),
+            };
             task.args.insert(name, arg);
+        }
+        self.in_each = false;
+        if let Some((of, path)) = &of_list {
+            each::hold(&list, *of, path, &mut task);
         }
         task
     }
@@ -335,7 +371,14 @@ impl<'a> Reading<'a> {
 
     fn scanned(&mut self, at: usize, name: &str, text: &str, faults: &mut Vec<Fault>) -> Arg<DraftRef> {
         let request = self.scope.request;
-        let place = Place { at, arg: name, labels: &self.labels, ids: &self.ids, request: &request.text };
+        let place = Place {
+            at,
+            arg: name,
+            labels: &self.labels,
+            ids: &self.ids,
+            request: &request.text,
+            in_each: self.in_each,
+        };
         let scanned = place.scan(text);
         faults.extend(scanned.faults);
         if scanned.mended {
@@ -368,7 +411,8 @@ impl<'a> Reading<'a> {
             },
             Value::String(text) => {
                 let request = self.scope.request;
-                let place = Place { at, arg: name, labels: &self.labels, ids: &self.ids, request: &request.text };
+                let (labels, ids, in_each) = (&self.labels, &self.ids, self.in_each);
+                let place = Place { at, arg: name, labels, ids, request: &request.text, in_each };
                 let scanned = place.scan(text);
                 if scanned.arg.references().next().is_some() {
                     // No path is made of a path and words.
@@ -435,7 +479,7 @@ fn only_text(fields: &Map<String, Value>) -> Option<String> {
 }
 
 /// Every text in a value.
-fn strings<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+pub(super) fn strings<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => found.push(text),
         Value::Array(items) => items.iter().for_each(|item| strings(item, found)),

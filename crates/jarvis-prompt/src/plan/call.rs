@@ -13,6 +13,8 @@ pub(super) struct Call {
     pub(super) labels: Vec<String>,
     /// What it is to wait for, as written.
     pub(super) dep: Vec<Value>,
+    /// The list for each element of which it is to be made, as written.
+    pub(super) each: Option<Value>,
     /// Arguments by name.
     pub(super) named: Map<String, Value>,
     /// Arguments without a name, in order.
@@ -62,6 +64,7 @@ const ARGS: [&str; 16] = [
 const IDS: [&str; 7] = ["id", "task_id", "step", "step_id", "index", "node_id", "number"];
 const DEPS: [&str; 9] =
     ["dep", "deps", "depends_on", "dependencies", "dependency", "depends", "after", "requires", "prerequisites"];
+const EACH: [&str; 4] = ["each", "for_each", "foreach", "loop_over"];
 const LABELS: [&str; 11] = [
     "output",
     "output_name",
@@ -193,6 +196,10 @@ fn with_rest(fields: &Map<String, Value>, key: &str, mut call: Call) -> Call {
             Value::Null => {}
             one => call.dep.push(one.clone()),
         }
+    }
+    if let Some((key, each)) = field(fields, &EACH).filter(|(_, each)| each.is_string() || each.is_array()) {
+        used.push(key);
+        call.each = Some(each.clone());
     }
     for name in LABELS {
         if let Some((key, Value::String(label))) = field(fields, &[name]) {

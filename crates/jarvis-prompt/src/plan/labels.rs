@@ -196,6 +196,7 @@ impl<'a> Labels<'a> {
         let found = match first {
             jarvis_plan::Step::Index(index) => self.number(i64::try_from(*index).ok()?, from, true),
             jarvis_plan::Step::Field(name) => self.head(name, from)?,
+            jarvis_plan::Step::Each => return None,
         };
         Some(self.with_path(found, FieldPath(rest.to_vec())))
     }
@@ -214,6 +215,7 @@ impl<'a> Labels<'a> {
         let is_whole = |step: &jarvis_plan::Step| match step {
             jarvis_plan::Step::Field(name) => WHOLE.contains(&name.to_lowercase().as_str()),
             jarvis_plan::Step::Index(index) => *index == 0,
+            jarvis_plan::Step::Each => false,
         };
         if gives_one && path.0.iter().all(is_whole) { FieldPath::default() } else { path }
     }

@@ -25,6 +25,8 @@ pub(super) struct Place<'a> {
     pub(super) ids: &'a [i64],
     /// The text of the request: what stands in it is data.
     pub(super) request: &'a str,
+    /// Whether `<EACH>` is the element of a list.
+    pub(super) in_each: bool,
 }
 
 /// Forms that stand for results wherever they are: `<GENERATED>-0`, `<node-0>`, `${0}`, `{{0}}`, `GENERATED-0`, `#E1`,
@@ -33,7 +35,7 @@ static ANYWHERE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)<<\s*generated\s*>{0,2}\s*[-_]\s*(?P<double>[0-9]+)>{0,2}",
         r"|<\s*generated\s*>\s*[-_]?\s*#?(?P<tag>[0-9]+)",
-        r"|<\s*generated\s*-\s*(?P<closed>[0-9]+)\s*>",
+        r"|<\s*generated\s*-\s*(?P<closed>[0-9]+)(?P<inside>[\w.\[\]*]*)\s*>",
         r"|(?P<bare><\s*generated\s*>)",
         r"|\$\{(?P<shell>[^{}\n]{1,80})\}",
         r"|\{\{(?P<template>[^{}\n]{1,80})\}\}",
@@ -93,6 +95,11 @@ impl Place<'_> {
                 continue;
             }
             let part = |name: &str| found.name(name).map(|part| part.as_str());
+            let is_path = |inside: &str| FieldPath::at_start(inside).1 == inside.len();
+            let is_element = part("angle").is_some_and(|said| said.trim().eq_ignore_ascii_case("each"));
+            if (is_element && self.in_each) || !part("inside").is_none_or(is_path) {
+                continue;
+            }
             let number = |name: &str| part(name).and_then(|digits| digits.parse::<i64>().ok());
             let is_canonical = part("tag").is_some() || part("closed").is_some();
             let tagged = number("tag").or_else(|| number("closed")).or_else(|| number("double"));
@@ -117,7 +124,7 @@ impl Place<'_> {
                 let said = part("angle").unwrap_or_default();
                 // `<b>` in a text is markup; alone, or with a number, it stands for something.
                 let alone = all.as_str() == whole && !said.contains(['/', '@']);
-                (self.labels.expression(said, self.at), alone)
+                (self.labels.expression(said, self.at), alone || is_element)
             };
             let Some(denoted) = denoted else {
                 if must_be_one {
@@ -128,8 +135,8 @@ impl Place<'_> {
             let before = text.get(end..all.start()).expect("matches are in order and end between characters");
             pieces.push(Piece::Text(before.to_owned()));
             end = all.end();
-            let (path, length) = match part("closed") {
-                Some(_) => Default::default(),
+            let (path, length) = match part("inside") {
+                Some(inside) => (FieldPath::at_start(inside).0, 0),
                 None => FieldPath::at_start(text.get(end..).expect("matches end between characters")),
             };
             end += length;

@@ -33,6 +33,7 @@ fn kind(fault: &Fault) -> &'static str {
         Fault::NotGiven { .. } => "not_given",
         Fault::Ambiguous { .. } => "ambiguous",
         Fault::NoSuchField { .. } => "no_such_field",
+        Fault::NotEach { .. } => "not_each",
         Fault::Withheld { .. } => "withheld",
         Fault::ReferenceCycle => "cycle",
     }
@@ -51,6 +52,7 @@ fn arg(fault: &Fault) -> Option<&str> {
         Fault::UnknownTask { .. }
         | Fault::AmbiguousTask { .. }
         | Fault::DanglingReference { .. }
+        | Fault::NotEach { .. }
         | Fault::Withheld { .. }
         | Fault::ReferenceCycle => None,
     }

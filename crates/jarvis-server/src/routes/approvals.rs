@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use jarvis_pipeline::approval::Decision;
-use jarvis_plan::{RunId, TaskId};
+use jarvis_plan::{EACH, RunId, TaskId};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -68,9 +68,15 @@ pub(crate) async fn decide(
             if let Some(arguments) = &ask.arguments
                 && let Some(asked) = live.pending().iter().find(|asked| asked.task == task)
             {
-                let arguments = Value::from(arguments.clone());
-                (server.parts.check)(&asked.tool, &arguments)
-                    .map_err(|reason| ApiError::invalid(reason).param("arguments"))?;
+                let invalid = |reason: String| ApiError::invalid(reason).param("arguments");
+                let calls = match (asked.each, arguments.get(EACH)) {
+                    (false, _) => vec![Value::from(arguments.clone())],
+                    (true, Some(Value::Array(calls))) if arguments.len() == 1 => calls.clone(),
+                    (true, _) => {
+                        return Err(invalid(format!("`{EACH}` must be the list of the arguments of all calls")));
+                    }
+                };
+                calls.iter().try_for_each(|call| (server.parts.check)(&asked.tool, call)).map_err(invalid)?;
             }
             Decision::Approve { arguments: ask.arguments.map(|arguments| arguments.into_iter().collect()) }
         }

@@ -15,13 +15,21 @@ pub(crate) struct PlanningConfig {
     pub(crate) last_resort: LastResort,
     /// The most tasks of a plan.
     pub(crate) max_tasks: usize,
+    /// The most calls of a task that runs once for each element of a list.
+    pub(crate) max_each: usize,
     /// Tokens left free for the model's reply.
     pub(crate) reserve_tokens: usize,
 }
 
 impl Default for PlanningConfig {
     fn default() -> PlanningConfig {
-        PlanningConfig { reask: true, last_resort: LastResort::Offline, max_tasks: 32, reserve_tokens: 800 }
+        PlanningConfig {
+            reask: true,
+            last_resort: LastResort::Offline,
+            max_tasks: 32,
+            max_each: 32,
+            reserve_tokens: 800,
+        }
     }
 }
 

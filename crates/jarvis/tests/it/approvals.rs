@@ -25,15 +25,21 @@ struct Shop {
 impl Shop {
     /// `finds` is the status of its search.
     async fn open(finds: u16) -> Shop {
+        Shop::finding(finds, &[17], "<GENERATED>-0.articles[0].id").await
+    }
+
+    /// It finds these articles, and the planner reserves this.
+    async fn finding(status: u16, ids: &[u32], article: &str) -> Shop {
+        let articles: Vec<Value> = ids.iter().map(|id| json!({"id": id, "name": "lamp"})).collect();
         let stub = Stub::start(move |request| match (request.method.as_str(), request.path.as_str()) {
-            ("GET", "/articles") => Canned::json(&json!({"articles": [{"id": 17, "name": "lamp"}]})).status(finds),
+            ("GET", "/articles") => Canned::json(&json!({"articles": articles})).status(status),
             ("POST", "/reservations") => Canned::json(&json!({"reservation": 5})).status(201),
             _ => Canned::json(&json!({"error": "not found"})).status(404),
         });
         let stub = stub.await.expect("a port");
         let plan = json!([
             {"task": "shop.findArticle", "id": 0, "dep": [-1], "args": {"query": "lamp"}},
-            {"task": "shop.reserve", "id": 1, "dep": [0], "args": {"article": "<GENERATED>-0.articles[0].id"}},
+            {"task": "shop.reserve", "id": 1, "dep": [0], "args": {"article": article}},
         ]);
         let script =
             Script::new().on("parse_task", Reply::text(plan.to_string())).otherwise(Reply::text("All is done."));
@@ -139,6 +145,42 @@ async fn a_run_waits_for_leave_over_a_kill_and_a_stop_and_is_asked_once() {
     assert!(matches!(status, 404 | 409), "{status}");
     let (_, run) = server.get(&format!("/runs/{id}")).await;
     assert_eq!((&run["status"], &run["ok"]), (&json!("done"), &json!(2)), "{run}");
+}
+
+#[tokio::test]
+async fn calls_for_each_element_of_a_list_are_asked_about_together_over_a_kill_and_made_once() {
+    let shop = Shop::finding(200, &[17, 18, 19], "<GENERATED>-0.articles[].id").await;
+    let server = shop.serve();
+    let (status, reply) = server.ask(REQUEST).await;
+    assert_eq!((status, &reply["status"]), (202, &json!("waiting")), "{reply}");
+    let asked = json!({"each": [{"article": 17}, {"article": 18}, {"article": 19}]});
+    let waits = &reply["waiting"][0];
+    assert_eq!((&waits["arguments"], &waits["sources"]["each"]), (&asked, &json!("task 1")), "{waits}");
+    let id = reply["run_id"].as_str().expect("an id").to_owned();
+    assert_eq!(server.end("-KILL"), None);
+    let server = shop.serve();
+    let at = format!("/runs/{id}/approvals/1");
+    for wrong in [json!({"article": 17}), json!({"each": [{"article": "x"}]}), json!({"each": 17})] {
+        let (status, reply) = server.post(&at, &json!({"decision": "approve", "arguments": wrong})).await;
+        assert_eq!((status, reply["error"]["param"].as_str()), (400, Some("arguments")), "{reply}");
+    }
+    let without_one = json!({"each": [{"article": 17}, {"article": 19}]});
+    let (status, reply) = server.post(&at, &json!({"decision": "approve", "arguments": without_one})).await;
+    assert_eq!(status, 200, "{reply}");
+    let events = ended(&server, &id).await;
+    let outcome = events.iter().rfind(|event| event["event"] == "task_finished").expect("an outcome");
+    assert_eq!(outcome["outcome"]["status"], "succeeded", "{outcome}");
+    let calls = ["GET /articles", r#"POST /reservations {"article":17}"#, r#"POST /reservations {"article":19}"#];
+    assert_eq!(shop.calls(), calls);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_list_is_nothing_done() {
+    let shop = Shop::finding(200, &[], "<GENERATED>-0.articles[].id").await;
+    let url = shop.chat.url();
+    let ended = shop.harness.run(&shop.args(&url, &["run", REQUEST, "--yes"]));
+    assert!(ended.code == 1 && ended.stdout.contains("the list is empty"), "{}{}", ended.stdout, ended.stderr);
+    assert_eq!(shop.calls(), ["GET /articles"]);
 }
 
 #[tokio::test]

@@ -1,0 +1,94 @@
+//! Tasks that run once for each element of a list that another task gives.
+//!
+//! Such a task is one task of the plan: it is chosen for, asked about and retried as a whole. Its resolved arguments are the
+//! arguments of all its calls, its output what they gave, each under [`EACH`].
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::{StreamExt, TryStreamExt};
+use indexmap::IndexMap;
+use jarvis_engine::{Gate, Job, Resolved, Unresolved, Worker};
+use jarvis_plan::{Arg, EACH, Effect, ErrorCode, Task, TaskError};
+use serde_json::{Value, json};
+
+/// Makes the calls of a task that runs once for each element: several at once where they only read, else one after the other.
+pub(crate) struct ForEach {
+    pub(crate) worker: Arc<dyn Worker>,
+    pub(crate) gate: Arc<dyn Gate>,
+    /// Calls at the same time.
+    pub(crate) concurrency: usize,
+}
+
+#[async_trait]
+impl Worker for ForEach {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        if job.task.each().is_none() {
+            return self.worker.perform(job).await;
+        }
+        let calls = calls(job)?;
+        let at_once = if self.gate.effect(&job.task) == Effect::Reads { self.concurrency.max(1) } else { 1 };
+        let all = calls.len();
+        let one = |(at, args): (usize, IndexMap<String, Value>)| async move {
+            let job = Job { args, ..job.clone() };
+            self.worker.perform(&job).await.map_err(|error| of_element(error, at, all, at_once > 1))
+        };
+        let made = futures::stream::iter(calls.into_iter().enumerate()).map(one).buffered(at_once);
+        Ok(json!({ EACH: made.try_collect::<Vec<Value>>().await? }))
+    }
+}
+
+/// The arguments of the calls.
+fn calls(job: &Job) -> Result<Vec<IndexMap<String, Value>>, TaskError> {
+    let calls = job.args.get(EACH).cloned().unwrap_or_default();
+    serde_json::from_value(calls).map_err(|_| {
+        let message = format!("`{EACH}` must be the list of the arguments of all calls");
+        TaskError::new(ErrorCode::InvalidInput, message)
+    })
+}
+
+/// The error of a call, with its place. Where calls before it were made, it must not look as if nothing was: nobody makes them
+/// again.
+fn of_element(error: TaskError, at: usize, all: usize, reads: bool) -> TaskError {
+    let place = format!("call {} of {all}: {}", at + 1, error.message);
+    if reads || at == 0 {
+        return TaskError { message: place, ..error };
+    }
+    let code = if error.code.is_before_any_call() { ErrorCode::Upstream } else { error.code };
+    TaskError { code, message: format!("{place}; the {at} before it were made"), ..error }
+}
+
+/// The arguments of all calls of a task that runs once for each element of `list`, made by `once` of the task for one element.
+///
+/// # Errors
+/// When there is no list, nothing in it, or more than `most`.
+pub(crate) fn resolved(
+    task: &Task,
+    list: &Value,
+    most: usize,
+    mut once: impl FnMut(&Task) -> Result<Resolved, Unresolved>,
+) -> Result<Resolved, Unresolved> {
+    let Value::Array(items) = list else {
+        let shown = jarvis_plan::schema::shown(list);
+        let message = format!("`{}` is to run once for each element of {shown}, which is no list", task.task);
+        return Err(Unresolved::failed(ErrorCode::InvalidInput, message));
+    };
+    if items.is_empty() {
+        let message = format!("`{}` is to run once for each element of a list, and the list is empty", task.task);
+        return Err(Unresolved::skipped(ErrorCode::NoOutput, message));
+    }
+    if items.len() > most {
+        let message =
+            format!("`{}` would run {} times; the limit is {most} (`planning.max_each`)", task.task, items.len());
+        return Err(Unresolved::failed(ErrorCode::TooLarge, message));
+    }
+    let (mut calls, mut notes) = (Vec::with_capacity(items.len()), Vec::new());
+    for at in 0..items.len() {
+        let args = task.args.iter().map(|(name, arg)| (name.clone(), Arg::element(arg, at))).collect();
+        let resolved = once(&Task { args, ..task.clone() })?;
+        calls.push(Value::Object(resolved.args.into_iter().collect()));
+        notes.extend(resolved.notes);
+    }
+    notes.dedup();
+    Ok(Resolved { args: IndexMap::from([(EACH.to_owned(), Value::Array(calls))]), notes })
+}
