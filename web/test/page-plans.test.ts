@@ -12,7 +12,9 @@ test("a plan is reviewed, changed, and run as changed", () =>
     const form = page.getByRole("form", { name: "Review the plan" });
     await form.waitFor();
     assert.equal(mock.runs.length, 0, "nothing ran");
-    await page.locator("#model-0 option", { hasText: "sd-controlnet-canny" }).waitFor({ state: "attached" });
+    const other = page.locator("#model-0 option", { hasText: "sd-controlnet-canny" });
+    await other.waitFor({ state: "attached" });
+    assert.match((await other.textContent()) ?? "", /not configured/);
     await page.locator("#model-0").selectOption("lllyasviel/sd-controlnet-canny");
     await page.locator("#arg-1-text").fill("how bright is it?");
     await form.getByRole("button", { name: "Run this plan" }).click();

@@ -87,10 +87,11 @@ impl HuggingGpt {
     /// A pipeline that keeps no logs, puts files nowhere but under the public root and has the default settings.
     pub fn new(
         chat: Option<Arc<dyn ChatModel>>,
-        sources: Sources,
+        mut sources: Sources,
         worker: Arc<dyn Worker>,
         prompts: Arc<Prompts>,
     ) -> HuggingGpt {
+        sources.chat = chat.as_ref().map(|chat| chat.model_name("task_llm"));
         HuggingGpt {
             offered: sources.offered(chat.is_some()),
             chat,
@@ -296,12 +297,12 @@ impl HuggingGpt {
         resources: &[AnswerResource],
         events: &Events,
     ) -> Result<Answer, RunError> {
-        let undone = template::undone(request, plan, outcomes);
+        let told_first = template::told_first(request, plan, outcomes);
         let written = match self.chat.as_ref().filter(|_| !plan.tasks().is_empty()) {
             Some(chat) => {
                 let stages = self.stages(Arc::clone(chat), events);
-                match answer::write(&stages, request, plan, outcomes, resources, &undone).await {
-                    Ok(text) => Some(format!("{undone}{text}")),
+                match answer::write(&stages, request, plan, outcomes, resources, &told_first).await {
+                    Ok(text) => Some(format!("{told_first}{text}")),
                     Err(error) if error.is_replay_miss() => return Err(error.into()),
                     Err(error) => match RunError::from(error) {
                         RunError::Model { source, .. } => {

@@ -174,7 +174,7 @@ impl HuggingGpt {
         }
         events.note(Level::Warning, format!("{reason}; answering as conversation"));
         events.emit(EventKind::Plan { plan: plan.clone() });
-        let before = template::undone(request, &plan, &[]);
+        let before = template::told_first(request, &plan, &[]);
         if self.settings.stream_answer && !before.is_empty() {
             events.emit(EventKind::Token { text: before.clone() });
         }

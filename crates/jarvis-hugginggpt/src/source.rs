@@ -189,6 +189,8 @@ pub struct Sources {
     pub endpoints: Vec<Available>,
     /// Tools of the configuration, each a task of its own name.
     pub tools: Vec<Tool>,
+    /// The name of the chat model that performs tasks itself, where there is one.
+    pub chat: Option<String>,
 }
 
 impl Sources {
@@ -203,6 +205,20 @@ impl Sources {
             native: Arc::new(|_| Ok(())),
             endpoints: Vec::new(),
             tools: Vec::new(),
+            chat: None,
+        }
+    }
+
+    /// Whether something is configured that can call a model of this host: of Hugging Face's, also a model server that may have
+    /// it loaded.
+    pub fn is_configured(&self, id: &str, host: Host) -> bool {
+        match host {
+            Host::Native => (self.native)(id).is_ok(),
+            Host::Huggingface => self.huggingface || self.model_server,
+            Host::Local => self.model_server || self.endpoints.iter().any(|one| one.model.id == id),
+            Host::Llm => self.chat.is_some(),
+            Host::Tool => true,
+            Host::Api => false,
         }
     }
 

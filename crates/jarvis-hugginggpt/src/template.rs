@@ -35,6 +35,7 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resou
         out.push_str(&(words.summary)(done, outcomes.len()));
         out.push('\n');
     }
+    out.extend(stand_ins(words, outcomes));
     // What was not done comes first.
     let (failed, done): (Vec<&Outcome>, Vec<&Outcome>) = outcomes.iter().partition(|outcome| !outcome.succeeded());
     let left_out = plan.notes().iter().filter(|note| note.kind == NoteKind::LeftOut);
@@ -82,11 +83,22 @@ fn heading(request: &Request, outcome: &Outcome, language: Language) -> String {
     format!("{}{name}{performer}", title(&outcome.task, language))
 }
 
-/// What was not done, in the language of the request, a line each with an empty line after them; empty when all was done.
-pub(crate) fn undone(request: &Request, plan: &Plan, outcomes: &[Outcome]) -> String {
+/// The models that were chosen and did not do it, a line each.
+fn stand_ins(words: &Words, outcomes: &[Outcome]) -> Vec<String> {
+    let told = outcomes.iter().filter_map(|outcome| {
+        let (chosen, why, did) = outcome.stand_in()?;
+        Some(format!("{}: {}\n", words.note, (words.stood_in)(&did.id, &chosen.id, &why.message)))
+    });
+    told.collect()
+}
+
+/// What must be told before the words of a model: what was not done, and which models were not those that were chosen, in the
+/// language of the request, a line each with an empty line after them; empty when all was done as planned.
+pub(crate) fn told_first(request: &Request, plan: &Plan, outcomes: &[Outcome]) -> String {
     let words = Words::of(Language::of(&request.text));
     let mut lines: Vec<String> =
         not_done(plan, outcomes).iter().map(|what| format!("{}{what}", capitalised(words.not_done))).collect();
+    lines.extend(stand_ins(words, outcomes).iter().map(|line| line.trim_end().to_owned()));
     if lines.is_empty() {
         return String::new();
     }
@@ -176,8 +188,8 @@ fn failure(out: &mut String, what: &str, outcome: &Outcome, language: Language) 
     match &outcome.error {
         Some(error) => {
             let _ = match why(error.code, language) {
-                Some(why) => writeln!(out, ": {why} ({})", error.message),
-                None => writeln!(out, ": {}", error.message),
+                Some(why) => writeln!(out, ": {why} ({})", outcome.failure().unwrap_or_default()),
+                None => writeln!(out, ": {}", outcome.failure().unwrap_or_default()),
             };
             if let Some(hint) = &error.hint {
                 let _ = writeln!(out, "   {}: {hint}", words.hint);

@@ -103,7 +103,7 @@ fn in_words(outcome: &Outcome) -> String {
     let why = match &outcome.error {
         None => outcome.status.as_str().to_owned(),
         Some(TaskError { code: ErrorCode::NotApproved, message, hint: Some(hint) }) => format!("{message}; {hint}"),
-        Some(error) => error.message.clone(),
+        Some(_) => outcome.failure().unwrap_or_default(),
     };
     format!("task {} (`{}`): {why}", outcome.id.number(), outcome.task)
 }

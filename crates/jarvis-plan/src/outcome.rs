@@ -82,4 +82,31 @@ impl Outcome {
             .map(|attempt| &attempt.candidate)
             .or_else(|| self.selection.as_ref().map(|selection| &selection.chosen))
     }
+
+    /// Why it did not succeed. Where several models failed for reasons of their own, all of them, in the order of the tries.
+    pub fn failure(&self) -> Option<String> {
+        let last = self.error.as_ref()?;
+        let tries = self.attempts.iter().filter_map(|attempt| Some((&attempt.candidate, attempt.error.as_ref()?)));
+        let mut told: Vec<(&Candidate, &str)> = Vec::new();
+        for (candidate, error) in tries {
+            if told.iter().all(|(_, message)| *message != error.message) {
+                told.push((candidate, &error.message));
+            }
+        }
+        match told.as_slice() {
+            [] | [_] => Some(last.message.clone()),
+            several => {
+                let each = several.iter().map(|(candidate, message)| format!("`{}`: {message}", candidate.id));
+                Some(each.collect::<Vec<_>>().join("; "))
+            }
+        }
+    }
+
+    /// The model that was chosen and could not do it, why, and the one that did it in its place.
+    pub fn stand_in(&self) -> Option<(&Candidate, &TaskError, &Candidate)> {
+        let chosen = &self.selection.as_ref()?.chosen;
+        let failed = self.attempts.iter().find(|attempt| attempt.candidate == *chosen)?.error.as_ref()?;
+        let did = self.attempts.iter().find(|attempt| attempt.error.is_none())?;
+        Some((chosen, failed, &did.candidate))
+    }
 }

@@ -2,6 +2,7 @@
 
 mod agent_loop;
 mod calls;
+mod clock;
 mod context;
 
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use crate::trace::Tracer;
 
 use agent_loop::AgentLoop;
 use calls::{Caller, Named};
+use clock::{Clock, Timed};
 
 pub(crate) const STAGE: &str = "react";
 
@@ -250,10 +252,11 @@ impl Agent {
             let (ended, outcomes) = unbounded_channel();
             let scope = Scope { document: Some(Arc::clone(&asked.document)), cancel: CancellationToken::new() };
             let stop = cancel.child_token();
+            let clock = Clock::of(deadline);
             let engine =
                 Engine::new(Caller { registry: Arc::clone(&self.registry), media: Arc::clone(&self.media), scope })
                     .selector(Arc::new(Named(Arc::clone(&self.registry))))
-                    .gate(Arc::clone(&self.gate))
+                    .gate(Arc::new(Timed { gate: Arc::clone(&self.gate), clock: clock.clone() }))
                     .request(Arc::new(Request::new(&asked.question)))
                     .events(events.clone())
                     .limits(Limits {
@@ -274,9 +277,8 @@ impl Agent {
                 tokio::select! {
                     biased;
                     () = cancel.cancelled() => Err(AskError::Cancelled),
-                    answer = tokio::time::timeout(deadline, agent_loop.run()) => {
-                        answer.unwrap_or(Err(AskError::Timeout { after: deadline }))
-                    }
+                    answer = agent_loop.run() => answer,
+                    () = clock.over() => Err(AskError::Timeout { after: deadline }),
                 }
             };
             let (_, answer) = tokio::join!(driven, answered);

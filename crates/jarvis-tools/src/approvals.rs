@@ -39,16 +39,22 @@ pub struct Described {
     /// What it does to the world, where they say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
+    /// What else they say of calls, such as whether a second one changes nothing more: the hints of an MCP server, as it names
+    /// them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hints: BTreeMap<String, bool>,
 }
 
 impl Described {
-    /// The SHA-256 of the canonical form, in hexadecimal: name, title, description, schemas and effect as JSON without blanks,
+    /// The SHA-256 of the canonical form, in hexadecimal: name, title, description, schemas, effect and hints as JSON without blanks,
     /// keys sorted.
     pub fn sha256(&self, name: &str) -> String {
         let mut whole = json!({"name": name, "description": self.description, "schema": self.schema});
         let title = (!self.title.is_empty()).then(|| self.title.clone().into());
         let effect = self.effect.map(|effect| effect.to_string().into());
-        let more = [("title", title), ("output_schema", self.output_schema.clone()), ("effect", effect)];
+        let hints = (!self.hints.is_empty()).then(|| json!(self.hints));
+        let more =
+            [("title", title), ("output_schema", self.output_schema.clone()), ("effect", effect), ("hints", hints)];
         if let Some(fields) = whole.as_object_mut() {
             fields.extend(more.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
         }
@@ -59,7 +65,7 @@ impl Described {
 impl Described {
     /// Without what it gives and does.
     fn said(&self) -> Described {
-        Described { output_schema: None, effect: None, ..self.clone() }
+        Described { output_schema: None, effect: None, hints: BTreeMap::new(), ..self.clone() }
     }
 }
 
@@ -402,7 +408,8 @@ pub(crate) fn changed(name: &str) -> ToolError {
 
 pub(crate) fn added(name: &str) -> ToolError {
     let message = format!(
-        "`{name}` is new at a known server and waits for approval: `jarvis tools approve {name}` shows it and approves it"
+        "`{name}` is new at a known server and waits for approval: look at it with `jarvis tools show {name}`, then `jarvis tools \
+         approve {name}`"
     );
     ToolError::new(ToolErrorKind::Unauthorized, message)
 }

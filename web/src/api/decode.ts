@@ -311,7 +311,9 @@ export function runSummary(v: unknown): RunSummary {
 
 export const model = (v: unknown): Model => {
   const o = record(v);
-  return { id: str(o.id), task: str(o.task), host: str(o.host), description: str(o.description) };
+  // A server that does not say so has what it lists.
+  const configured = o.configured !== false;
+  return { id: str(o.id), task: str(o.task), host: str(o.host), configured, description: str(o.description) };
 };
 
 export const taskType = (v: unknown): TaskType => {

@@ -169,6 +169,8 @@ export interface Model {
   id: string;
   task: string;
   host: string;
+  /** Whether the server can call it as configured. */
+  configured: boolean;
   description: string;
 }
 

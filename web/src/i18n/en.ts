@@ -132,6 +132,7 @@ export const en = {
   host_huggingface: "Hugging Face",
   host_llm: "language model",
   host_tool: "tool",
+  not_configured: "not configured",
 
   review_title: "Review the plan",
   review_sub: "Change what you like. Nothing has been executed.",

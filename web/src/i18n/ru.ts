@@ -132,6 +132,7 @@ export const ru: Texts = {
   host_huggingface: "Hugging Face",
   host_llm: "языковая модель",
   host_tool: "инструмент",
+  not_configured: "не настроена",
 
   review_title: "Проверьте план",
   review_sub: "Меняйте что угодно. Ещё ничего не выполнено.",

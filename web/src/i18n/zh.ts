@@ -131,6 +131,7 @@ export const zh: Texts = {
   host_huggingface: "Hugging Face",
   host_llm: "语言模型",
   host_tool: "工具",
+  not_configured: "未配置",
 
   review_title: "查看计划",
   review_sub: "可以随意修改。还没有执行任何任务。",

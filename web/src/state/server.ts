@@ -11,6 +11,13 @@ export const models = signal<{ models: Model[]; tasks: TaskType[] } | null>(null
 export const pipelines = computed(() =>
   health.value !== null && health.value !== "unreachable" ? health.value.pipelines : [],
 );
+/** The chat model's name; empty when there is none, or the server was not asked yet. */
+export const chatModel = computed(() => {
+  const h = health.value;
+  return h !== null && h !== "unreachable" && h.planner === "llm" ? h.model : "";
+});
+/** The name of a model; plans call the chat model, whichever it is, `ChatGPT`. */
+export const modelName = (id: string): string => (id === "ChatGPT" && chatModel.value ? chatModel.value : id);
 /** True when the server wants a token. */
 export const asksToken = computed(() => health.value !== null && health.value !== "unreachable" && health.value.auth);
 /** True once the server has let this browser in. */

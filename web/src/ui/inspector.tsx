@@ -7,6 +7,7 @@ import { mediaKind, outputs, type Output } from "../model/outputs";
 import { splitReferences } from "../model/plan";
 import type { TaskView } from "../model/run";
 import { clean, duration, label } from "../model/text";
+import { modelName } from "../state/server";
 import { Elapsed, IconButton, StateMark } from "./common";
 import { MediaChip } from "./markdown";
 import { Media } from "./media";
@@ -143,7 +144,7 @@ export function hostName(host: string): string {
 export function ModelName({ id, host }: { id: string; host: string }) {
   return (
     <span class="model-name">
-      <code>{label(id, 140)}</code>
+      <code>{label(modelName(id), 140)}</code>
       {host && <span class="muted"> {hostName(host)}</span>}
     </span>
   );

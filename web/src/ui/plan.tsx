@@ -9,7 +9,7 @@ import * as plan from "../model/plan";
 import { mediaKind } from "../model/outputs";
 import { taskOfConfig } from "../model/run";
 import { clean, label } from "../model/text";
-import { loadModels, models } from "../state/server";
+import { chatModel, loadModels, modelName, models } from "../state/server";
 import { CopyButton, IconButton, saveText } from "./common";
 import { Icon } from "./icons";
 import { ArgumentValue, hostName, ModelName } from "./inspector";
@@ -175,14 +175,19 @@ function consequences(tasks: ConfigTask[], id: number): string {
 }
 
 /** The models that may do a task: the chosen one, the ranked others, then all that the catalogue has for it. */
-function choices(task: ConfigTask, all: Model[]): { id: string; host: string }[] {
+function choices(task: ConfigTask, all: Model[]): { id: string; host: string; configured: boolean }[] {
+  const known = new Map(all.map((m) => [m.id, m.configured]));
+  const isConfigured = (id: string, host: string): boolean =>
+    host === "llm" ? chatModel.value !== "" : (known.get(id) ?? true);
   const out = [
     { id: task.model_id, host: task.hosted_on ?? "" },
     ...(task.alternatives ?? []).map((a) => ({ id: a.id, host: a.hosted_on })),
   ];
   for (const m of all) if (m.task === task.task_type) out.push({ id: m.id, host: m.host });
   const seen = new Set<string>();
-  return out.filter((m) => m.id !== "" && !seen.has(m.id) && seen.add(m.id));
+  return out
+    .filter((m) => m.id !== "" && !seen.has(m.id) && seen.add(m.id))
+    .map((m) => ({ ...m, configured: isConfigured(m.id, m.host) }));
 }
 
 function ModelChoice({ task, onModel }: { task: ConfigTask; onModel: (id: string, host: string) => void }) {
@@ -198,8 +203,9 @@ function ModelChoice({ task, onModel }: { task: ConfigTask; onModel: (id: string
       >
         {all.map((m) => (
           <option key={m.id} value={m.id} selected={m.id === task.model_id}>
-            {label(m.id, 100)}
+            {label(modelName(m.id), 100)}
             {m.host ? ` — ${hostName(m.host)}` : ""}
+            {m.configured ? "" : ` (${t("not_configured")})`}
           </option>
         ))}
       </select>

@@ -328,6 +328,7 @@ const MODELS = [
     id: "lllyasviel/sd-controlnet-canny",
     task: "canny-control",
     host: "local",
+    configured: false,
     likes: 0,
     description: "A detector on a model server",
   },

@@ -12,6 +12,8 @@ pub(super) struct Words {
     pub(super) note: &'static str,
     pub(super) not_done: &'static str,
     pub(super) keywords: &'static str,
+    /// Which model did it, in the place of which, and why.
+    pub(super) stood_in: fn(&str, &str, &str) -> String,
 }
 
 impl Words {
@@ -41,6 +43,7 @@ static ENGLISH: Words = Words {
     note: "Note",
     not_done: "not done: ",
     keywords: "keywords: ",
+    stood_in: |did, chosen, why| format!("`{did}` did it in the place of `{chosen}`, which could not: {why}"),
 };
 
 static RUSSIAN: Words = Words {
@@ -60,6 +63,7 @@ static RUSSIAN: Words = Words {
     note: "Замечание",
     not_done: "не сделано: ",
     keywords: "ключевые слова: ",
+    stood_in: |did, chosen, why| format!("вместо `{chosen}` это сделала `{did}`, потому что: {why}"),
 };
 
 static CHINESE: Words = Words {
@@ -78,6 +82,7 @@ static CHINESE: Words = Words {
     note: "说明",
     not_done: "未完成：",
     keywords: "关键词：",
+    stood_in: |did, chosen, why| format!("由 `{did}` 代替 `{chosen}` 完成，原因：{why}"),
 };
 
 /// What a person calls the result of a task; its task type where there is no such word.

@@ -24,6 +24,7 @@ pub(crate) async fn models(State(server): State<Server>) -> Json<ModelsReply> {
             id: model.id.clone(),
             task: model.task.clone(),
             host: host.as_str(),
+            configured: pipeline.sources.is_configured(&model.id, host),
             likes: model.likes,
             description: model.description.chars().take(DESCRIPTION).collect(),
         })

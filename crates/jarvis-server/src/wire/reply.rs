@@ -259,6 +259,8 @@ pub(crate) struct ModelLine {
     pub(crate) task: String,
     /// Where it runs.
     pub(crate) host: &'static str,
+    /// Whether something is configured that can call it.
+    pub(crate) configured: bool,
     /// How many like it at the Hub.
     pub(crate) likes: u64,
     /// The beginning of its description.

@@ -27,6 +27,9 @@ fn the_digest_is_of_the_canonical_form() {
     assert_ne!(one.sha256("s/t"), one.sha256("s/u"));
     assert_ne!(one.sha256("s/t"), described("x").sha256("s/t"));
     assert_ne!(one.sha256("s/t"), Described { title: "T".into(), ..one.clone() }.sha256("s/t"));
+    let hinted = |idempotent| Described { hints: [("idempotentHint".into(), idempotent)].into(), ..one.clone() };
+    assert_ne!(one.sha256("s/t"), hinted(true).sha256("s/t"));
+    assert_ne!(hinted(false).sha256("s/t"), hinted(true).sha256("s/t"));
     assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 

@@ -128,5 +128,14 @@ fn described(server: &str, tool: &Tool) -> Result<(Described, Found), String> {
         Some((None, Some(false))) => Some(Effect::Writes),
         Some((None, None)) | None => None,
     };
-    Ok((Described { title, description, schema, output_schema, effect }, found))
+    let said = hints.map(|hints| {
+        [
+            ("readOnlyHint", hints.read_only_hint),
+            ("destructiveHint", hints.destructive_hint),
+            ("idempotentHint", hints.idempotent_hint),
+            ("openWorldHint", hints.open_world_hint),
+        ]
+    });
+    let said = said.into_iter().flatten().filter_map(|(name, hint)| Some((name.to_owned(), hint?)));
+    Ok((Described { title, description, schema, output_schema, effect, hints: said.collect() }, found))
 }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use clap::Subcommand;
 use jarvis_plan::{Medium, Param, medium};
 use jarvis_store::files;
-use jarvis_tools::approvals::{Change, Described};
+use jarvis_tools::approvals::{Approval, Change, Described};
 #[cfg(feature = "grpc")]
 use jarvis_tools::grpc::GrpcEndpoint;
 use jarvis_tools::{Observation, Scope, ToolErrorKind, ToolSpec, Unavailable};
@@ -87,7 +87,21 @@ pub(super) async fn run(command: ToolsCommand, global: &Global, printer: Printer
         }
         ToolsCommand::Show { name, json } => {
             let tools = open_tools(&loaded, &folders, printer).await?;
-            show(&tools, find(&tools, &name)?, json, printer)
+            match find(&tools, &name) {
+                Ok(spec) => show(&tools, spec, json, printer),
+                Err(failure) => match tools.approval(&name) {
+                    // What waits for approval is looked at before.
+                    Some(Approval { approved, offered: Some(offered), .. }) if json => {
+                        printer.json(&json!({"name": name, "approved": (approved != offered).then_some(approved), "offered": offered}))
+                    }
+                    Some(Approval { approved, offered: Some(offered), .. }) => {
+                        printer.out(versions(&name, &approved, &offered)?.trim_end());
+                        printer.progress(&format!("`jarvis tools approve {name}` accepts it"));
+                        Ok(ExitCode::SUCCESS)
+                    }
+                    Some(_) | None => Err(failure),
+                },
+            }
         }
         ToolsCommand::Call { name, input, file, out, json } => {
             let tools = open_tools(&loaded, &folders, printer).await?;
@@ -231,7 +245,17 @@ fn versions(name: &str, approved: &Described, offered: &Described) -> Result<Str
             text.push_str(&format!("Title: {}\n", described.title));
         }
         let schema = serde_json::to_string_pretty(&described.schema).map_err(Failure::work)?;
-        text.push_str(&format!("Description: {}\nInput: {schema}", described.description));
+        text.push_str(&format!("Description: {}\nInput: {schema}\n", described.description));
+        if let Some(output) = &described.output_schema {
+            let output = serde_json::to_string_pretty(output).map_err(Failure::work)?;
+            text.push_str(&format!("Output: {output}\n"));
+        }
+        if let Some(effect) = described.effect {
+            text.push_str(&format!("Effect: {effect}\n"));
+        }
+        for (hint, set) in &described.hints {
+            text.push_str(&format!("{hint}: {set}\n"));
+        }
         // Set in, so that no description can look like the words around it.
         Ok(text.lines().map(|line| format!("  | {line}\n")).collect())
     };

@@ -12,7 +12,7 @@ use serde::Deserialize;
 pub(crate) struct ReactConfig {
     /// The most rounds of thought and action for a question about a document.
     pub(crate) max_steps: NonZeroU32,
-    /// Seconds for such a question.
+    /// Seconds for such a question, without the time in which somebody is asked for leave.
     pub(crate) deadline_s: NonZeroU64,
     /// The most tokens of the document in a prompt. Default: what fits.
     pub(crate) max_document_tokens: Option<usize>,

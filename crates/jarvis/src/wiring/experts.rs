@@ -150,6 +150,7 @@ impl Experts {
             native: Arc::new(move |id: &str| native.available(id)),
             endpoints,
             tools: planned,
+            chat: None,
         };
         Ok(Experts { sources, worker: Arc::new(workers), addresses })
     }

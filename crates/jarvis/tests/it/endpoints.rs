@@ -1,6 +1,11 @@
 //! With a chat model: a scripted endpoint, recordings, keys, errors, the journal.
 
+#[cfg(unix)]
+use std::process::{Command, Stdio};
+
 use jarvis_testing::chat::{FakeChat, Reply, Script};
+#[cfg(unix)]
+use serde_json::json;
 
 use crate::harness::{Harness, outcomes};
 
@@ -167,4 +172,29 @@ fn a_request_that_fails_does_not_end_the_conversation() {
     assert!(ended.stderr.contains("no such thing"), "{}", ended.stderr);
     assert!(ended.stdout.contains("Still here."), "{}", ended.stdout);
     assert_eq!(ended.code, 0);
+}
+
+/// A run that Ctrl-C ended is told as cancelled, before there is a plan and after, and keeps what was done.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_cancels_a_run_in_good_order() {
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    let planning = Script::new().on("parse_task", Reply::never());
+    let answering = Script::new().on("parse_task", Reply::text(PLAN)).on("response_results", Reply::never());
+    for (script, requests, said, done) in [(planning, 1, "cancelled", 0), (answering, 2, "photo-edges.png", 1)] {
+        let chat = FakeChat::start(script).await;
+        let args = ["run", "find the edges of photo.png", "--llm", "m", "--base-url", &chat.url()];
+        let mut command = harness.command(&args);
+        let child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        assert!(chat.wait_requests(requests).await);
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill runs").success());
+        let ended = child.wait_with_output().expect("it ends");
+        let text = format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+        assert!(ended.status.code() == Some(1) && text.contains(said), "{text}");
+        let (_, runs) = harness.json(&["runs", "list", "--json", "-n", "1"]);
+        assert_eq!((&runs[0]["status"], &runs[0]["ok"]), (&json!("cancelled"), &json!(done)), "{runs}");
+    }
 }

@@ -297,3 +297,37 @@ fn questions_with_tools_use_the_registry() {
     let answered = chat.requests_of("answer_generation")[0].prompt();
     assert!(answered.contains("Addition Result: 15"), "{answered}");
 }
+
+#[cfg(feature = "mcp")]
+#[test]
+fn a_new_tool_of_a_known_server_is_looked_at_before_it_is_approved() {
+    let harness = Harness::new();
+    let program = env!("CARGO_BIN_EXE_jarvis");
+    harness.file(
+        "jarvis.yaml",
+        format!(
+            "mcp_servers:\n  other: {{command: '{program}', args: [mcp, --data-dir, '{}']}}\n",
+            harness.data().join("other").display()
+        ),
+    );
+    let run = |args: &[&str]| harness.run(&[args, &CONFIG[..]].concat());
+    let listed = run(&["tools", "list"]);
+    assert!(listed.stdout.contains("other/run"), "{}{}", listed.stdout, listed.stderr);
+    // As if it had not been there when the server was approved.
+    let path = harness.data().join("approved_tools.json");
+    let mut kept: Value = serde_json::from_slice(&std::fs::read(&path).expect("approvals")).expect("JSON");
+    let hints = &kept["sources"]["mcp:other"]["tools"]["other/run"]["approved"];
+    assert!(hints.is_object(), "{kept:#}");
+    let tools = kept["sources"]["mcp:other"]["tools"].as_object_mut().expect("tools");
+    tools.remove("other/run").expect("the tool");
+    std::fs::write(&path, kept.to_string()).expect("writable");
+    let called = run(&["tools", "call", "other/plan", r#"{"request": "find the edges"}"#]);
+    assert_ne!(called.code, 2, "{}", called.stderr);
+    let refused = run(&["tools", "call", "other/run", r#"{"request": "hi"}"#]);
+    assert!(refused.code != 0 && refused.stderr.contains("jarvis tools show other/run"), "{}", refused.stderr);
+    let shown = run(&["tools", "show", "other/run"]);
+    assert!(shown.code == 0 && shown.stdout.contains("new at a known server"), "{}{}", shown.stdout, shown.stderr);
+    assert!(shown.stdout.contains("  | Effect: ") && shown.stdout.contains("  | openWorldHint: "), "{}", shown.stdout);
+    assert_eq!(run(&["tools", "approve", "other/run"]).code, 0);
+    assert!(run(&["tools", "show", "other/run"]).stdout.contains("Use it when"));
+}

@@ -55,7 +55,8 @@ fn resolve(id: &str, given: Option<&str>, task: &str, sources: &Sources) -> Resu
     let candidate = |host: Host| Candidate { id: id.to_owned(), host: host.into(), effective_task: task.to_owned() };
     let fitting = || format!("`jarvis models list --task {task}` shows those that do; without a model one is chosen");
     let kind = jarvis_catalogue::find(task);
-    if id == CHAT_MODEL_ID {
+    if id == CHAT_MODEL_ID || sources.chat.as_deref() == Some(id) && given.is_none_or(|host| host == Host::Llm.as_str())
+    {
         return match kind.is_some_and(jarvis_catalogue::TaskType::is_chat_served) {
             true => Ok(candidate(Host::Llm)),
             false => Err(Unfit { message: format!("the chat model does not serve `{task}`"), hint: fitting() }),
