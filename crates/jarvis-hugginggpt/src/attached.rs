@@ -89,15 +89,17 @@ impl Worker for Expand {
 /// answer that looks like a right one.
 fn missing<'a>(job: &Job, arg: &str, value: &'a str) -> Option<&'a str> {
     const TEXTS: [&str; 4] = ["text", "context", "text1", "text2"];
-    const DOCUMENTS: [&str; 7] = [".pdf", ".doc", ".docx", ".odt", ".rtf", ".epub", ".log"];
     let name = value.trim();
     let planned = job.task.literal(arg).is_some_and(|planned| planned.trim() == name);
     if !TEXTS.contains(&arg) || !planned || name.len() > 200 || name.contains(char::is_whitespace) {
         return None;
     }
-    let lower = name.to_lowercase();
-    let file = matches!(Kind::of_name(name), Some(Kind::Text | Kind::Json))
-        || DOCUMENTS.iter().any(|ending| lower.ends_with(ending))
+    let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map_or("", |(_, ending)| ending);
+    let is_ending = (1..=5).contains(&ending.len())
+        && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+        && ending.chars().all(|c| c.is_ascii_alphanumeric());
+    // Addresses of mails and sites are words of a text.
+    let file = (is_ending && !name.contains('@') && !name.starts_with("www."))
         || ["/", "./", "../", "~/"].iter().any(|start| name.starts_with(start))
         || name.contains("://")
         || (name.contains('/') && job.request.text.contains(&format!("/{name}")));

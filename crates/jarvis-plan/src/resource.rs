@@ -67,7 +67,7 @@ impl Kind {
             }
             "wav" | "mp3" | "flac" | "ogg" | "oga" | "m4a" | "aac" | "opus" | "wma" => Some(Kind::Audio),
             "mp4" | "mov" | "avi" | "mkv" | "webm" | "m4v" | "mpg" | "mpeg" => Some(Kind::Video),
-            "txt" | "md" | "rst" | "log" | "html" | "htm" | "rtf" | "srt" | "tex" => Some(Kind::Text),
+            "txt" | "md" | "rst" | "log" | "html" | "htm" | "pdf" | "rtf" | "srt" | "tex" => Some(Kind::Text),
             "json" | "jsonl" | "csv" | "tsv" | "yaml" | "yml" => Some(Kind::Json),
             _ => None,
         }

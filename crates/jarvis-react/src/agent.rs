@@ -12,6 +12,7 @@ use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_chat::{ChatError, ChatModel};
+use jarvis_document::{Document, DocumentError, PdfReader};
 use jarvis_engine::{Engine, Events, Gate, GrowingPlan, Limits};
 use jarvis_pipeline::numbered;
 use jarvis_plan::{
@@ -23,7 +24,6 @@ use serde::Serialize;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use crate::document::{self, Document, DocumentError, PdfReader};
 use crate::prompt::{PromptError, Prompts};
 use crate::rounds::Round;
 use crate::settings::Settings;
@@ -198,7 +198,7 @@ impl Agent {
     /// # Errors
     /// When it is no text that can be read.
     pub async fn read(&self, bytes: Bytes) -> Result<Document, DocumentError> {
-        document::read(bytes, self.pdf.as_ref()).await
+        jarvis_document::read(bytes, self.pdf.as_ref()).await
     }
 
     /// Answers a question. All of it is told through `events`: the thoughts, the calls and what they gave; the plan, which

@@ -6,7 +6,6 @@
 
 mod agent;
 mod budget;
-pub mod document;
 mod native;
 mod offline;
 mod parse;
@@ -17,7 +16,6 @@ mod settings;
 mod trace;
 
 pub use agent::{Agent, AgentAnswer, AskError, Asked, Finish};
-pub use document::{Document, DocumentError, PdfReader};
 pub use parse::{Action, Parsed};
 pub use pipeline::NAME;
 pub use prompt::{PromptError, Prompts};

@@ -248,7 +248,7 @@ impl From<AttachError> for ApiError {
             AttachError::TextTooLong { .. } => {
                 ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string())
             }
-            AttachError::Unknown { .. } | AttachError::Other { .. } => {
+            AttachError::Unknown { .. } | AttachError::Other { .. } | AttachError::Document { .. } => {
                 ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media", error.to_string())
             }
             // The extension of an upload is the caller's.
@@ -256,6 +256,7 @@ impl From<AttachError> for ApiError {
                 ApiError::invalid(format!("the file's name cannot be used: {reason}"))
             }
             AttachError::Store(store) => store.into(),
+            AttachError::Broken { .. } => ApiError::internal("the file cannot be stored", &error),
         };
         api_error.hint_if(hint)
     }

@@ -7,11 +7,13 @@
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
+use jarvis_document::PdfReader;
 use jarvis_hugginggpt::decisions::Executable;
 use jarvis_plan::{Arg, Kind, Request, Resource, Source, is_han};
 use jarvis_store::Media;
-use jarvis_workers::{AttachError, attach};
+use jarvis_workers::{AttachError, Attached, attach};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -19,9 +21,11 @@ use crate::results::Results;
 use crate::wiring::App;
 
 /// Where files come from and go to.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Intake<'a> {
-    media: &'a Media,
+    media: &'a Arc<Media>,
+    /// Reads PDFs.
+    pdf: &'a dyn PdfReader,
     /// The files that earlier runs made.
     results: Option<&'a Results>,
     /// The largest file that is taken.
@@ -30,7 +34,8 @@ pub(crate) struct Intake<'a> {
 
 impl<'a> Intake<'a> {
     pub(crate) fn of(app: &'a App) -> Intake<'a> {
-        Intake { media: &app.media, results: app.results.as_deref(), max_bytes: app.config.limits.max_input_bytes }
+        let max_bytes = app.config.limits.max_input_bytes;
+        Intake { media: &app.media, pdf: app.agent.pdf.as_ref(), results: app.results.as_deref(), max_bytes }
     }
 
     /// The file of an earlier run that is called so, by its name alone or by its whole path.
@@ -39,24 +44,40 @@ impl<'a> Intake<'a> {
     }
 
     /// Takes in the file that a person calls `name`.
-    fn take(self, path: &Path, name: &str) -> Result<Resource, Failure> {
-        let resource = take(path, name, self.media, self.max_bytes)?;
-        if let (Some(results), Source::Public(display)) = (self.results, &resource.source) {
+    async fn take(self, path: &Path, name: &str) -> Result<Attached, Failure> {
+        let bytes = read(path, name, self.max_bytes)?;
+        let attached = attach(name, bytes, self.media, self.pdf).await.map_err(|error| {
+            let hint = error.hint();
+            let failure = match &error {
+                AttachError::Store(_) | AttachError::Broken { .. } => Failure::work(error),
+                AttachError::TextTooLong { .. }
+                | AttachError::Unknown { .. }
+                | AttachError::Document { .. }
+                | AttachError::Other { .. } => Failure::usage(error),
+            };
+            failure.maybe_hint(hint)
+        })?;
+        if let (Some(results), Source::Public(display)) = (self.results, &attached.resource.source) {
             results.know(display, path);
         }
-        Ok(resource)
+        Ok(attached)
     }
 }
 
-/// Makes the request from its text and files; also says which files it names were not read.
-pub(crate) fn request(text: &str, files: &[PathBuf], intake: Intake<'_>) -> Result<(Request, Vec<String>), Failure> {
-    let mut attachments = Vec::new();
+/// Makes the request from its text and files; also says which files it names were not read, and what is odd about others.
+pub(crate) async fn request(
+    text: &str,
+    files: &[PathBuf],
+    intake: Intake<'_>,
+) -> Result<(Request, Vec<String>), Failure> {
+    let (mut attachments, mut warnings) = (Vec::new(), Vec::new());
     for path in files {
         let name = path.display().to_string();
         let before = if path.exists() { None } else { intake.made_before(&name) };
-        attachments.push(intake.take(before.as_ref().unwrap_or(path), &name)?);
+        let Attached { resource, warnings: told } = intake.take(before.as_ref().unwrap_or(path), &name).await?;
+        attachments.push(resource);
+        warnings.extend(told);
     }
-    let mut warnings = Vec::new();
     // Display paths that take the place of what the person typed, in the order of the text.
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     for Mention { range, found } in mentions(text) {
@@ -67,7 +88,9 @@ pub(crate) fn request(text: &str, files: &[PathBuf], intake: Intake<'_>) -> Resu
         let at = match (files.iter().position(is_given), attachments.iter().position(named), found) {
             (Some(at), _, _) | (None, Some(at), _) => at,
             (None, None, Found::Here) => {
-                attachments.push(intake.take(typed, name)?);
+                let Attached { resource, warnings: told } = intake.take(typed, name).await?;
+                attachments.push(resource);
+                warnings.extend(told);
                 attachments.len() - 1
             }
             (None, None, Found::Nowhere | Found::Outside) => {
@@ -82,7 +105,9 @@ pub(crate) fn request(text: &str, files: &[PathBuf], intake: Intake<'_>) -> Resu
                     });
                     continue;
                 };
-                attachments.push(intake.take(&path, name)?);
+                let Attached { resource, warnings: told } = intake.take(&path, name).await?;
+                attachments.push(resource);
+                warnings.extend(told);
                 attachments.len() - 1
             }
         };
@@ -108,50 +133,53 @@ pub(crate) fn request(text: &str, files: &[PathBuf], intake: Intake<'_>) -> Resu
 
 /// Puts the files that a plan's arguments name in their place: those of the request by their names, and those of the
 /// working folder. Returns the request with the texts among them.
-pub(crate) fn plan(plan: &mut Executable, mut request: Request, intake: Intake<'_>) -> Result<Request, Failure> {
-    let mut fault = None;
-    plan.plan.set_values(|_, _, arg| match attached(arg, &mut request, intake) {
-        Ok(display) => display.map(Value::from),
-        Err(failure) => {
-            fault.get_or_insert(failure);
-            None
+pub(crate) async fn plan(plan: &mut Executable, mut request: Request, intake: Intake<'_>) -> Result<Request, Failure> {
+    let args = plan.plan.tasks().iter().flat_map(|task| task.args.values());
+    let named: Vec<String> = args.filter_map(file_named).collect();
+    for typed in named {
+        let name = own_name(&typed);
+        let is_public = || name != typed && intake.media.disk_path(&typed).is_ok_and(|path| path.is_file());
+        if given(&request, name).is_none() && !is_public() && is_here(name) {
+            request.attachments.push(intake.take(Path::new(name), name).await?.resource);
         }
-    });
-    match fault {
-        Some(failure) => Err(failure),
-        None => Ok(request),
     }
+    plan.plan.set_values(|_, _, arg| attached(arg, &mut request).map(Value::from));
+    Ok(request)
+}
+
+/// The file that an argument names, as it was written.
+fn file_named(arg: &Arg) -> Option<String> {
+    let typed = arg.as_literal()?;
+    let typed = typed.trim();
+    let is_file = Kind::of_name(typed).is_some() && !typed.starts_with('/') && !typed.contains("://");
+    is_file.then(|| typed.to_owned())
+}
+
+/// Decisions write the paths of media as the public folder's.
+fn own_name(typed: &str) -> &str {
+    typed.strip_prefix("public/").unwrap_or(typed)
+}
+
+/// The place among the attachments of the one that has this name.
+fn given(request: &Request, name: &str) -> Option<usize> {
+    request.attachments.iter().position(|resource| {
+        let given = resource.name.as_deref().map(Path::new);
+        given.is_some_and(|given| given == Path::new(name) || given.file_name().is_some_and(|file| file == name))
+    })
 }
 
 /// The display path of the medium that an argument names by file name. Texts are attached under the name that was written.
-fn attached(arg: &Arg, request: &mut Request, intake: Intake<'_>) -> Result<Option<String>, Failure> {
-    let Some(typed) = arg.as_literal() else { return Ok(None) };
-    let typed = typed.trim();
-    if Kind::of_name(typed).is_none() || typed.starts_with('/') || typed.contains("://") {
-        return Ok(None);
-    }
-    // Decisions write the paths of media as the public folder's.
-    let name = typed.strip_prefix("public/").unwrap_or(typed);
-    let is_given = |resource: &Resource| {
-        let given = resource.name.as_deref().map(Path::new);
-        given.is_some_and(|given| given == Path::new(name) || given.file_name().is_some_and(|file| file == name))
-    };
-    let resource = match request.attachments.iter().position(is_given) {
-        Some(at) => request.attachments.get_mut(at).expect("a position is an index"),
-        None if name != typed && intake.media.disk_path(typed).is_ok_and(|path| path.is_file()) => return Ok(None),
-        None if is_here(name) => {
-            request.attachments.push(intake.take(Path::new(name), name)?);
-            request.attachments.last_mut().expect("it was just added")
-        }
-        None => return Ok(None),
-    };
+fn attached(arg: &Arg, request: &mut Request) -> Option<String> {
+    let typed = file_named(arg)?;
+    let at = given(request, own_name(&typed))?;
+    let resource = request.attachments.get_mut(at)?;
     match &resource.source {
-        Source::Public(display) => return Ok(Some(display.clone())),
+        Source::Public(display) => return Some(display.clone()),
         // Workers find the text of a file by this name.
-        Source::Inline(_) => resource.name = Some(typed.to_owned()),
+        Source::Inline(_) => resource.name = Some(typed),
         Source::Url(_) => {}
     }
-    Ok(None)
+    None
 }
 
 /// A file that a text names, and where in the text.
@@ -270,9 +298,15 @@ fn file_in(word: &str) -> Option<(Range<usize>, Found)> {
 /// The longest word that is searched for a name, in characters.
 const LONGEST_WORD: usize = 200;
 
-/// True for a file with a known extension in the working folder.
+/// True for a file in the working folder whose name looks like a file's: with an ending, or with a capital as in `README`.
 fn is_here(name: &str) -> bool {
-    Kind::of_name(name).is_some() && inside_working_folder(Path::new(name)) && Path::new(name).is_file()
+    let path = Path::new(name);
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let is_ending = |ending: &str| ending.len() <= 5 && ending.starts_with(|c: char| c.is_ascii_alphabetic());
+    let looks_so = Kind::of_name(name).is_some()
+        || ending.is_some_and(is_ending)
+        || (ending.is_none() && name.contains(char::is_uppercase));
+    looks_so && inside_working_folder(path) && path.is_file()
 }
 
 /// True for a path that leads out of the working folder, as far as its spelling or the disk says.
@@ -294,7 +328,8 @@ fn inside_working_folder(path: &Path) -> bool {
     }
 }
 
-fn take(path: &Path, name: &str, media: &Media, max_bytes: u64) -> Result<Resource, Failure> {
+/// The bytes of the file that a person calls `name`.
+fn read(path: &Path, name: &str, max_bytes: u64) -> Result<Vec<u8>, Failure> {
     let size = std::fs::metadata(path).map_err(|error| missing(name, &error))?;
     if !size.is_file() {
         return Err(Failure::usage(format!("`{name}` is not a file")));
@@ -307,16 +342,7 @@ fn take(path: &Path, name: &str, media: &Media, max_bytes: u64) -> Result<Resour
     std::fs::File::open(path)
         .and_then(|file| file.take(max_bytes).read_to_end(&mut bytes))
         .map_err(|error| missing(name, &error))?;
-    attach(name, bytes, media).map_err(|error| {
-        let hint = error.hint();
-        let failure = match &error {
-            AttachError::Store(_) => Failure::work(error),
-            AttachError::TextTooLong { .. } | AttachError::Unknown { .. } | AttachError::Other { .. } => {
-                Failure::usage(error)
-            }
-        };
-        failure.maybe_hint(hint)
-    })
+    Ok(bytes)
 }
 
 fn missing(name: &str, error: &std::io::Error) -> Failure {

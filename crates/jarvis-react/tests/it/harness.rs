@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
+use jarvis_document::NoPdf;
 use jarvis_engine::Events;
 use jarvis_plan::{Event, EventKind, RunId};
-use jarvis_react::document::NoPdf;
 use jarvis_react::{Agent, AgentAnswer, AskError, Asked, Prompts, Settings};
 use jarvis_store::Media;
 use jarvis_testing::chat::{FakeChat, Request, Script};

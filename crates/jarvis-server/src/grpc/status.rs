@@ -1,7 +1,8 @@
 //! Failures as gRPC statuses: `INVALID_ARGUMENT`, `UNAVAILABLE` and the like.
 
 use jarvis_chat::ChatError;
-use jarvis_react::{AskError, DocumentError};
+use jarvis_document::DocumentError;
+use jarvis_react::AskError;
 use tonic::{Code, Status};
 
 use crate::error::ApiError;

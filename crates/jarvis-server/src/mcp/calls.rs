@@ -153,15 +153,12 @@ impl Jarvis {
                     return Err(args::wrong(format!("`{at}` is empty")));
                 }
                 let size = bytes.len() as u64;
-                let media = Arc::clone(&self.server.parts.media);
-                let taken = tokio::task::spawn_blocking(move || {
-                    // Only the name counts; clients may send it with a path.
-                    let name = name.rsplit(['/', '\\']).next().unwrap_or("file");
-                    let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
-                    jarvis_workers::attach(&name, bytes, &media)
-                });
-                let taken = taken.await.map_err(|_| ErrorData::internal_error("the file cannot be stored", None))?;
-                let resource =
+                let crate::Parts { media, agent, .. } = &self.server.parts;
+                // Only the name counts; clients may send it with a path.
+                let name = name.rsplit(['/', '\\']).next().unwrap_or("file");
+                let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
+                let taken = jarvis_workers::attach(&name, bytes, media, agent.pdf.as_ref()).await;
+                let jarvis_workers::Attached { resource, .. } =
                     taken.map_err(ApiError::from).map_err(|error| match error.fields.status.is_server_error() {
                         true => refused(error),
                         false => args::wrong(format!("`{at}`: {}", in_full(&error))),

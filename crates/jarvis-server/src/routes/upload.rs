@@ -1,7 +1,5 @@
 //! Files in: multipart uploads, stored under the public root or taken in as text.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::State;
 use axum::extract::multipart::{Multipart, MultipartError, MultipartRejection};
@@ -60,9 +58,8 @@ pub(crate) async fn upload(
             return Err(too_large());
         }
         let size = bytes.len() as u64;
-        let media = Arc::clone(&server.parts.media);
-        let taken = tokio::task::spawn_blocking(move || jarvis_workers::attach(&name, bytes.into(), &media)).await;
-        let resource = taken.map_err(|error| ApiError::internal("the file cannot be stored", &error))??;
+        let crate::Parts { media, agent, .. } = &server.parts;
+        let resource = jarvis_workers::attach(&name, bytes, media, agent.pdf.as_ref()).await?.resource;
         server.metrics.uploaded.inc_by(size);
         files.push(Uploaded { attachment: Attachment::of(&resource), bytes: size });
     }

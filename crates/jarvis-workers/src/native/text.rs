@@ -19,7 +19,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
-use jarvis_plan::{ErrorCode, Language, TaskError};
+use jarvis_plan::{ErrorCode, Language, TaskError, is_han};
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -44,6 +44,8 @@ const SHORT: usize = 1024;
 struct Input {
     args: IndexMap<String, String>,
     request: String,
+    /// What the files of the request are called.
+    files: Vec<String>,
 }
 
 impl Input {
@@ -78,7 +80,8 @@ async fn run(job: &Job, model: fn(&Input) -> Result<TaskOutput, TaskError>) -> R
             return Err(TaskError::new(ErrorCode::TooLarge, message).hint("give a part of the text"));
         }
     }
-    let input = Input { args, request: job.request.text.clone() };
+    let files = job.request.attachments.iter().filter_map(|file| file.name.clone()).collect();
+    let input = Input { args, request: job.request.text.clone(), files };
     let broken = |why: &str| TaskError::new(ErrorCode::Panic, format!("the built-in text model stopped{why}"));
     if input.args.values().map(String::len).sum::<usize>() + input.request.len() <= SHORT {
         return std::panic::catch_unwind(|| model(&input)).unwrap_or_else(|_| Err(broken("")));
@@ -94,9 +97,19 @@ async fn run(job: &Job, model: fn(&Input) -> Result<TaskOutput, TaskError>) -> R
     }
 }
 
+/// Texts of so few words are no texts to summarise.
+const FEWEST_WORDS: usize = 3;
+
 /// `native/textrank`: the most central sentences of `text`, in their order.
 fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
     let text = input.need("text")?;
+    let words = text.split(is_mark).filter(|word| !word.is_empty()).count();
+    if words <= FEWEST_WORDS && !text.contains(is_han) {
+        let shown = jarvis_plan::schema::shown(&text.trim().into());
+        let message = format!("the text to summarise would be {shown}, which is no more than a name or a few words");
+        return Err(TaskError::new(ErrorCode::MissingArgument, message)
+            .hint("put the text into the request, or name or attach a file"));
+    }
     // The text itself may be part of the request, and instructions inside it are not the user's.
     let options = summary::SummaryOptions::read(&input.request.replace(text, " "));
     let language = language(text);
@@ -192,6 +205,10 @@ pub(super) fn told(question: &str, text: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.into_iter().collect::<Vec<_>>().join(", "))
 }
 
+fn is_mark(c: char) -> bool {
+    !c.is_alphanumeric()
+}
+
 /// `native/passage-qa`: the sentence of `context` that fits the question in `text` best; how many words it has and the like.
 fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
     let text = input.first(&["question", "text"]).ok_or_else(|| missing("text"))?;
@@ -205,6 +222,10 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
     };
     // The passage may be quoted in the question, and what it says is not asked.
     let asked = question.replace(context.trim(), " ");
+    // Nor is anything asked by the name of the file, whatever words it is made of.
+    let is_file = |word: &&str| input.files.iter().any(|name| word.trim_matches(is_mark) == name.trim_matches(is_mark));
+    let asked: Vec<&str> = asked.split_whitespace().filter(|word| !is_file(word)).collect();
+    let asked = asked.join(" ");
     let question = asked.as_str();
     if requests::asks_language(&requests::plain(question, "")) {
         let known = jarvis_plan::Language::of(question);

@@ -102,7 +102,7 @@ async fn turn(
     json: bool,
     printer: Printer,
 ) -> Result<bool, Failure> {
-    let (mut request, told) = ingest::request(text, files, Intake::of(app))?;
+    let (mut request, told) = ingest::request(text, files, Intake::of(app)).await?;
     told.iter().for_each(|told| printer.warning(told));
     request.history.clone_from(&memory.history);
     request.results.clone_from(&memory.results);

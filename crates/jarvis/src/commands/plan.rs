@@ -32,7 +32,7 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
         return pipeline::decide(&args, &text, global, printer).await;
     }
     let app = App::build(global, printer).await?;
-    let (request, warnings) = ingest::request(&text, &args.files, Intake::of(&app))?;
+    let (request, warnings) = ingest::request(&text, &args.files, Intake::of(&app)).await?;
     warnings.iter().for_each(|warning| printer.warning(warning));
     let decisions = app.decisions()?;
     if args.dry_run_prompts {

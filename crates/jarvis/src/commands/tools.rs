@@ -134,7 +134,7 @@ fn document(path: &Path) -> Result<Arc<str>, Failure> {
         Failure::usage(format!("cannot read the document `{}`: {error}", path.display()))
     };
     let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
-    Ok(jarvis_react::document::decode(&bytes).map_err(|error| failed(&error))?.text)
+    Ok(jarvis_document::decode(&bytes).map_err(|error| failed(&error))?.text)
 }
 
 #[cfg(not(feature = "grpc"))]

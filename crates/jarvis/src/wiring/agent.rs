@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jarvis_chat::ChatModel;
+use jarvis_document::PdfReader;
 use jarvis_engine::Gate;
-use jarvis_react::{Agent, PdfReader, Prompts, Settings, Trace, Tracer};
+use jarvis_react::{Agent, Prompts, Settings, Trace, Tracer};
 use jarvis_store::Media;
 use jarvis_tools::local;
 
@@ -57,7 +58,7 @@ fn pdf() -> Arc<dyn PdfReader> {
 
 #[cfg(not(feature = "pdf"))]
 fn pdf() -> Arc<dyn PdfReader> {
-    Arc::new(jarvis_react::document::NoPdf)
+    Arc::new(jarvis_document::NoPdf)
 }
 
 /// Appends each round to a file, one line of JSON each.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use jarvis_react::document::{DocumentError, MAX_PDF, PDF_TIME, PdfReader, extract};
+use jarvis_document::{DocumentError, MAX_PDF, PDF_TIME, PdfReader, extract};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::sync::Semaphore;

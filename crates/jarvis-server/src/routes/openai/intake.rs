@@ -1,7 +1,5 @@
 //! From a chat request to a Request: roles, parts, pictures and sounds, and what cannot be served.
 
-use std::sync::Arc;
-
 use axum::http::StatusCode;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -53,11 +51,22 @@ pub(super) fn check(body: &ChatCompletionRequest) -> Result<(), ApiError> {
 
 /// The request that is meant. Pictures and sounds inside it are stored under the public root.
 pub(super) async fn request(server: &Server, body: ChatCompletionRequest, links: &Links) -> Result<Request, ApiError> {
-    let own = links.base.clone();
-    let (media, limits) = (Arc::clone(&server.parts.media), Limits::of(server));
+    let limits = Limits::of(server);
     // Files in base64 may be large.
-    let taken = tokio::task::spawn_blocking(move || take_in(&body, limits, &media, &own)).await;
-    taken.map_err(|error| ApiError::internal("the request cannot be read", &error))?
+    let taken = tokio::task::spawn_blocking(move || take_in(&body, limits)).await;
+    let (last, history, files) = taken.map_err(|error| ApiError::internal("the request cannot be read", &error))??;
+    let crate::Parts { media, agent, .. } = &server.parts;
+    let mut attachments = Vec::with_capacity(files.len());
+    for file in files {
+        attachments.push(match file {
+            File::At(kind, url) => Resource { kind, source: at(url, &links.base), name: None },
+            File::Bytes(name, bytes) => {
+                let taken = jarvis_workers::attach(&name, bytes, media, agent.pdf.as_ref()).await?;
+                Resource { name: None, ..taken.resource }
+            }
+        });
+    }
+    Ok(Request { text: last.content.trim().to_owned(), attachments, history, results: Vec::new() })
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -74,7 +83,8 @@ impl Limits {
     }
 }
 
-fn take_in(body: &ChatCompletionRequest, limits: Limits, media: &Media, own: &str) -> Result<Request, ApiError> {
+/// The last message, those before it, and the files of all.
+fn take_in(body: &ChatCompletionRequest, limits: Limits) -> Result<(Turn, Vec<Turn>, Vec<File>), ApiError> {
     let most = limits.messages;
     if body.messages.len() > most {
         return Err(ApiError::invalid(format!("a conversation may have {most} messages")).param("messages"));
@@ -108,17 +118,10 @@ fn take_in(body: &ChatCompletionRequest, limits: Limits, media: &Media, own: &st
     if last.content.trim().is_empty() && files.is_empty() {
         return Err(ApiError::invalid("the last message is empty").param("messages"));
     }
-    let mut attachments = Vec::with_capacity(files.len());
-    for file in files {
-        attachments.push(match file {
-            File::At(kind, url) => Resource { kind, source: at(url, own), name: None },
-            File::Bytes(_, bytes) if bytes.len() > limits.file => {
-                return Err(too_large("a file of the conversation is larger than this server takes"));
-            }
-            File::Bytes(name, bytes) => Resource { name: None, ..jarvis_workers::attach(&name, bytes, media)? },
-        });
+    if files.iter().any(|file| matches!(file, File::Bytes(_, bytes) if bytes.len() > limits.file)) {
+        return Err(too_large("a file of the conversation is larger than this server takes"));
     }
-    Ok(Request { text: last.content.trim().to_owned(), attachments, history: turns, results: Vec::new() })
+    Ok((last, turns, files))
 }
 
 /// Where an address leads: this server's own files are not fetched over the network.

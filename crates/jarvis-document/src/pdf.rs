@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::DocumentError;
+use crate::DocumentError;
 
 /// The largest PDF that is read, in bytes.
 pub const MAX_PDF: usize = 32 << 20;
