@@ -7,9 +7,9 @@ mod words;
 use std::fmt::Write;
 
 use indexmap::IndexSet;
-use jarvis_catalogue::{Output, TaskOutput};
+use jarvis_catalogue::{Host, Output, TaskOutput};
 use jarvis_pipeline::not_done;
-use jarvis_plan::{AnswerResource, Language, NoteKind, Outcome, Plan, Request, Source, Status};
+use jarvis_plan::{AnswerResource, ErrorCode, Language, NoteKind, Outcome, Plan, Request, Source, Status};
 use serde_json::Value;
 
 use self::words::{Words, label, title, why};
@@ -87,6 +87,12 @@ fn heading(request: &Request, outcome: &Outcome, language: Language) -> String {
 fn stand_ins(words: &Words, outcomes: &[Outcome]) -> Vec<String> {
     let told = outcomes.iter().filter_map(|outcome| {
         let (chosen, why, did) = outcome.stand_in()?;
+        // Built-in models of one task divide the work among them: one that leaves it to the next has not failed.
+        let passes_on = why.code == ErrorCode::CannotDo
+            && [&chosen.host, &did.host].iter().all(|host| **host == Host::Native.as_str());
+        if passes_on {
+            return None;
+        }
         Some(format!("{}: {}\n", words.note, (words.stood_in)(&did.id, &chosen.id, &why.message)))
     });
     told.collect()
@@ -124,7 +130,7 @@ fn about<'a>(request: &'a Request, outcome: &Outcome) -> Option<&'a str> {
 fn by_name(mut text: String, request: &Request) -> String {
     for resource in &request.attachments {
         if let (Source::Public(path), Some(name)) = (&resource.source, &resource.name) {
-            text = text.replace(&format!("`{path}`"), &format!("`{name}`"));
+            text = text.replace(path, name);
         }
     }
     text

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use jarvis_catalogue::TaskOutput;
-use jarvis_plan::{AnswerResource, Outcome, Request, text_of};
+use jarvis_plan::{AnswerResource, Kind, Outcome, Request, text_of};
 
 /// The longest name of what a file came from, in characters.
 const LONGEST: usize = 40;
@@ -55,11 +55,18 @@ pub fn resources(request: &Request, outcomes: &[Outcome]) -> Vec<AnswerResource>
     found
 }
 
-/// A name, and the same with numbers from 2 before its ending.
+/// A name, and the same with numbers from 2 before its ending; where it has such a number, with the numbers after that.
 pub fn numbered(name: &str) -> impl Iterator<Item = String> {
     let (stem, ending) =
         name.rsplit_once('.').map_or((name, String::new()), |(stem, ending)| (stem, format!(".{ending}")));
-    let more = (2..=u32::MAX).map(move |number| format!("{stem}-{number}{ending}"));
+    let (stem, first) = match stem.rsplit_once('-') {
+        Some((before, number)) if !number.starts_with('0') && number.len() <= 3 => match number.parse::<u32>() {
+            Ok(number) if number >= 2 && !before.is_empty() => (before, number + 1),
+            _ => (stem, 2),
+        },
+        _ => (stem, 2),
+    };
+    let more = (first..=u32::MAX).map(move |number| format!("{stem}-{number}{ending}"));
     std::iter::once(name.to_owned()).chain(more)
 }
 
@@ -74,6 +81,11 @@ fn stem(request: &Request, outcome: &Outcome, made: &HashMap<String, String>) ->
     });
     let through = || args().find_map(|value| made.get(&*value).cloned());
     let said = || {
+        // What is to be done with a medium is no name for it.
+        let is_medium = |value: std::borrow::Cow<'_, str>| Kind::of_name(&value).is_some_and(Kind::is_media);
+        if args().any(is_medium) {
+            return String::new();
+        }
         let text = outcome.args.get("text").map(text_of).unwrap_or_default();
         let words: Vec<&str> = text.split_whitespace().filter(|word| word.chars().count() > 3).take(3).collect();
         slug(&words.join(" "), LONGEST)
@@ -102,7 +114,7 @@ fn slug(text: &str, longest: usize) -> String {
 #[cfg(test)]
 mod tests {
     use indexmap::IndexMap;
-    use jarvis_plan::{Kind, Resource, Source, Status, TaskId};
+    use jarvis_plan::{Resource, Source, Status, TaskId};
     use serde_json::{Value, json};
 
     use super::*;
@@ -121,6 +133,16 @@ mod tests {
             notes: Vec::new(),
             ms: 0,
         }
+    }
+
+    #[test]
+    fn numbers_go_on() {
+        let check = |name: &str, next: &str| assert_eq!(numbered(name).nth(1).as_deref(), Some(next), "{name}");
+        check("photo.png", "photo-2.png");
+        check("photo-2.png", "photo-3.png");
+        check("plan-2024-05.png", "plan-2024-05-2.png");
+        check("photo-1.png", "photo-1-2.png");
+        check("README", "README-2");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Candidate, Selection, TaskError, TaskId};
+use crate::{Candidate, ErrorCode, Selection, TaskError, TaskId};
 
 /// How a task ended.
 #[derive(
@@ -83,12 +83,17 @@ impl Outcome {
             .or_else(|| self.selection.as_ref().map(|selection| &selection.chosen))
     }
 
-    /// Why it did not succeed. Where several models failed for reasons of their own, all of them, in the order of the tries.
+    /// Why it did not succeed. Where several models failed for reasons of their own, all of them, in the order of the tries; of
+    /// those that left it to the next because it is not their kind of work, the last.
     pub fn failure(&self) -> Option<String> {
         let last = self.error.as_ref()?;
         let tries = self.attempts.iter().filter_map(|attempt| Some((&attempt.candidate, attempt.error.as_ref()?)));
         let mut told: Vec<(&Candidate, &str)> = Vec::new();
+        let last_cannot = last.code == ErrorCode::CannotDo;
         for (candidate, error) in tries {
+            if last_cannot && error.code == ErrorCode::CannotDo && error.message != last.message {
+                continue;
+            }
             if told.iter().all(|(_, message)| *message != error.message) {
                 told.push((candidate, &error.message));
             }

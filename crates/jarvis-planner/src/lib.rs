@@ -33,6 +33,7 @@ use jarvis_plan::{Draft, Request, Tool};
 
 pub use followup::{Undone, undone};
 pub use offline::Offline;
+pub use resources::names_result;
 pub use retrieval::ToolIndex;
 pub use weights::Weights;
 

@@ -56,6 +56,14 @@ impl Offline {
             draft.notes.push(Note::left_out(note));
             return draft;
         }
+        let speaks = |tool: &Tool| tool.gives(Kind::Audio) && tool.params.iter().all(|param| param.kind == Kind::Text);
+        let has_sound = || request.attachments.iter().any(|resource| resource.kind == Kind::Audio);
+        if index.tools.iter().any(speaks)
+            && !has_sound()
+            && let Some(text) = crate::resources::without_sound_name(text)
+        {
+            return Offline::draft_weighed(index, &Request { text, ..request.clone() }, weights);
+        }
         let resolved = followup::resolved(request);
         let (request, text) = (resolved.as_ref(), head(&resolved.text, LONGEST));
         let files: Vec<(&str, Kind)> = request

@@ -117,8 +117,8 @@ pub(crate) fn spans_with(text: &str, files: &[(&str, Kind)]) -> Vec<Span> {
     spans
 }
 
-/// Whether the file name at this place is the one that a result is to have: "save it as cat.png".
-fn names_result(text: &str, at: usize) -> bool {
+/// Whether the file name at this place of a request, in bytes, is the one that a result is to have: "save it as cat.png".
+pub fn names_result(text: &str, at: usize) -> bool {
     let before = slice(text, 0, at);
     // An order is short, and texts may be long.
     let near = before.char_indices().rev().nth(120).map_or(0, |(near, _)| near);
@@ -128,6 +128,25 @@ fn names_result(text: &str, at: usize) -> bool {
     let said = tokens(sentence);
     let saves = |token: &Token| data::SAVING_VERBS.has(&token.lower);
     said.last().is_some_and(|token| data::BEFORE_RESULT_NAMES.has(&token.lower)) && said.iter().any(saves)
+}
+
+/// The request without the order to save a sound that it has made under a name: no task of its own, since whoever makes the sound
+/// names it. `None` where there is no such order, or where the sound is a given one, which is then converted.
+pub(crate) fn without_sound_name(text: &str) -> Option<String> {
+    let names: Vec<_> =
+        PATH.find_iter(text).filter(|found| Kind::of_name(found.as_str()) == Some(Kind::Audio)).collect();
+    let [name] = names.as_slice() else { return None };
+    if !names_result(text, name.start()) {
+        return None;
+    }
+    let said = tokens(slice(text, 0, name.start()));
+    let verb = said.iter().rposition(|token| data::SAVING_VERBS.has(&token.lower))?;
+    let joins = |token: &&Token| data::AND_PHRASES.has(&token.lower) || data::THEN_PHRASES.has(&token.lower);
+    let before = said.get(..verb)?;
+    let joining = before.iter().rev().take_while(joins).last().map_or(said.get(verb)?.start, |token| token.start);
+    let kept = slice(text, 0, joining).trim_end().trim_end_matches([',', ';', '，', '；']);
+    let rest = text.get(name.end()..)?.trim_start_matches(['"', '”', '»', '`', '\'']);
+    (!kept.trim().is_empty()).then(|| format!("{kept}{rest}"))
 }
 
 /// Bounds on what is read of earlier turns: the latest so many, and so much of each.
@@ -297,6 +316,11 @@ mod tests {
         check("data:image/png;base64,AAAA==", "url:image=data:image/png;base64,AAAA==");
         check("save a.png as b.png", "path:image=a.png");
         check("make a.png grey and save it as b.png", "path:image=a.png");
+        let without = |text: &str| super::without_sound_name(text);
+        assert_eq!(without("read a.txt slowly and save it as b.wav").as_deref(), Some("read a.txt slowly"));
+        assert_eq!(without("прочитай a.txt, затем сохрани как b.mp3.").as_deref(), Some("прочитай a.txt."));
+        assert_eq!(without("cut a.wav and save it as b.wav"), None);
+        assert_eq!(without("save it as b.wav"), None);
         check("сохрани a.png как b.png", "path:image=a.png");
         check("把 a.png 另存为 b.png", "path:image=a.png");
     }

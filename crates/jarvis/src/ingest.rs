@@ -82,6 +82,10 @@ pub(crate) async fn request(
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     for Mention { range, found } in mentions(text) {
         let Some(name) = text.get(range.clone()) else { continue };
+        // What a result is to be called is no input, also where there is a file of that name.
+        if jarvis_planner::names_result(text, range.start) {
+            continue;
+        }
         let typed = Path::new(name);
         let is_given = |path: &PathBuf| path == typed || path.file_name().is_some_and(|file| file == typed.as_os_str());
         let named = |resource: &Resource| resource.name.as_deref() == Some(name);

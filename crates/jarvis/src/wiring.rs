@@ -312,6 +312,12 @@ pub(crate) fn open_journal(global: &Global, printer: Printer) -> Result<Journal,
     })
 }
 
+/// The public root.
+pub(crate) fn open_media(global: &Global, printer: Printer) -> Result<Media, Failure> {
+    let loaded = load_config(global, printer)?;
+    Media::open(&Folders::of(&loaded.config)?.public).map_err(Failure::work)
+}
+
 pub(crate) fn refresh(config: &Config) -> Result<RefreshConfig, Failure> {
     let mut refresh = RefreshConfig::new(hub_url(config)?);
     refresh.token = token(config);

@@ -36,7 +36,7 @@ const EXAMPLES: usize = 4;
 pub(crate) fn is_asked(request: &Request) -> bool {
     let words = request.text.to_lowercase();
     let words = words.trim_matches(|c: char| !c.is_alphanumeric());
-    request.attachments.is_empty() && ASKS.contains(&words)
+    ASKS.contains(&words)
 }
 
 /// What can be asked with these tools.

@@ -56,6 +56,9 @@ pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, Task
     if !met.is_empty() {
         made = made.with("operations", met);
     }
+    if let Some(name) = Instruction::read(&job.request.text.replace(&text, " ")).name {
+        made = made.with(TaskOutput::CALLED, name);
+    }
     let unmet: Vec<String> = style.unmet.iter().cloned().chain(missing).collect();
     Ok(if unmet.is_empty() { made } else { made.with(TaskOutput::NOT_DONE, unmet) })
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use jarvis_plan::RunId;
-use jarvis_store::{Journal, RunRecord};
+use jarvis_store::{Journal, Media, RunRecord};
 use serde_json::Value;
 
 use crate::cli::{Global, RunsCommand};
@@ -39,7 +39,10 @@ pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Re
                 ));
             }
         }
-        RunsCommand::Open { id, print } => return open(&journal, id.as_deref(), print, printer),
+        RunsCommand::Open { id, print } => {
+            let media = wiring::open_media(global, printer)?;
+            return open(&Made { journal, media }, id.as_deref(), print, printer);
+        }
         RunsCommand::Show { id, reply, json } => {
             let record = record(&journal, &id)?;
             if json {
@@ -63,13 +66,13 @@ fn record(journal: &Journal, id: &str) -> Result<RunRecord, Failure> {
 
 /// Opens the files of a run with the programs that the system opens them with. Where there is no such program, or nobody who
 /// would see it, their paths are printed.
-fn open(journal: &Journal, id: Option<&str>, print: bool, printer: Printer) -> Result<ExitCode, Failure> {
+fn open(made: &Made, id: Option<&str>, print: bool, printer: Printer) -> Result<ExitCode, Failure> {
     let (run, files) = match id {
         Some(id) => {
-            let record = record(journal, id)?;
-            (record.summary.run_id.clone(), files(&record))
+            let record = record(&made.journal, id)?;
+            (record.summary.run_id.clone(), made.files(&record))
         }
-        None => latest(journal)?,
+        None => made.latest()?,
     };
     if files.is_empty() {
         return Err(Failure::work(format!("run {run} made no files"))
@@ -95,21 +98,34 @@ fn open(journal: &Journal, id: Option<&str>, print: bool, printer: Printer) -> R
 /// How many runs are looked through for the latest that made files.
 const LOOKED_THROUGH: u32 = 100;
 
-fn latest(journal: &Journal) -> Result<(RunId, Vec<PathBuf>), Failure> {
-    for run in journal.runs(LOOKED_THROUGH).map_err(Failure::work)? {
-        let files = files(&record(journal, &run.run_id.0)?);
-        if !files.is_empty() {
-            return Ok((run.run_id, files));
-        }
-    }
-    Err(Failure::work("no run of late made files").hint("make one: jarvis run \"find the edges\" --file photo.jpg"))
+/// What runs made.
+struct Made {
+    journal: Journal,
+    media: Media,
 }
 
-/// Where a run put the files of its answer.
-fn files(record: &RunRecord) -> Vec<PathBuf> {
-    let answers = record.events.iter().filter(|event| event.get("event").is_some_and(|name| name == "answer"));
-    let resources = answers.filter_map(|event| event.pointer("/answer/resources")?.as_array()).flatten();
-    resources.filter_map(|made| made.get("path")?.as_str()).map(PathBuf::from).collect()
+impl Made {
+    fn latest(&self) -> Result<(RunId, Vec<PathBuf>), Failure> {
+        for run in self.journal.runs(LOOKED_THROUGH).map_err(Failure::work)? {
+            let files = self.files(&record(&self.journal, &run.run_id.0)?);
+            if !files.is_empty() {
+                return Ok((run.run_id, files));
+            }
+        }
+        Err(Failure::work("no run of late made files").hint("make one: jarvis run \"find the edges\" --file photo.jpg"))
+    }
+
+    /// Where the files of a run's answer are: where they were put, or under the public root, as those of the server are.
+    fn files(&self, record: &RunRecord) -> Vec<PathBuf> {
+        let answers = record.events.iter().filter(|event| event.get("event").is_some_and(|name| name == "answer"));
+        let resources = answers.filter_map(|event| event.pointer("/answer/resources")?.as_array()).flatten();
+        let text = |made: &Value, field: &str| made.get(field).and_then(Value::as_str).map(str::to_owned);
+        let place = |made: &Value| match text(made, "path") {
+            Some(path) => Some(PathBuf::from(path)),
+            None => self.media.disk_path(&text(made, "url")?).ok(),
+        };
+        resources.filter_map(place).collect()
+    }
 }
 
 fn describe(event: &Value, typed: &str, start: u64, reply: bool) -> Vec<String> {
