@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jarvis_engine::{Job, Worker};
-use jarvis_plan::{Arg, Draft, ErrorCode, Kind, Medium, Request, Resource, Source, TaskError, Vocabulary, medium};
+use jarvis_plan::{
+    Arg, Draft, ErrorCode, Kind, Medium, Plan, Request, Resource, Source, TaskError, Vocabulary, medium,
+};
 use serde_json::Value;
 
 /// The content and the name of an attached text.
@@ -27,6 +29,23 @@ pub(crate) fn by_name(mut draft: Draft, request: &Request) -> Draft {
         }
     }
     draft
+}
+
+/// The files that the text of a request names and no task of a plan takes, by their names. A plan without tasks takes none.
+pub(crate) fn unused<'r>(request: &'r Request, plan: &Plan) -> Vec<&'r str> {
+    if plan.tasks().is_empty() {
+        return Vec::new();
+    }
+    let literals: Vec<_> =
+        plan.tasks().iter().flat_map(|task| task.args.values()).filter_map(Arg::as_literal).collect();
+    let named = request.attachments.iter().filter_map(|file| Some((file, file.name.as_deref()?)));
+    let is_unused = |file: &Resource, name: &str| {
+        let path = file.as_arg();
+        let is_named =
+            request.text.contains(name) || (!matches!(file.source, Source::Inline(_)) && request.text.contains(path));
+        is_named && !literals.iter().any(|value| value.contains(name) || value.contains(path))
+    };
+    named.filter(|(file, name)| is_unused(file, name)).map(|(_, name)| name).collect()
 }
 
 /// Characters of an attached text that the planning model sees.

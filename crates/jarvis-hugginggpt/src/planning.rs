@@ -55,6 +55,9 @@ impl HuggingGpt {
         let planned = self.planner.plan(request, self.vocabulary.tools()).await;
         let draft = planned.map_err(|error| RunError::Planner(error.to_string()))?;
         let mut plan = check(&attached::by_name(draft, request), &self.vocabulary, self.settings.plan);
+        for name in attached::unused(request, &plan) {
+            plan.note(Note::left_out(format!("nothing is done with `{name}`")));
+        }
         self.withhold(&mut plan);
         Ok(plan)
     }

@@ -145,7 +145,12 @@ fn left_behind<'t>(clause: &Clause, steps: &[Step], text: &'t str, index: &ToolI
         return None;
     }
     let joined = clause.tokens.windows(2).enumerate().rev().find_map(|(at, pair)| match pair {
-        [and, verb] if matches!(and.lower.as_str(), "and" | "и") && is_order_verb(verb) => Some((at, verb.start)),
+        [and, verb]
+            if (data::AND_PHRASES.has(&and.lower) || data::THEN_PHRASES.has(&and.lower))
+                && (is_order_verb(verb) || data::TELLING_VERBS.has(&verb.lower)) =>
+        {
+            Some((at, verb.start))
+        }
         _ => None,
     });
     let (and, start) = joined?;
@@ -161,7 +166,9 @@ fn looks_like_order(text: &str, index: &ToolIndex) -> bool {
     let acts = crate::thesaurus::of_tokens(strip_polite(&tokens))
         .iter()
         .any(|(sense, from, _)| *from == 0 && crate::thesaurus::is_a(*sense, crate::thesaurus::Part::Action));
-    !shows && (acts || clauses::names_action(&tokens, index) || clauses::looks_like_stray(&tokens))
+    // "Tell me its length" asks, whatever it asks for.
+    let tells = tokens.first().is_some_and(|token| data::TELLING_VERBS.has(&token.lower));
+    !shows && (acts || tells || clauses::names_action(&tokens, index) || clauses::looks_like_stray(&tokens))
 }
 
 fn short(text: &str) -> String {

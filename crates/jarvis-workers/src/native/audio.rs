@@ -34,7 +34,9 @@ async fn with_sound<T: Send + 'static>(
 /// `native/espeak-ng`: text to speech.
 pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     native.available("native/espeak-ng")?;
-    let text = speak::prepare(required(job, "text")?)?;
+    let whole = required(job, "text")?;
+    let part = super::text::part::of(whole, &job.request.text)?;
+    let text = speak::prepare(part.as_ref().map_or(whole, |(_, text)| text))?;
     let style = style::Style::read(&job.request.text, &text);
     let language = voice::voice(&text, job.arg("language"), &style)?;
     let work = async {
@@ -52,6 +54,7 @@ pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, Task
     };
     let mut made = save(native, spoken, style.format.as_deref()).await?.with("voice", voice);
     let mut met = style.met(missing.is_none());
+    met.extend(part.map(|(what, _)| what));
     met.extend(style.format.as_ref().map(|format| format!("save as {format}")));
     if !met.is_empty() {
         made = made.with("operations", met);
@@ -106,7 +109,9 @@ pub(super) async fn level(native: &Native, job: &Job) -> Result<TaskOutput, Task
         return Err(TaskError::new(ErrorCode::CannotDo, message));
     }
     // What else the request says is the business of other tasks.
-    asked.ops.retain(|op| matches!(op, instruction::Op::Volume(_) | instruction::Op::Normalise));
+    asked
+        .ops
+        .retain(|op| matches!(op, instruction::Op::Volume(_) | instruction::Op::Normalise | instruction::Op::Mono));
     perform(native, job, Instruction { ops: asked.ops, ..Instruction::default() }).await
 }
 

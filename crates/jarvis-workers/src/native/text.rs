@@ -6,6 +6,7 @@ mod entities;
 mod keywords;
 mod language;
 mod lists;
+pub(super) mod part;
 mod passage;
 mod requests;
 mod segment;
