@@ -170,7 +170,6 @@ async fn watched(State(sessions): State<Sessions>, mut request: Request, next: N
 /// cancelled.
 pub(crate) async fn stdio(server: Server, stop: CancellationToken) -> Result<(), ServeError> {
     let handler = Jarvis { server: server.clone(), client: Client::Here };
-    let runs = Arc::clone(&server.runs);
     let served = async {
         let transport = rmcp::transport::stdio();
         match rmcp::service::serve_server_with_ct(handler, transport, stop.clone()).await {
@@ -181,14 +180,7 @@ pub(crate) async fn stdio(server: Server, stop: CancellationToken) -> Result<(),
             Err(error) => Err(ServeError::Mcp(error.to_string())),
         }
     };
-    let stopped = async {
-        stop.cancelled().await;
-        runs.drain(Duration::ZERO).await;
-    };
-    let ended = tokio::select! {
-        ended = served => ended,
-        () = async { stopped.await; std::future::pending().await } => Ok(()),
-    };
-    server.runs.drain(Duration::ZERO).await;
+    let ended = served.await;
+    server.runs.cancel_all().await;
     ended
 }

@@ -330,15 +330,31 @@ impl Runs {
     /// Takes no more runs, and waits until none is left; after `drain` those left are cancelled. Runs that wait for leave are
     /// left where they are, for the next process.
     pub(crate) async fn drain(&self, drain: std::time::Duration) {
+        self.close();
+        if tokio::time::timeout(drain, self.tasks.wait()).await.is_err() {
+            self.end_all(Live::cut_off).await;
+        }
+    }
+
+    /// Takes no further runs, and cancels those that go on: who asked for them is gone. What waits for leave goes on waiting.
+    pub(crate) async fn cancel_all(&self) {
+        self.close();
+        self.end_all(|live| live.cancel.cancel()).await;
+    }
+
+    fn close(&self) {
         self.closing.store(true, Ordering::Relaxed);
         self.tasks.close();
         self.desk.suspend();
-        if tokio::time::timeout(drain, self.tasks.wait()).await.is_err() {
-            let left: Vec<Arc<Live>> = self.lock().values().cloned().collect();
+    }
+
+    async fn end_all(&self, end: impl Fn(&Live)) {
+        let left: Vec<Arc<Live>> = self.lock().values().cloned().collect();
+        if !left.is_empty() {
             tracing::warn!(runs = left.len(), "cancelling the runs that are still going on");
-            left.iter().for_each(|live| live.cut_off());
-            let _ = tokio::time::timeout(CANCEL_TIME, self.tasks.wait()).await;
         }
+        left.iter().for_each(|live| end(live));
+        let _ = tokio::time::timeout(CANCEL_TIME, self.tasks.wait()).await;
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, Arc<Live>>> {
