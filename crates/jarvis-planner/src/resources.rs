@@ -243,13 +243,18 @@ pub(crate) fn pointers(tokens: &[Token]) -> Pointers {
         let next = tokens.get(at + 1).map_or("", |token| token.lower.as_str());
         let word = token.lower.as_str();
         pointers.pronoun |= data::PRONOUNS.has(word);
-        pointers.result |= data::RESULT_WORDS.has(word);
+        let before = at.checked_sub(1).and_then(|before| tokens.get(before)).map_or("", |token| token.lower.as_str());
+        // "The answer to the question" is still to be found.
+        let answer = matches!(word, "answer" | "answers") && matches!(before, "the" | "this" | "that" | "your")
+            || matches!(word, "ответ" | "ответа");
+        let sought = matches!(next, "to" | "for" | "of" | "in" | "from" | "на" | "из" | "к");
+        pointers.result |= data::RESULT_WORDS.has(word) || answer && !sought;
         pointers.each |= data::EACH_WORDS.has(word);
         pointers.original |= data::ORIGINAL_WORDS.has(word);
         pointers.cataphora |= data::ELSEWHERE_WORDS.has(word)
             || matches!(word, "this" | "these" | "этот" | "этого" | "этом") && data::TEXT_NOUNS.has(next);
         match (word, next) {
-            ("结", "果") => pointers.result = true,
+            ("结", "果") | ("答", "案") => pointers.result = true,
             ("两", "张" | "幅" | "个" | "段") | ("所", "有") | ("全", "部") | ("都", _) => {
                 pointers.each = true
             }

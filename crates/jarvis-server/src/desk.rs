@@ -4,7 +4,7 @@
 //! A run may wait for as long as it takes, over a restart too; while it does, it holds no slot. Runs of doors that cannot
 //! wait are not on the desk, and their calls are refused.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -33,6 +33,8 @@ struct Run {
     open: HashMap<TaskId, Open>,
     /// Questions that were put before this process began.
     known: Vec<Approval>,
+    /// The tasks whose questions are in the journal, so that they outlive this process. Before that nobody is told of them.
+    kept: HashSet<TaskId>,
     /// How many approvals are on record, by task, and whether recording failed.
     recorded: watch::Sender<HashMap<TaskId, Result<(), String>>>,
     /// Whether it waits.
@@ -48,6 +50,18 @@ struct Run {
 struct Open {
     asked: Approval,
     answer: oneshot::Sender<Decision>,
+}
+
+impl Run {
+    /// What it waits for, as far as anybody may be told.
+    fn pending(&self) -> impl Iterator<Item = &Approval> {
+        self.open.values().map(|open| &open.asked).filter(|asked| self.kept.contains(&asked.task))
+    }
+
+    /// Tells those who want to know whether it waits.
+    fn tell(&self) {
+        self.waits.send_replace(self.pending().next().is_some());
+    }
 }
 
 /// Why an answer is none.
@@ -83,6 +97,7 @@ impl Desk {
         let suspend = CancellationToken::new();
         let seated = Run {
             open: HashMap::new(),
+            kept: known.iter().map(|asked| asked.task).collect(),
             known,
             recorded: watch::Sender::default(),
             waits: watch::Sender::new(false),
@@ -97,8 +112,7 @@ impl Desk {
     /// What a run waits for.
     pub(crate) fn pending(&self, run: &RunId) -> Vec<Approval> {
         let runs = self.runs();
-        let mut pending: Vec<Approval> =
-            runs.get(run).map(|run| run.open.values().map(|open| open.asked.clone()).collect()).unwrap_or_default();
+        let mut pending: Vec<Approval> = runs.get(run).map(|run| run.pending().cloned().collect()).unwrap_or_default();
         pending.sort_by_key(|asked| asked.task);
         pending
     }
@@ -117,6 +131,14 @@ impl Desk {
         let open = seated.open.remove(&task).ok_or(NotOpen::Task)?;
         // The run may have ended this moment.
         open.answer.send(decision).map_err(|_| NotOpen::Run)
+    }
+
+    /// Says that the question of a task is in the journal, as far as there is one.
+    pub(crate) fn kept(&self, run: &RunId, task: TaskId) {
+        if let Some(seated) = self.runs().get_mut(run) {
+            seated.kept.insert(task);
+            seated.tell();
+        }
     }
 
     /// Says whether the approval of a task is in the journal.
@@ -138,8 +160,7 @@ impl Desk {
     fn close(&self, run: &RunId, task: TaskId) {
         if let Some(seated) = self.runs().get_mut(run) {
             seated.open.remove(&task);
-            let waits = !seated.open.is_empty();
-            seated.waits.send_replace(waits);
+            seated.tell();
         }
     }
 }
@@ -175,7 +196,7 @@ impl Approver for Desk {
                 return refused("nobody can be asked at this door", &asked.tool);
             };
             seated.open.insert(asked.task, Open { asked: asked.clone(), answer });
-            seated.waits.send_replace(true);
+            seated.tell();
             Arc::clone(&seated.lease)
         };
         let _asked = Asked { desk: self, run, task: asked.task };

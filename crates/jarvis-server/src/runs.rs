@@ -258,8 +258,8 @@ impl Runs {
         Ok(started)
     }
 
-    /// Hands the events of a run to the journal, the metrics and whoever follows. Its end is on the disk before anybody sees it,
-    /// and nothing comes after it.
+    /// Hands the events of a run to the journal, the metrics and whoever follows. Its end, and what it waits for, are on the disk
+    /// before anybody sees them; nothing comes after its end.
     async fn relay(&self, live: &Live, journal: Option<&Journal>, mut receiver: UnboundedReceiver<Event>, known: bool) {
         // A run that never began leaves nothing behind.
         let mut began = known;
@@ -277,6 +277,12 @@ impl Runs {
                     None => Ok(()),
                 };
                 self.desk.recorded(&live.run_id, id, flushed);
+            }
+            if let EventKind::ApprovalNeeded { approval } = &event.kind {
+                if let Some(journal) = journal {
+                    self.keep(live, journal).await;
+                }
+                self.desk.kept(&live.run_id, approval.task);
             }
             let ends = event.kind.is_end();
             if let Some(journal) = journal.filter(|_| ends) {

@@ -7,7 +7,7 @@ use super::{Linker, StepContext, Thing, own_things, wording};
 use crate::candidate::Step;
 use crate::clauses::{Clause, Join};
 use crate::data;
-use crate::lexicon::Nature;
+use crate::lexicon::{self, Nature};
 use crate::words::grammar::is_attribute;
 use crate::words::{self, distinct};
 
@@ -115,6 +115,13 @@ impl Linker<'_> {
             || clause.tokens.iter().any(|token| matches!(token.lower.as_str(), "them" | "these" | "those" | "их"));
         if clause.pointers.result || carries && now() || before == Nature::Map && !judges && them() {
             return true;
+        }
+        // "Tell the mood of a.txt and summarise it": a text that was judged is what is told anew, not the judgement.
+        let told_anew = step.nature() == Some(Nature::Make)
+            && step.concept.is_some_and(|id| lexicon::concept(id).gives == Kind::Text)
+            && self.focus.iter().any(|thing| thing.is(Kind::Text));
+        if told_anew && matches!(before, Nature::Label | Nature::Ask) && clause.join != Join::Then && !them() {
+            return false;
         }
         // "Crop a.png and tell me how large it is": the picture as it was is not asked about any more.
         if before == Nature::Edit && judges && clause.join == Join::And {

@@ -214,7 +214,9 @@ fn several_hits(cx: Context<'_>, hits: &[&(Hit, Scored)]) -> Vec<Step> {
                 lexicon::concept(next.1.concept).takes.iter().any(|kind| tool.outputs.first() == Some(kind))
             });
             let labels = lexicon::concept(inner.1.concept).nature == Nature::Label;
-            gives && !labels && next.1.tool != inner.1.tool
+            // "Read the names in a.txt aloud": what is found is spoken, not all of the text.
+            let spoken = || lexicon::concept(next.1.concept).name == "speaking" && is_part(clause, inner.0.last());
+            gives && (!labels || spoken()) && next.1.tool != inner.1.tool
         });
         let spoken = || {
             let (outer, aloud) = (lexicon::concept(outer.1.concept), lexicon::concept(inner.1.concept));
@@ -248,6 +250,16 @@ fn several_hits(cx: Context<'_>, hits: &[&(Hit, Scored)]) -> Vec<Step> {
         first.refers = refers;
     }
     steps
+}
+
+/// "The names in a.txt", "имена из a.txt": the word there names something of what is given, not what it is like.
+fn is_part(clause: &Clause, at: usize) -> bool {
+    let end = clause.tokens.get(at).map_or(0, |token| token.end);
+    let next = clause.tokens.get(at + 1);
+    let of = next.is_some_and(|token| matches!(token.lower.as_str(), "of" | "in" | "from" | "из" | "в"));
+    let given = clause.spans.iter().find(|span| span.start >= end);
+    // Nothing stands between it and what is given, as in "настроение a.txt".
+    of || given.is_some_and(|span| next.is_none_or(|token| token.start >= span.start))
 }
 
 /// "… translated into French", but not "the segmented picture".

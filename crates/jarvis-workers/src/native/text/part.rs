@@ -79,9 +79,17 @@ mod tests {
         check("朗读第一段", Some("One came. Two saw.\nThree left."));
         check("朗读前两句", Some("One came.\nTwo saw."));
         check("read a.txt aloud", None);
-        check("read the first chapter aloud", None);
-        for request in ["read the second paragraph aloud", "прочитай третье предложение", "朗读第二段"]
-        {
+        check("read the page a.txt aloud", None);
+        for request in [
+            "read the second paragraph aloud",
+            "read the first chapter aloud",
+            "read the title of a.txt aloud",
+            "read page 2 of a.pdf aloud",
+            "прочитай третье предложение",
+            "прочитай вслух заголовок a.txt",
+            "朗读第二段",
+            "朗读标题",
+        ] {
             assert!(of(TEXT, request).is_err(), "{request}");
         }
     }
