@@ -2,6 +2,7 @@
 //!
 //! Selectors and workers run as tokio tasks of their own, so one that panics, hangs or blocks takes nothing with it.
 
+mod clock;
 mod node;
 
 use std::any::Any;
@@ -9,7 +10,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
 
 use indexmap::IndexMap;
 use jarvis_plan::{Candidate, Effect, ErrorCode, EventKind, Outcome, Selection, Status, Task, TaskError, TaskId};
@@ -20,12 +20,13 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::Instrument;
 
-use self::node::{Choice, Node};
+use self::clock::{after, seconds};
+use self::node::{Choice, Node, candidates, held_back, tries_left};
 use crate::barrier::barriers;
 use crate::engine::itself;
 use crate::resolve::planned_fault;
 use crate::schedule::Schedule;
-use crate::{Engine, Job, Limits, Unresolved};
+use crate::{Engine, Job, Limits};
 
 /// Runs the tasks that arrive, until their sender is dropped and every task has finished.
 ///
@@ -416,22 +417,6 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Stops the clock of the run while somebody is asked.
-    fn hold(&mut self, now: Instant) {
-        if self.waiting == 0 {
-            self.held_since = now;
-        }
-        self.waiting += 1;
-    }
-
-    /// Lets the clock of the run go on when nobody is asked any more.
-    fn go_on(&mut self, now: Instant) {
-        self.waiting -= 1;
-        if self.waiting == 0 {
-            self.run_deadline += now.saturating_duration_since(self.held_since);
-        }
-    }
-
     fn performed(&mut self, id: TaskId, candidate: Candidate, since: Instant, result: Result<Value, TaskError>) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let error = result.as_ref().err().cloned();
@@ -461,64 +446,6 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// The earliest moment at which a deadline passes.
-    fn earliest_deadline(&mut self) -> Instant {
-        while let Some(Reverse((at, id))) = self.deadlines.peek().copied() {
-            if self.nodes.get(&id).is_some_and(|node| node.deadline == Some(at)) {
-                return at.min(self.run_deadline());
-            }
-            self.deadlines.pop();
-        }
-        self.run_deadline()
-    }
-
-    /// When the run must end; far away while somebody is asked.
-    fn run_deadline(&self) -> Instant {
-        if self.waiting == 0 { self.run_deadline } else { after(Duration::MAX) }
-    }
-
-    /// Ends what is past its deadline.
-    fn expire(&mut self, now: Instant) {
-        while let Some(Reverse((at, id))) = self.deadlines.peek().copied()
-            && at <= now
-        {
-            self.deadlines.pop();
-            let Some(node) = self.nodes.get_mut(&id).filter(|node| node.deadline == Some(at)) else { continue };
-            node.deadline = None;
-            let until = node.until;
-            let slot = self.abort(id);
-            let whole = seconds(self.limits.task_timeout);
-            let late = |message: String| TaskError::new(ErrorCode::Timeout, message);
-            match (until, &slot) {
-                (None, _) => self.selected(id, Err(late(format!("the choice of a model did not end within {whole}")))),
-                (Some(until), Some(slot)) if now < until => {
-                    let share = seconds(at.saturating_duration_since(slot.since));
-                    let error = late(format!("the try did not end within {share}, its share of the task's {whole}"));
-                    self.cut_attempt(id, Some(slot), &error);
-                    match self.nodes.get(&id).map(|node| node.effect) {
-                        Some(Effect::Reads) => self.try_next(id),
-                        _ => self.conclude(id, Status::Failed, Err(late(format!("{error}; it may have been done")))),
-                    }
-                }
-                (Some(_), slot) => {
-                    let error = late(format!("the task did not end within {whole}"));
-                    self.cut_attempt(id, slot.as_ref(), &error);
-                    self.conclude(id, Status::Failed, Err(error));
-                }
-            }
-        }
-    }
-
-    /// Records the try that was going on when a task was ended from outside.
-    fn cut_attempt(&mut self, id: TaskId, slot: Option<&Slot>, error: &TaskError) {
-        if let Some(Slot { busy: Busy::Performing(candidate), since, .. }) = slot
-            && let Some(node) = self.nodes.get_mut(&id)
-        {
-            let attempt = node.attempt(candidate.clone(), *since, Some(error.clone()));
-            self.engine.events.emit(EventKind::TaskAttempt { id, attempt });
-        }
-    }
-
     /// Ends every task that has not finished.
     fn end(&mut self, status: Status, code: ErrorCode, message: &str) {
         self.schedule.close();
@@ -542,34 +469,6 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// Why a task that changes the world may not, when one before it did not succeed.
-fn held_back(node: &Node, outcomes: &BTreeMap<TaskId, Outcome>) -> Option<Unresolved> {
-    let failed = node.barrier.iter().filter_map(|id| outcomes.get(id)).find(|outcome| !outcome.succeeded())?;
-    let message = format!(
-        "`{}` changes something, and waits for all tasks before it, of which task {} (`{}`) did not succeed",
-        node.task.task,
-        failed.id.number(),
-        failed.task
-    );
-    Some(Unresolved::skipped(ErrorCode::NoOutput, message))
-}
-
-/// Whom to try, in order: the chosen one and at most `fallbacks` others, nobody twice.
-fn candidates(selection: &Selection, fallbacks: usize) -> VecDeque<Candidate> {
-    let mut list: VecDeque<Candidate> = VecDeque::with_capacity(1 + fallbacks.min(selection.fallbacks.len()));
-    for candidate in std::iter::once(&selection.chosen).chain(&selection.fallbacks) {
-        if list.len() <= fallbacks && !list.contains(candidate) {
-            list.push_back(candidate.clone());
-        }
-    }
-    list
-}
-
-/// How many tries the time that is left is shared among: the one that starts now and those that may follow.
-fn tries_left(following: &VecDeque<Candidate>) -> u32 {
-    u32::try_from(following.len()).unwrap_or(u32::MAX).saturating_add(1)
-}
-
 /// What became of work that gave no result.
 fn broken(error: JoinError, what: &str) -> TaskError {
     match error.try_into_panic() {
@@ -586,17 +485,6 @@ fn broken(error: JoinError, what: &str) -> TaskError {
 fn said(panic: &(dyn Any + Send)) -> String {
     let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     said.unwrap_or("it said nothing").chars().take(300).collect()
-}
-
-/// A moment that far away; for durations beyond the clock's reach, one that never comes.
-fn after(wait: Duration) -> Instant {
-    const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
-    Instant::now() + wait.min(NEVER)
-}
-
-/// A duration in words.
-fn seconds(duration: Duration) -> String {
-    format!("{} s", duration.as_secs_f64())
 }
 
 #[cfg(test)]

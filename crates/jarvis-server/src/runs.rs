@@ -1,6 +1,7 @@
 //! The runs of this server: who may start one and when, who follows it, and how it is cancelled. What a run does is the
 //! pipeline's business.
 
+mod live;
 mod log;
 mod restore;
 mod slots;
@@ -16,7 +17,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_engine::Events;
 use jarvis_plan::{Approval, Event, EventKind, INTERRUPTED, RunId, Usage};
-use jarvis_store::{Journal, RunStatus, RunSummary};
+use jarvis_store::{Journal, RunStatus};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -27,9 +28,11 @@ use crate::desk::{Desk, Seat};
 use crate::error::ApiError;
 use crate::metrics::Metrics;
 
+pub(crate) use live::{CancelOnDrop, Live, short};
 pub(crate) use log::{Frame, Log};
 pub(crate) use slots::{Lease, Slots};
 
+use live::Tally;
 use slots::Ticket;
 
 /// What a run does with its events and the token that cancels it.
@@ -88,46 +91,6 @@ impl From<Lost> for ApiError {
             Lost::Interrupted | Lost::Suspended => StatusCode::SERVICE_UNAVAILABLE,
         };
         ApiError::new(status, lost.code(), lost.message())
-    }
-}
-
-/// A run that goes on, or waits for its slot.
-#[derive(Debug)]
-pub(crate) struct Live {
-    pub(crate) run_id: RunId,
-    pub(crate) cancel: CancellationToken,
-    pub(crate) log: Arc<Log>,
-    request: String,
-    started_at_ms: u64,
-    began: Instant,
-    queued: AtomicBool,
-    /// Whether the server cancelled it in order to stop.
-    cut_off: AtomicBool,
-    desk: Desk,
-    tally: Mutex<Tally>,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Tally {
-    tasks: u32,
-    ok: u32,
-    failed: u32,
-    ended: Option<RunStatus>,
-}
-
-impl Tally {
-    fn count(&mut self, event: &EventKind) {
-        match event {
-            EventKind::Plan { plan } => self.tasks = u32::try_from(plan.tasks().len()).unwrap_or(u32::MAX),
-            EventKind::TaskFinished { outcome } if outcome.succeeded() => self.ok += 1,
-            EventKind::TaskFinished { .. } => self.failed += 1,
-            EventKind::Done { cancelled: true, .. } => self.ended = Some(RunStatus::Cancelled),
-            EventKind::Done { ok: true, .. } => self.ended = Some(RunStatus::Done),
-            EventKind::Error { code, .. } if code == "cancelled" => self.ended = Some(RunStatus::Cancelled),
-            EventKind::Error { code, .. } if code == INTERRUPTED => self.ended = Some(RunStatus::Interrupted),
-            EventKind::Done { .. } | EventKind::Error { .. } => self.ended = Some(RunStatus::Failed),
-            _ => {}
-        }
     }
 }
 
@@ -222,18 +185,7 @@ impl Runs {
         })?;
         let Begin { run_id, request, started_at_ms, keep, stream: (events, receiver), log, tally, known, asked } =
             begin;
-        let live = Arc::new(Live {
-            run_id,
-            cancel: CancellationToken::new(),
-            log: Arc::new(log),
-            request,
-            started_at_ms,
-            began: Instant::now(),
-            queued: AtomicBool::new(true),
-            cut_off: AtomicBool::new(false),
-            desk: self.desk.clone(),
-            tally: Mutex::new(tally),
-        });
+        let live = Arc::new(Live::new(run_id, request, started_at_ms, log, self.desk.clone(), tally));
         self.lock().insert(live.run_id.clone(), Arc::clone(&live));
         let journal = self.journal.clone().filter(|_| keep != Keep::Nothing);
         let (sender, end) = oneshot::channel();
@@ -288,7 +240,7 @@ impl Runs {
             if let Some(journal) = journal.filter(|_| ends) {
                 self.keep(live, journal).await;
             }
-            live.tally.lock().unwrap_or_else(PoisonError::into_inner).count(&event.kind);
+            live.count(&event.kind);
             live.log.push(&event);
             if ends {
                 return;
@@ -388,7 +340,7 @@ async fn live_on<T>(
             slot = ticket.wait() => slot,
         }
     };
-    live.queued.store(false, Ordering::Relaxed);
+    live.leaves_queue();
     let began = Instant::now();
     let result = match slot {
         None => Err(Lost::Cancelled),
@@ -416,97 +368,5 @@ async fn live_on<T>(
     Ended { result, usage: events.usage(), ms: began.elapsed().as_millis() as u64 }
 }
 
-/// Characters of a request that lists show.
-pub(crate) const SHOWN: usize = 500;
-
-pub(crate) fn short(request: &str) -> String {
-    jarvis_net::text::cut(request, SHOWN, "…")
-}
-
 /// How long cancelled runs may take to end in good order.
 const CANCEL_TIME: std::time::Duration = std::time::Duration::from_secs(10);
-
-impl Live {
-    pub(crate) fn summary(&self) -> RunSummary {
-        let tally = *self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        RunSummary {
-            run_id: self.run_id.clone(),
-            started_at_ms: self.started_at_ms,
-            request: self.request.clone(),
-            status: tally.ended.unwrap_or(if self.pending().is_empty() {
-                RunStatus::Running
-            } else {
-                RunStatus::Waiting
-            }),
-            tasks: tally.tasks,
-            ok: tally.ok,
-            failed: tally.failed,
-            ms: self.began.elapsed().as_millis() as u64,
-        }
-    }
-
-    /// How it ended.
-    pub(crate) fn status(&self) -> Option<RunStatus> {
-        self.tally.lock().unwrap_or_else(PoisonError::into_inner).ended
-    }
-
-    /// Cancels it because the server stops.
-    fn cut_off(&self) {
-        if !self.cancel.is_cancelled() {
-            self.cut_off.store(true, Ordering::Relaxed);
-            self.cancel.cancel();
-        }
-    }
-
-    fn is_cut_off(&self) -> bool {
-        self.cut_off.load(Ordering::Relaxed)
-    }
-
-    /// An event as this server tells it: a run that the server cut off was not cancelled by anybody.
-    fn seen(&self, mut event: Event) -> Event {
-        let ms = match &event.kind {
-            EventKind::Done { cancelled: true, ms, .. } => *ms,
-            EventKind::Error { code, ms, .. } if code == "cancelled" => *ms,
-            _ => return event,
-        };
-        if self.is_cut_off() {
-            let message = Lost::Interrupted.message().to_owned();
-            event.kind = EventKind::Error { code: INTERRUPTED.to_owned(), message, hint: None, ms };
-        }
-        event
-    }
-
-    /// Whether it waits for its slot.
-    pub(crate) fn is_queued(&self) -> bool {
-        self.queued.load(Ordering::Relaxed)
-    }
-
-    /// The calls that wait for leave.
-    pub(crate) fn pending(&self) -> Vec<Approval> {
-        self.desk.pending(&self.run_id)
-    }
-}
-
-/// Cancels a run when it is dropped, unless it waits for leave, which anybody may give; held by the only caller that waits for
-/// the answer.
-#[derive(Debug)]
-pub(crate) struct CancelOnDrop(Option<Arc<Live>>);
-
-impl CancelOnDrop {
-    pub(crate) fn new(live: &Arc<Live>) -> CancelOnDrop {
-        CancelOnDrop(Some(Arc::clone(live)))
-    }
-
-    /// The answer is there; nothing is left to cancel.
-    pub(crate) fn disarm(&mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        if let Some(live) = self.0.as_ref().filter(|live| live.pending().is_empty()) {
-            live.cancel.cancel();
-        }
-    }
-}

@@ -1,15 +1,15 @@
 //! One task on its way through the driver.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use jarvis_plan::{Attempt, Candidate, Effect, Outcome, Selection, Status, Task, TaskError, TaskId};
+use jarvis_plan::{Attempt, Candidate, Effect, ErrorCode, Outcome, Selection, Status, Task, TaskError, TaskId};
 use serde_json::Value;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use crate::Resolved;
 use crate::resolve::as_planned;
+use crate::{Resolved, Unresolved};
 
 /// How far the choice of who performs a task has come.
 pub(super) enum Choice {
@@ -102,4 +102,32 @@ impl Node {
 
 fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Why a task that changes the world may not, when one before it did not succeed.
+pub(super) fn held_back(node: &Node, outcomes: &BTreeMap<TaskId, Outcome>) -> Option<Unresolved> {
+    let failed = node.barrier.iter().filter_map(|id| outcomes.get(id)).find(|outcome| !outcome.succeeded())?;
+    let message = format!(
+        "`{}` changes something, and waits for all tasks before it, of which task {} (`{}`) did not succeed",
+        node.task.task,
+        failed.id.number(),
+        failed.task
+    );
+    Some(Unresolved::skipped(ErrorCode::NoOutput, message))
+}
+
+/// Whom to try, in order: the chosen one and at most `fallbacks` others, nobody twice.
+pub(super) fn candidates(selection: &Selection, fallbacks: usize) -> VecDeque<Candidate> {
+    let mut list: VecDeque<Candidate> = VecDeque::with_capacity(1 + fallbacks.min(selection.fallbacks.len()));
+    for candidate in std::iter::once(&selection.chosen).chain(&selection.fallbacks) {
+        if list.len() <= fallbacks && !list.contains(candidate) {
+            list.push_back(candidate.clone());
+        }
+    }
+    list
+}
+
+/// How many tries the time that is left is shared among: the one that starts now and those that may follow.
+pub(super) fn tries_left(following: &VecDeque<Candidate>) -> u32 {
+    u32::try_from(following.len()).unwrap_or(u32::MAX).saturating_add(1)
 }

@@ -6,6 +6,7 @@ mod writes;
 
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use jarvis_plan::{Draft, DraftTask, Vocabulary};

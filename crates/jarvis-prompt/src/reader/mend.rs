@@ -4,12 +4,13 @@
 //! or a comma is due; that decides what a stray quote or bracket means. Syntax that is not understood is left to the
 //! general repair. What the reply leaves incomplete at its end is dropped, never completed by guessing.
 
+mod bare;
 mod strings;
 
 pub(super) use strings::is_sane_key;
 
 use super::find::object_ahead;
-use super::text::{blank, byte, comment, is_word, key_ahead, quote, skip_blanks, structural};
+use super::text::{byte, comment, is_word, key_ahead, quote, skip_blanks, structural};
 use super::{Mend, Want};
 
 /// The deepest nesting that is read; the strict parser has the same limit.
@@ -425,72 +426,6 @@ impl Mender<'_> {
         }
         let soon = (self.at..self.text.len().min(self.at + 200)).filter(|at| byte(self.text, *at) == Some(b'{'));
         !soon.into_iter().any(|at| object_ahead(self.text, at))
-    }
-
-    fn bare_key(&mut self) -> Result<Step, Stop> {
-        let start = self.at;
-        while byte(self.text, self.at).is_some_and(is_word) {
-            self.at += 1;
-        }
-        let key = self.text.get(start..self.at).unwrap_or_default();
-        if key.is_empty() {
-            return Err(Stop::Garbage);
-        }
-        if self.at >= self.text.len() {
-            return Ok(Step::End);
-        }
-        self.begin()?;
-        self.note(Mend::Quotes);
-        self.out.push('"');
-        self.out.push_str(key);
-        self.out.push('"');
-        if let Some(frame) = self.stack.last_mut() {
-            frame.due = Due::Colon;
-        }
-        Ok(Step::On)
-    }
-
-    fn bare_value(&mut self, in_object: bool) -> Result<Step, Stop> {
-        let start = self.at;
-        let mut after_blank = false;
-        while let Some(next) = byte(self.text, self.at) {
-            let ends = matches!(next, b',' | b'}' | b']' | b'{' | b'[' | b'\n' | b'"')
-                || (after_blank && comment(self.text, self.at));
-            // A comma inside an unquoted text is followed by something other than the next key.
-            let inside = next == b','
-                && in_object
-                && self.at > start
-                && !matches!(byte(self.text, skip_blanks(self.text, self.at + 1)), None | Some(b'}' | b']' | b'{'))
-                && !key_ahead(self.text, skip_blanks(self.text, self.at + 1))
-                && !comment(self.text, skip_blanks(self.text, self.at + 1));
-            if ends && !inside {
-                break;
-            }
-            after_blank = blank(self.text, self.at) > 0;
-            self.at += 1;
-        }
-        if self.at >= self.text.len() {
-            // A word or number at the very end may have been longer.
-            return Ok(Step::End);
-        }
-        let word = self.text.get(start..self.at).unwrap_or_default().trim_end();
-        if word.is_empty() || word.starts_with('\\') {
-            return Err(Stop::Garbage);
-        }
-        self.begin()?;
-        match strings::literal(word) {
-            Some(literal) => {
-                if literal != word {
-                    self.note(Mend::Literals);
-                }
-                self.out.push_str(&literal);
-            }
-            None => {
-                self.note(Mend::Quotes);
-                strings::quoted(word, &mut self.out);
-            }
-        }
-        Ok(self.complete(false))
     }
 }
 

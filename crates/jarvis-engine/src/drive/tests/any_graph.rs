@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use jarvis_plan::{Arg, Event};
 use proptest::prelude::*;

@@ -1,0 +1,171 @@
+//! One run that goes on: what it has done so far, what it waits for, and how it is cancelled.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use jarvis_plan::{Approval, Event, EventKind, INTERRUPTED, RunId};
+use jarvis_store::{RunStatus, RunSummary};
+use tokio_util::sync::CancellationToken;
+
+use super::{Log, Lost};
+use crate::desk::Desk;
+
+/// Characters of a request that lists show.
+const SHOWN: usize = 500;
+
+pub(crate) fn short(request: &str) -> String {
+    jarvis_net::text::cut(request, SHOWN, "…")
+}
+
+/// A run that goes on, or waits for its slot.
+#[derive(Debug)]
+pub(crate) struct Live {
+    pub(crate) run_id: RunId,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) log: Arc<Log>,
+    request: String,
+    started_at_ms: u64,
+    began: Instant,
+    queued: AtomicBool,
+    /// Whether the server cancelled it in order to stop.
+    cut_off: AtomicBool,
+    desk: Desk,
+    tally: Mutex<Tally>,
+}
+
+/// What it has done so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Tally {
+    pub(super) tasks: u32,
+    pub(super) ok: u32,
+    pub(super) failed: u32,
+    pub(super) ended: Option<RunStatus>,
+}
+
+impl Tally {
+    fn count(&mut self, event: &EventKind) {
+        match event {
+            EventKind::Plan { plan } => self.tasks = u32::try_from(plan.tasks().len()).unwrap_or(u32::MAX),
+            EventKind::TaskFinished { outcome } if outcome.succeeded() => self.ok += 1,
+            EventKind::TaskFinished { .. } => self.failed += 1,
+            EventKind::Done { cancelled: true, .. } => self.ended = Some(RunStatus::Cancelled),
+            EventKind::Done { ok: true, .. } => self.ended = Some(RunStatus::Done),
+            EventKind::Error { code, .. } if code == "cancelled" => self.ended = Some(RunStatus::Cancelled),
+            EventKind::Error { code, .. } if code == INTERRUPTED => self.ended = Some(RunStatus::Interrupted),
+            EventKind::Done { .. } | EventKind::Error { .. } => self.ended = Some(RunStatus::Failed),
+            _ => {}
+        }
+    }
+}
+
+impl Live {
+    /// A run that waits for its slot.
+    pub(super) fn new(run_id: RunId, request: String, started_at_ms: u64, log: Log, desk: Desk, tally: Tally) -> Live {
+        Live {
+            run_id,
+            cancel: CancellationToken::new(),
+            log: Arc::new(log),
+            request,
+            started_at_ms,
+            began: Instant::now(),
+            queued: AtomicBool::new(true),
+            cut_off: AtomicBool::new(false),
+            desk,
+            tally: Mutex::new(tally),
+        }
+    }
+
+    /// Says that it has a slot, or needs none any more.
+    pub(super) fn leaves_queue(&self) {
+        self.queued.store(false, Ordering::Relaxed);
+    }
+
+    /// Counts what an event says.
+    pub(super) fn count(&self, event: &EventKind) {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).count(event);
+    }
+
+    pub(crate) fn summary(&self) -> RunSummary {
+        let tally = *self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        RunSummary {
+            run_id: self.run_id.clone(),
+            started_at_ms: self.started_at_ms,
+            request: self.request.clone(),
+            status: tally.ended.unwrap_or(if self.pending().is_empty() {
+                RunStatus::Running
+            } else {
+                RunStatus::Waiting
+            }),
+            tasks: tally.tasks,
+            ok: tally.ok,
+            failed: tally.failed,
+            ms: self.began.elapsed().as_millis() as u64,
+        }
+    }
+
+    /// How it ended.
+    pub(crate) fn status(&self) -> Option<RunStatus> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).ended
+    }
+
+    /// Cancels it because the server stops.
+    pub(super) fn cut_off(&self) {
+        if !self.cancel.is_cancelled() {
+            self.cut_off.store(true, Ordering::Relaxed);
+            self.cancel.cancel();
+        }
+    }
+
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.cut_off.load(Ordering::Relaxed)
+    }
+
+    /// An event as this server tells it: a run that the server cut off was not cancelled by anybody.
+    pub(super) fn seen(&self, mut event: Event) -> Event {
+        let ms = match &event.kind {
+            EventKind::Done { cancelled: true, ms, .. } => *ms,
+            EventKind::Error { code, ms, .. } if code == "cancelled" => *ms,
+            _ => return event,
+        };
+        if self.is_cut_off() {
+            let message = Lost::Interrupted.message().to_owned();
+            event.kind = EventKind::Error { code: INTERRUPTED.to_owned(), message, hint: None, ms };
+        }
+        event
+    }
+
+    /// Whether it waits for its slot.
+    pub(crate) fn is_queued(&self) -> bool {
+        self.queued.load(Ordering::Relaxed)
+    }
+
+    /// The calls that wait for leave.
+    pub(crate) fn pending(&self) -> Vec<Approval> {
+        self.desk.pending(&self.run_id)
+    }
+}
+
+/// Cancels a run when it is dropped, unless it waits for leave, which anybody may give; held by the only caller that waits for
+/// the answer.
+#[derive(Debug)]
+pub(crate) struct CancelOnDrop(Option<Arc<Live>>);
+
+impl CancelOnDrop {
+    pub(crate) fn new(live: &Arc<Live>) -> CancelOnDrop {
+        CancelOnDrop(Some(Arc::clone(live)))
+    }
+
+    /// The answer is there; nothing is left to cancel.
+    pub(crate) fn disarm(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(live) = self.0.as_ref().filter(|live| live.pending().is_empty()) {
+            live.cancel.cancel();
+        }
+    }
+}
