@@ -283,6 +283,8 @@ impl<'a> Driver<'a> {
                 cancel: stop.clone(),
             };
             node.candidates.push_front(candidate);
+            // However long the answer takes, the call has its whole time.
+            (node.deadline, node.until) = (None, None);
             let gate = Arc::clone(&self.engine.gate);
             self.hold(now);
             let work = async move { Done::Admitted(gate.admit(&job).await) };
@@ -439,6 +441,8 @@ impl<'a> Driver<'a> {
     /// Lets a task whose try failed go on with its next candidate.
     fn try_next(&mut self, id: TaskId) {
         if let Some(node) = self.nodes.get_mut(&id) {
+            // Leave is given to one who performs it, not to the next.
+            node.admitted = node.effect == Effect::Reads;
             node.deadline = node.until;
             self.deadlines.extend(node.until.map(|until| Reverse((until, id))));
             // It had its turn already: it does not queue behind tasks that have not begun.
@@ -452,6 +456,7 @@ impl<'a> Driver<'a> {
         for id in self.schedule.unfinished() {
             let error = TaskError::new(code, message);
             let slot = self.abort(id);
+            let error = self.perhaps_done(id, slot.as_ref(), error);
             self.cut_attempt(id, slot.as_ref(), &error);
             self.conclude(id, status, Err(error));
         }

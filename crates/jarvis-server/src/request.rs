@@ -63,18 +63,24 @@ impl RunRequest {
         started: Started<RunResult>,
     ) -> Result<Answered, ApiError> {
         let live = Arc::clone(&started.live);
+        let mut guard = CancelOnDrop::new(&live);
         tokio::select! {
             biased;
-            answer = self.answer(started) => Ok(Answered::Done(Box::new(answer?))),
+            ended = end_of(started) => {
+                guard.disarm();
+                let (run_id, ended) = ended?;
+                Ok(Answered::Done(Box::new(self.reply(run_id, ended)?)))
+            }
             Some(waiting) = server.runs.desk().waits(&live.run_id) => {
+                // It goes on by itself, even if it was answered this moment.
+                guard.disarm();
                 Ok(Answered::Waiting(WaitingReply { run_id: live.run_id.0.clone(), status: "waiting", waiting }))
             }
         }
     }
 
-    /// Waits for the end of a run of this request and replies with its answer.
-    pub(crate) async fn answer(&self, started: Started<RunResult>) -> Result<AnswerReply, ApiError> {
-        let (run_id, ended) = wait(started).await?;
+    /// The reply to whoever asked.
+    fn reply(&self, run_id: String, ended: Ended<RunResult>) -> Result<AnswerReply, ApiError> {
         let run = ended.result??;
         // Where files are on the server's disk is not the caller's business.
         let document = self.document(&run_id, &run, ended.usage, ended.ms, |_| None);
@@ -106,9 +112,15 @@ pub(crate) fn pipeline_of(server: &Server, ask: &Ask) -> Result<Arc<HuggingGpt>,
 /// Waits for the end of a run; dropping the future cancels the run.
 pub(crate) async fn wait<T>(started: Started<T>) -> Result<(String, Ended<T>), ApiError> {
     let mut guard = CancelOnDrop::new(&started.live);
-    let ended =
-        started.end.await.map_err(|_| ApiError::internal("the run broke off", &"its task ended without a result"))?;
+    let ended = end_of(started).await;
     guard.disarm();
+    ended
+}
+
+/// Waits for the end of a run, and leaves it alone.
+async fn end_of<T>(started: Started<T>) -> Result<(String, Ended<T>), ApiError> {
+    let ended = started.end.await;
+    let ended = ended.map_err(|_| ApiError::internal("the run broke off", &"its task ended without a result"))?;
     Ok((started.live.run_id.0.clone(), ended))
 }
 

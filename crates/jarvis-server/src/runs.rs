@@ -192,7 +192,10 @@ impl Runs {
         let started = Started { live: Arc::clone(&live), end };
         let lease = Arc::new(Lease::new(self.slots.clone()));
         let seat = match keep {
-            Keep::Answerable { resumes } => Some(self.desk.seat(&live.run_id, Arc::clone(&lease), resumes, asked)),
+            Keep::Answerable { resumes } => {
+                let resumes = resumes && journal.is_some();
+                Some(self.desk.seat(&live.run_id, Arc::clone(&lease), resumes, asked))
+            }
             Keep::Events | Keep::Nothing => None,
         };
         self.tasks.spawn(async move {
@@ -231,10 +234,11 @@ impl Runs {
                 self.desk.recorded(&live.run_id, id, flushed);
             }
             if let EventKind::ApprovalNeeded { approval } = &event.kind {
-                if let Some(journal) = journal {
-                    self.keep(live, journal).await;
-                }
-                self.desk.kept(&live.run_id, approval.task);
+                let kept = match journal {
+                    Some(journal) => self.keep(live, journal).await,
+                    None => false,
+                };
+                self.desk.kept(&live.run_id, approval.task, kept);
             }
             let ends = event.kind.is_end();
             if let Some(journal) = journal.filter(|_| ends) {
@@ -252,12 +256,14 @@ impl Runs {
         }
     }
 
-    /// Waits until the events of a run are on the disk.
-    async fn keep(&self, live: &Live, journal: &Journal) {
-        if let Err(error) = journal.flush().await {
+    /// Waits until the events of a run are on the disk, and says whether they are.
+    async fn keep(&self, live: &Live, journal: &Journal) -> bool {
+        let flushed = journal.flush().await;
+        if let Err(error) = &flushed {
             tracing::error!(%error, run = %live.run_id, "events of a run are not in the journal");
             self.metrics.journal_lost.inc();
         }
+        flushed.is_ok()
     }
 
     pub(crate) fn get(&self, run_id: &str) -> Option<Arc<Live>> {

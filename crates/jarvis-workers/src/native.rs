@@ -4,6 +4,7 @@ mod audio;
 pub(crate) mod image;
 mod programs;
 pub mod text;
+mod unread;
 mod words;
 
 use std::sync::Arc;

@@ -59,18 +59,26 @@ impl Driver<'_> {
                     let share = seconds(at.saturating_duration_since(slot.since));
                     let error = late(format!("the try did not end within {share}, its share of the task's {whole}"));
                     self.cut_attempt(id, Some(slot), &error);
-                    match self.nodes.get(&id).map(|node| node.effect) {
-                        Some(Effect::Reads) => self.try_next(id),
-                        _ => self.conclude(id, Status::Failed, Err(late(format!("{error}; it may have been done")))),
-                    }
+                    // What changes the world has one try, which has all of the time.
+                    self.try_next(id);
                 }
                 (Some(_), slot) => {
                     let error = late(format!("the task did not end within {whole}"));
+                    let error = self.perhaps_done(id, slot.as_ref(), error);
                     self.cut_attempt(id, slot.as_ref(), &error);
                     self.conclude(id, Status::Failed, Err(error));
                 }
             }
         }
+    }
+
+    /// The error of a task that is ended from outside: whether a call that was under way changed something is not known.
+    pub(super) fn perhaps_done(&self, id: TaskId, slot: Option<&Slot>, mut error: TaskError) -> TaskError {
+        let called = slot.is_some_and(|slot| matches!(slot.busy, Busy::Performing(_)));
+        if called && self.nodes.get(&id).is_some_and(|node| node.effect != Effect::Reads) {
+            error.message.push_str("; what it was to change may have been changed");
+        }
+        error
     }
 
     /// Records the try that was going on when a task was ended from outside.

@@ -16,8 +16,10 @@ use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
 use jarvis_plan::{ErrorCode, Kind, Language, TaskError};
 
+use super::unread::{self, Skill, with_rest};
 use super::{Cancel, Native, required};
 use instruction::Instruction;
+pub(super) use voice::LANGUAGES;
 
 /// The most recordings that are joined.
 const JOINED: usize = 6;
@@ -62,8 +64,12 @@ pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, Task
     if let Some(name) = Instruction::read(&job.request.text.replace(&text, " ")).name {
         made = made.with(TaskOutput::CALLED, name);
     }
-    let unmet: Vec<String> = style.unmet.iter().cloned().chain(missing).collect();
-    Ok(if unmet.is_empty() { made } else { made.with(TaskOutput::NOT_DONE, unmet) })
+    let read = [style::patterns(), super::text::part::patterns()].concat();
+    // What is known to be beyond the program is told in its own words.
+    let mut unmet = style.unmet.clone();
+    unmet.extend(unread::of(job, Skill::Speech, &read));
+    unmet.extend(missing);
+    Ok(with_rest(made, unmet))
 }
 
 /// A sound as WAV or FLAC, by ffmpeg where it is something else; and the extension it came with.
@@ -96,7 +102,7 @@ fn finish(made: TaskOutput, mut done: Vec<String>, asked: &Instruction) -> TaskO
         Some(name) => made.with(TaskOutput::CALLED, name.clone()),
         None => made,
     };
-    if asked.unmet.is_empty() { made } else { made.with(TaskOutput::NOT_DONE, asked.unmet.clone()) }
+    with_rest(made, asked.unmet.clone())
 }
 
 /// `native/audio-level`: louder, quieter, normalised.

@@ -21,6 +21,7 @@ use jarvis_plan::{ErrorCode, Kind, TaskError};
 use serde_json::{Value, json};
 
 use super::programs::Program;
+use super::unread::{self, Skill, with_rest};
 use super::{Cancel, Native, required};
 use jarvis_plan::Language;
 
@@ -124,7 +125,7 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
         Some(name) => inference.with(TaskOutput::CALLED, name),
         None => inference,
     };
-    Ok(if undone.is_empty() { inference } else { inference.with(TaskOutput::NOT_DONE, undone) })
+    Ok(with_rest(inference, undone))
 }
 
 /// The most pictures of one collage.
@@ -170,6 +171,10 @@ fn no_edit(unclear: Option<instruction::Unclear>) -> TaskError {
         Some(instruction::Unclear::Label) => {
             TaskError::new(ErrorCode::CannotDo, "the request does not say which words to write on the picture")
                 .hint("put them in quotation marks, for example `add the text \"Hello\"`")
+        }
+        Some(instruction::Unclear::Turn) => {
+            TaskError::new(ErrorCode::CannotDo, "the request does not say by how many degrees to turn the picture")
+                .hint("say for example `rotate by 5 degrees`")
         }
         None => {
             let message = format!("the instruction names no edit that is known here; known are: {}", edit::CAN);
@@ -218,7 +223,8 @@ pub(super) async fn segment(native: &Native, job: &Job) -> Result<TaskOutput, Ta
     });
     let (encoded, list, note) = work.await?;
     let made = store(native, encoded).await?.with("predicted", list);
-    Ok(if let Some(note) = note { made.with("note", note) } else { made })
+    let made = if let Some(note) = note { made.with("note", note) } else { made };
+    Ok(with_rest(made, unread::of(job, Skill::Regions, &[])))
 }
 
 /// `native/image-measure`: a description of what can be measured.
@@ -236,7 +242,7 @@ pub(super) async fn describe(native: &Native, job: &Job) -> Result<TaskOutput, T
     }
     let lang = Language::of(&job.request.text);
     let measures = with_picture(native, job, |opened, _| Ok(measure::measure(&opened.picture))).await?;
-    Ok(TaskOutput::text(measures.describe(lang)))
+    Ok(with_rest(TaskOutput::text(measures.describe(lang)), unread::of(job, Skill::Described, &[])))
 }
 
 /// `native/image-measure-qa`: questions about size, colour, light and sharpness.
@@ -292,7 +298,7 @@ pub(super) async fn title_card(native: &Native, job: &Job) -> Result<TaskOutput,
     if cut {
         note.push_str(lang.pick("; part of the text is left out", "; часть текста опущена", ";部分文字未显示"));
     }
-    Ok(store(native, encoded).await?.with("note", note))
+    Ok(with_rest(store(native, encoded).await?.with("note", note), unread::of(job, Skill::Card, &[])))
 }
 
 /// What tesseract reads in the picture of a job, and the package whose language data would help.

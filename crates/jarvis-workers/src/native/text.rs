@@ -24,6 +24,8 @@ use jarvis_plan::{ErrorCode, Language, TaskError, is_han};
 use regex::Regex;
 use serde_json::{Value, json};
 
+use super::unread::{Skill, unread, with_rest};
+
 pub use keywords::keywords;
 pub(super) use language::is_function_word;
 pub use language::language;
@@ -53,6 +55,12 @@ impl Input {
     /// The first of these arguments that is there and not blank.
     fn first(&self, names: &[&str]) -> Option<&str> {
         names.iter().filter_map(|name| self.args.get(*name)).map(|value| value.trim()).find(|value| !value.is_empty())
+    }
+
+    /// What the request wishes and `skill` does not read.
+    fn unread(&self, skill: Skill, read: &[&Regex]) -> Vec<String> {
+        let things = self.args.values().chain(&self.files).map(String::as_str);
+        unread(&self.request, &things.collect::<Vec<_>>(), skill, read)
     }
 
     fn need(&self, name: &str) -> Result<&str, TaskError> {
@@ -119,9 +127,11 @@ fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
         let count = requests::count(&request).unwrap_or(6);
         return Ok(TaskOutput::text(keywords(text, count).join(", ")).with("language", language));
     }
-    Ok(TaskOutput::text(summary::summarize(text, &options))
-        .with("keywords", keywords(text, 6))
-        .with("language", language))
+    let summary = summary::summarize(text, &options);
+    let mut left = input.unread(Skill::Summary, &summary::patterns());
+    left.extend(summary::unmet(&summary, &options));
+    let made = TaskOutput::text(summary).with("keywords", keywords(text, 6)).with("language", language);
+    Ok(with_rest(made, left))
 }
 
 /// `native/vader`: how the writer of `text` feels.
@@ -129,6 +139,13 @@ fn vader(input: &Input) -> Result<TaskOutput, TaskError> {
     let text = input.need("text")?;
     if requests::wants_other_kind(&requests::plain(&input.request, text)) {
         let message = "only the mood of a text is told here, and the request asks for another kind";
+        return Err(TaskError::new(ErrorCode::CannotDo, message)
+            .hint("configure a chat model (`llm.model`), or ask whether the text is positive or negative"));
+    }
+    // A list of labels has no room for what is left undone.
+    if let Some(wish) = input.unread(Skill::Mood, &[]).first() {
+        let message =
+            format!("only the mood of a text is told here, as positive, negative or neutral, and not `{wish}`");
         return Err(TaskError::new(ErrorCode::CannotDo, message)
             .hint("configure a chat model (`llm.model`), or ask whether the text is positive or negative"));
     }
@@ -186,7 +203,8 @@ fn entity_rules(input: &Input) -> Result<TaskOutput, TaskError> {
                    "score": rounded(entity.score)})
         })
         .collect();
-    Ok(TaskOutput::text(entities::describe(text, &found, &wanted)).with("predicted", rows))
+    let made = TaskOutput::text(entities::describe(text, &found, &wanted)).with("predicted", rows);
+    Ok(with_rest(made, input.unread(Skill::Entities, &requests::group_patterns())))
 }
 
 /// Whether a question is how many words or the like a text has.
@@ -242,6 +260,11 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
     if counts::asks_for_occurrences(question) {
         let message = "the text to count in was not given, only the word";
         return Err(TaskError::new(ErrorCode::MissingArgument, message).hint("name the file, or give the text"));
+    }
+    if counts::is_beyond(question) {
+        let message =
+            "all words, letters, sentences, lines or paragraphs of a text are counted here, and not some of them";
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint("configure a chat model (`llm.model`)"));
     }
     if passage::is_table(context) {
         let message = "the text is a table, and only sentences are quoted here; its rows are not reckoned with";

@@ -1,7 +1,10 @@
 //! The names of colours in three languages.
 
+use std::sync::LazyLock;
+
 use image::Rgb;
 use jarvis_plan::Language;
+use regex::Regex;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Colour {
@@ -66,6 +69,19 @@ impl Colour {
 const fn colour(en: &'static str, ru: &'static str, zh: &'static str, rgb: [u8; 3]) -> Colour {
     Colour { en, ru, zh, rgb }
 }
+
+/// What names a colour, in lower case.
+pub(super) static COLOUR_NAMES: LazyLock<Regex> = LazyLock::new(|| {
+    let names = COLOURS.iter().flat_map(|colour| {
+        let russian = colour.ru.replace('ё', "е");
+        [
+            format!(r"\b{}", colour.en),
+            russian.trim_end_matches(['ы', 'и', 'й', 'о']).to_owned(),
+            colour.zh.trim_end_matches('色').to_owned(),
+        ]
+    });
+    Regex::new(&names.collect::<Vec<_>>().join("|")).expect("names are a valid pattern")
+});
 
 #[rustfmt::skip]
 const COLOURS: &[Colour] = &[

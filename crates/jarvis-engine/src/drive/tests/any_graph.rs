@@ -17,6 +17,7 @@ fn act() -> impl Strategy<Value = Act> {
         5 => Just(Act::Give),
         2 => Just(Act::Fail(ErrorCode::Upstream)),
         1 => Just(Act::Fail(ErrorCode::InvalidInput)),
+        1 => Just(Act::Fail(ErrorCode::CannotDo)),
         1 => Just(Act::Panic),
         1 => Just(Act::Hang),
     ]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::any_graph::graph;
-use super::cast::{Cast, QUICK, engine, paint, run, run_from};
+use super::cast::{Act, Cast, QUICK, Role, engine, paint, run, run_from};
 use super::*;
 use crate::Gate;
 
@@ -27,7 +27,8 @@ struct Watch {
     leave: Vec<Leave>,
     order: Vec<TaskId>,
     ended: Mutex<HashMap<TaskId, Status>>,
-    admitted: Mutex<Vec<TaskId>>,
+    /// Tasks with who was allowed to perform them.
+    admitted: Mutex<Vec<(TaskId, String)>>,
     performed: Mutex<Vec<TaskId>>,
     /// Tries that may have arrived.
     arrived: Mutex<Vec<TaskId>>,
@@ -76,10 +77,11 @@ impl Gate for Watch {
                 sleep(Duration::from_millis(ms)).await;
                 decided();
                 let mut admitted = self.admitted.lock().unwrap();
-                if admitted.contains(&id) {
-                    self.complain(format!("task {id} was asked about twice"));
+                let leave = (id, job.candidate.id.clone());
+                if admitted.contains(&leave) {
+                    self.complain(format!("{leave:?} was asked about twice"));
                 }
-                admitted.push(id);
+                admitted.push(leave);
                 Ok(job.args.clone())
             }
             Leave::Refused(ms) => {
@@ -97,8 +99,8 @@ impl Worker for Watch {
     async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
         let id = job.task.id;
         if self.effect_of(id) != Effect::Reads {
-            if !self.admitted.lock().unwrap().contains(&id) {
-                self.complain(format!("task {id} had no leave"));
+            if !self.admitted.lock().unwrap().contains(&(id, job.candidate.id.clone())) {
+                self.complain(format!("{} had no leave for task {id}", job.candidate.id));
             }
             let ended = self.ended.lock().unwrap();
             for before in self.order.iter().take_while(|before| **before != id) {
@@ -111,6 +113,8 @@ impl Worker for Watch {
         }
         let result = self.cast.perform(job).await;
         if result.as_ref().is_err_and(|error| error.code.is_before_any_call()) {
+            // What never called anybody may be asked about again.
+            self.admitted.lock().unwrap().retain(|leave| *leave != (id, job.candidate.id.clone()));
             let mut arrived = self.arrived.lock().unwrap();
             if let Some(at) = arrived.iter().position(|one| *one == id) {
                 arrived.remove(at);
@@ -240,4 +244,19 @@ async fn the_clock_stands_still_while_somebody_is_asked() {
     })
     .await;
     assert!(outcomes.iter().all(Outcome::succeeded), "{outcomes:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn leave_is_for_one_who_performs() {
+    let cast = Cast::new(vec![Role::trying(&[Act::Fail(ErrorCode::CannotDo), Act::Give])]);
+    let tasks = vec![paint(0, &[])];
+    let watch = Watch::new(&cast, &tasks, vec![Effect::Writes], vec![Leave::Given(3_600_000)]);
+    let (engine, _receiver) = engine(&cast, QUICK);
+    let finished = Arc::clone(&cast);
+    let outcomes = run(tasks, engine.with_worker(watch.clone()).gate(watch.clone()), move |outcome| {
+        finished.seen().finished.insert(outcome.id);
+    })
+    .await;
+    assert_eq!(*watch.complaints.lock().unwrap(), Vec::<String>::new());
+    assert!(outcomes[0].succeeded(), "{outcomes:?}");
 }

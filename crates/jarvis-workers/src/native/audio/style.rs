@@ -61,6 +61,14 @@ fn pattern(name: &str) -> Regex {
     Regex::new(pattern).expect("a valid pattern")
 }
 
+/// What is read of how something is to be spoken, and what is known to be beyond the program.
+pub(super) fn patterns() -> Vec<&'static Regex> {
+    let how = [&*CHILD, &*FEMALE, &*MALE, &*WHISPER, &*PER_MINUTE, &*HALF_SPEED, &*DOUBLE_SPEED, &*TIMES_SPEED];
+    let pace = [&*NOT_FAST, &*NOT_SLOW, &*LOW, &*HIGH, &*LOUD, &*QUIET];
+    let beyond = [&*SINGING, &*FEELING, &*IMITATION, &*MUSIC];
+    [how.as_slice(), &pace, &beyond].concat()
+}
+
 impl Style {
     /// Reads a request; what it says inside `spoken`, the text to speak, is no instruction.
     pub(super) fn read(request: &str, spoken: &str) -> Style {

@@ -40,6 +40,13 @@ static VOICES: LazyLock<Vec<Voice>> = LazyLock::new(|| {
     .collect()
 });
 
+/// The names of languages.
+pub(in crate::native) static LANGUAGES: LazyLock<Regex> = LazyLock::new(|| {
+    let rows = include_str!("../../../data/voices.tsv").lines().filter(|row| !row.starts_with('#'));
+    let names: Vec<&str> = rows.filter_map(|row| row.split('\t').nth(2)).collect();
+    Regex::new(&format!(r"(?:{})\w*", names.join("|"))).expect("a valid pattern, which a test compiles")
+});
+
 /// The voice that clauses about the speech ask for: "in French", "with a German voice".
 pub(super) fn asked(clause: &str) -> Option<&'static Voice> {
     VOICES.iter().find(|voice| voice.asked.is_match(clause))

@@ -238,6 +238,7 @@ fn target((width, height): (u32, u32), wanted: Size) -> (u32, u32) {
         Size::Width(side) => (side, scaled(height, f64::from(side) / f64::from(width))),
         Size::Height(side) => (scaled(width, f64::from(side) / f64::from(height)), side),
         Size::Longest(side) => by(f64::from(side) / f64::from(width.max(height))),
+        Size::Within(wide, high) => by((f64::from(wide) / f64::from(width)).min(f64::from(high) / f64::from(height))),
         Size::Factor(factor) => by(f64::from(factor)),
     }
 }

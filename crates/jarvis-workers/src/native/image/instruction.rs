@@ -13,7 +13,8 @@ use regex::Regex;
 
 use jarvis_plan::is_path;
 
-use super::super::words::Colour;
+use super::super::unread::rest;
+use super::super::words::{COLOUR_NAMES, Colour};
 use super::compose::Layout;
 use extent::{crop, resize};
 
@@ -71,6 +72,8 @@ pub(super) enum Size {
     Width(u32),
     Height(u32),
     Longest(u32),
+    /// The largest within this box, in the shape that it has.
+    Within(u32, u32),
     Factor(f32),
 }
 
@@ -125,6 +128,8 @@ pub(super) enum Unclear {
     Nothing,
     /// A text or watermark without its words.
     Label,
+    /// A slight turn without its degrees.
+    Turn,
 }
 
 macro_rules! patterns {
@@ -142,7 +147,7 @@ patterns! {
     PIXELATE RESIZE SIZED BY RATIO PERCENT BY_NUMBER THIRD_SIZE QUARTER_SIZE TIMES DEGREES NUMBER PIXELS TO_NUMBER
     WIDTH_FIRST WIDTH_LAST HEIGHT_FIRST HEIGHT_LAST SMALLER LARGER HALF TWO THREE FOUR TO BY_WORD THUMBNAIL LESS
     SLIGHT STRONG VERTICAL HORIZONTAL COUNTER AROUND SQUARE CENTRE LEFT RIGHT TOP BOTTOM THIRD QUARTER EACH_SIDE OFF
-    LABEL WATERMARK WORDLESS BORDER THICK THIN FILE_SIZE COMPRESS METADATA MAKE_SQUARE SAVE_AS DECIMAL_COMMA IN_ROW IN_COLUMN IN_GRID
+    KEEP_RATIO READ_TOO SIZING EXACTLY WITHOUT LABEL WATERMARK WORDLESS BORDER THICK THIN FILE_SIZE COMPRESS METADATA MAKE_SQUARE SAVE_AS DECIMAL_COMMA IN_ROW IN_COLUMN IN_GRID
 }
 
 /// A pattern of `data/image_edits.tsv`.
@@ -176,6 +181,8 @@ pub(super) fn read(text: &str) -> Instruction {
     let mut of_part = false;
     for clause in SEPARATOR.split(&plain) {
         // A request not to do something is met by not doing it.
+        let keeps_shape = KEEP_RATIO.is_match(clause);
+        let whole = clause;
         let (clause, negated) = match NEGATION.find(clause) {
             Some(not) => (clause.get(..not.start()).expect("a match starts at a character"), true),
             None => (clause, false),
@@ -193,8 +200,10 @@ pub(super) fn read(text: &str) -> Instruction {
         let sizes = size.is_some() && !negated;
         let compress = COMPRESS.is_match(clause);
         found.compress |= compress;
+        let more = if negated { leaves_alone(whole) } else { says_more(clause) };
         if let Some(label) = labels::read(clause, &labels) {
             found.ops.push(Op::Label(label));
+            found.rest.extend(more.then(|| labels::shown(whole, &labels)));
             continue;
         }
         // "Smaller than 50 KB" is no size in pixels.
@@ -204,9 +213,27 @@ pub(super) fn read(text: &str) -> Instruction {
             let mut ops = clause_ops(clause);
             ops.retain(|op| !matches!(op, Op::Resize(_)));
             found.ops.extend(ops);
+            // What is written is the largest below that.
+            found.rest.extend((more || sizes && EXACTLY.is_match(whole)).then(|| whole.trim().to_owned()));
             continue;
         }
         let mut ops = if PART.is_match(clause) && !CROP.is_match(clause) { Vec::new() } else { clause_ops(clause) };
+        // "Half transparent" is no size.
+        if more && !SIZING.is_match(clause) {
+            ops.retain(|op| !matches!(op, Op::Resize(_)));
+        }
+        if keeps_shape {
+            keep_shape(&mut ops);
+            // "Resize to 640x480, keeping the proportions."
+            if ops.is_empty() {
+                keep_shape(&mut found.ops);
+                continue;
+            }
+        }
+        if SLIGHT.is_match(clause) && !NUMBER.is_match(clause) && ops.iter().any(|op| matches!(op, Op::Rotate(_))) {
+            ops.clear();
+            found.unclear = Some(Unclear::Turn);
+        }
         if ops.is_empty()
             && let Some(Op::FlipHorizontal | Op::FlipVertical) = found.ops.last()
         {
@@ -232,9 +259,106 @@ pub(super) fn read(text: &str) -> Instruction {
             found.rest.push(clause.to_owned());
             continue;
         }
+        if !ops.is_empty() && more {
+            found.rest.push(whole.trim().to_owned());
+        }
         found.ops.extend(ops);
     }
     found
+}
+
+/// A size in both directions as the box to fit.
+fn keep_shape(ops: &mut [Op]) {
+    for op in ops {
+        if let Op::Resize(size @ Size::Exact(..)) = op
+            && let Size::Exact(wide, high) = *size
+        {
+            *size = Size::Within(wide, high);
+        }
+    }
+}
+
+/// "Grey without touching the roof": something is to be left as it is that no edit knows.
+fn leaves_alone(clause: &str) -> bool {
+    !KEEP_RATIO.is_match(clause) && WITHOUT.find(clause).and_then(|not| clause.get(not.end()..)).is_some_and(says_more)
+}
+
+/// Whether a clause says more than its edits read: "grey except the roof".
+fn says_more(clause: &str) -> bool {
+    let read: &[&Regex] = &[
+        &COLOUR_NAMES,
+        &READ_TOO,
+        &CROP,
+        &ROTATE,
+        &FLIP,
+        &GRAY,
+        &UNBLUR,
+        &BLUR,
+        &SHARPEN,
+        &INVERT,
+        &DARKER,
+        &BRIGHTER,
+        &CONTRAST,
+        &SATURATION,
+        &EDGES,
+        &SKETCH,
+        &SEPIA,
+        &WARM,
+        &COOL,
+        &PIXELATE,
+        &FORMAT,
+        &FILE_SIZE,
+        &COMPRESS,
+        &METADATA,
+        &MAKE_SQUARE,
+        &SAVE_AS,
+        &SIZED,
+        &BY,
+        &RATIO,
+        &PERCENT,
+        &BY_NUMBER,
+        &THIRD_SIZE,
+        &QUARTER_SIZE,
+        &TIMES,
+        &DEGREES,
+        &PIXELS,
+        &TO_NUMBER,
+        &WIDTH_FIRST,
+        &WIDTH_LAST,
+        &HEIGHT_FIRST,
+        &HEIGHT_LAST,
+        &NUMBER,
+        &SMALLER,
+        &LARGER,
+        &HALF,
+        &TWO,
+        &THREE,
+        &FOUR,
+        &THUMBNAIL,
+        &LESS,
+        &SLIGHT,
+        &STRONG,
+        &VERTICAL,
+        &HORIZONTAL,
+        &COUNTER,
+        &AROUND,
+        &SQUARE,
+        &CENTRE,
+        &LEFT,
+        &RIGHT,
+        &TOP,
+        &BOTTOM,
+        &THIRD,
+        &QUARTER,
+        &EACH_SIDE,
+        &RESIZE,
+        &LABEL,
+        &WATERMARK,
+        &BORDER,
+        &THICK,
+        &THIN,
+    ];
+    rest(clause, &KEEP_RATIO, read).is_some()
 }
 
 /// Whether an instruction is for something in the picture that the rest of the request names: "find the faces … and blur

@@ -42,6 +42,8 @@ static PATTERNS: LazyLock<Vec<(Unit, Regex)>> = LazyLock::new(|| {
 // A test runs it.
 static OCCURRENCES: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("OCCURRENCES")).expect("a valid pattern"));
 
+static BEYOND: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("BEYOND")).expect("a valid pattern"));
+
 /// The question in lower case, without names of files and marks at its ends.
 fn plain(question: &str) -> String {
     let words: Vec<&str> = question.split_whitespace().filter(|word| !is_path(word)).collect();
@@ -52,6 +54,12 @@ fn plain(question: &str) -> String {
 /// Whether a question is how often a word stands in a text.
 pub(super) fn asks_for_occurrences(question: &str) -> bool {
     OCCURRENCES.is_match(&plain(question))
+}
+
+/// Whether a question is how many words or the like of some kind there are, which nothing here counts: "how many words longer
+/// than five letters".
+pub(super) fn is_beyond(question: &str) -> bool {
+    BEYOND.is_match(&plain(question)) && answer(question, "").is_none()
 }
 
 /// The answer to a question that counting answers, with what was counted: `97 words`.

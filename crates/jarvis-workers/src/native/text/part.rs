@@ -49,6 +49,11 @@ pub(in crate::native) fn of(text: &str, request: &str) -> Result<Option<(String,
     Ok(Some((what, wanted.join("\n"))))
 }
 
+/// What names a part.
+pub(in crate::native) fn patterns() -> Vec<&'static Regex> {
+    vec![&PART, &OTHER]
+}
+
 /// The pieces between separators that are not blank.
 fn parts(text: &str, separator: &str) -> Vec<Range<usize>> {
     let mut start = 0;

@@ -72,6 +72,11 @@ pub(super) fn groups(request: &str) -> Vec<Group> {
     if wanted.is_empty() { Group::ALL.to_vec() } else { wanted }
 }
 
+/// What names groups of entities.
+pub(super) fn group_patterns() -> Vec<&'static Regex> {
+    GROUPS.iter().map(|(_, pattern)| pattern).chain([&*NAMES]).collect()
+}
+
 /// The groups that a question asks for and that have a form of their own. The question is plain.
 pub(super) fn plain_groups(question: &str) -> Option<Vec<Group>> {
     let formed = [Group::Email, Group::Url, Group::Phone];

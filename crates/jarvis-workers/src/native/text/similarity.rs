@@ -72,5 +72,6 @@ fn cosine(a: &HashMap<String, f64>, b: &HashMap<String, f64>) -> f64 {
     let mut shared: Vec<(&String, f64)> =
         a.iter().filter_map(|(key, weight)| Some((key, weight * b.get(key)?))).collect();
     shared.sort_by(|x, y| x.0.cmp(y.0));
-    shared.into_iter().map(|(_, product)| product).sum::<f64>() / length
+    // A sum of nothing is -0.0.
+    shared.into_iter().fold(0.0, |sum, (_, product)| sum + product) / length
 }

@@ -13,12 +13,50 @@ use super::segment::{sentences, terms};
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct SummaryOptions {
     pub(super) sentences: Option<usize>,
-    /// At most so many words (characters in Chinese), though at least one sentence.
-    pub(super) words: Option<usize>,
+    /// How many words (characters in Chinese) it may have.
+    pub(super) words: Option<Bound>,
+    /// How many characters it may have.
+    pub(super) characters: Option<Bound>,
     /// One line a sentence, with a dash.
     pub(super) points: bool,
     /// Shorter (`Less`) or longer than usual.
     pub(super) length: Option<std::cmp::Ordering>,
+}
+
+/// A length that a request names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bound {
+    Most(usize),
+    Least(usize),
+    Exactly(usize),
+}
+
+impl Bound {
+    /// The most that it allows.
+    fn most(self) -> Option<usize> {
+        match self {
+            Bound::Most(most) | Bound::Exactly(most) => Some(most),
+            Bound::Least(_) => None,
+        }
+    }
+
+    fn is_met(self, length: usize) -> bool {
+        match self {
+            Bound::Most(most) => length <= most,
+            Bound::Least(least) => length >= least,
+            Bound::Exactly(exactly) => length == exactly,
+        }
+    }
+}
+
+impl std::fmt::Display for Bound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Bound::Most(most) => write!(f, "at most {most}"),
+            Bound::Least(least) => write!(f, "at least {least}"),
+            Bound::Exactly(exactly) => write!(f, "exactly {exactly}"),
+        }
+    }
 }
 
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
@@ -28,7 +66,22 @@ static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
 });
 static CHINESE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(\d{1,3}|[一二两三四五六七八九十])\s*(?:个|条|大)?(?:核心|主要)?(句|点|要点)"));
-static WORDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)(\d{1,4})[\s-]*(?:words?|слов\p{L}*|(?:个)?字)"));
+static WORDS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)(\d{1,4}|\p{L}+)[\s-]*(?:words?\b|слов\p{L}*)|(\d{1,4}|[一二两三四五六七八九十])(?:个)?字(?:[^符]|$)")
+});
+static CHARACTERS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)(\d{1,5})[\s-]*(?:characters?|chars?\b|letters?|символ\p{L}*|знак\p{L}*|букв\p{L}*|个?字符)")
+});
+static EXACTLY: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)\b(?:exactly|precisely|ровно|точно)\s*$|(?:正好|刚好|恰好)\s*$"));
+static NO_MORE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)\b(?:no(?:t)? (?:more|over)(?: than)?|не (?:более|больше))\s*$|(?:不超过|不多于)\s*$")
+});
+static LEAST: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(?:at least|no(?:t)? (?:less|fewer) than|more than|over|минимум|не (?:менее|меньше)|более|больше)\s*$|(?:至少|不少于|超过)\s*$",
+    )
+});
 static SHORTER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?i)\b(?:brief(?:ly)?|short(?:ly|er)?|concise(?:ly)?|tl;?dr|in a nutshell|кратк\p{L}*|коротк\p{L}*|вкратце|сжато)\b|简短|简要|简洁|简单|一句话",
@@ -57,8 +110,8 @@ impl SummaryOptions {
                 break;
             }
         }
-        let words = WORDS.captures(request).and_then(|found| found.get(1));
-        options.words = words.and_then(|number| number.as_str().parse().ok()).filter(|count| *count > 0);
+        options.words = bound(&WORDS, request);
+        options.characters = bound(&CHARACTERS, request);
         options.length = if SHORTER.is_match(request) {
             Some(std::cmp::Ordering::Less)
         } else if LONGER.is_match(request) {
@@ -76,11 +129,29 @@ impl SummaryOptions {
             (Some(count), _) => count,
             (None, Some(std::cmp::Ordering::Less)) => usual.div_ceil(2).min(2),
             (None, Some(std::cmp::Ordering::Greater)) => usual * 2,
-            (None, _) if self.words.is_some() => all,
+            (None, _) if self.words.is_some() || self.characters.is_some() => all,
             (None, _) => usual,
         };
         count.min(all)
     }
+}
+
+/// The length that a pattern finds in a request, with what stands before it.
+fn bound(pattern: &Regex, request: &str) -> Option<Bound> {
+    let number = |found: &regex::Captures<'_>| {
+        let number = found.iter().skip(1).flatten().next()?;
+        let count = number.as_str().parse().ok().or_else(|| number_of(number.as_str())).filter(|count| *count > 0)?;
+        Some((count, number.start()))
+    };
+    // "In so many words" names none; the next may.
+    let (count, at) = pattern.captures_iter(request).find_map(|found| number(&found))?;
+    let before = request.get(..at).unwrap_or_default();
+    // "Not more than" ends like "more than".
+    Some(match () {
+        () if LEAST.is_match(before) && !NO_MORE.is_match(before) => Bound::Least(count),
+        () if EXACTLY.is_match(before) => Bound::Exactly(count),
+        () => Bound::Most(count),
+    })
 }
 
 /// A number in figures or words, from 1 to 100.
@@ -109,7 +180,8 @@ pub(super) fn summarize(text: &str, options: &SummaryOptions) -> String {
     let language = language(text);
     let table =
         Table::new(ranges.iter().map(|range| text.get(range.clone()).expect("sentences lie in the text")), language);
-    let chosen = table.choose(options.count(ranges.len()), options.words);
+    let most = (options.words.and_then(Bound::most), options.characters.and_then(Bound::most));
+    let chosen = table.choose(options.count(ranges.len()), most);
     let pieces = chosen.iter().filter_map(|at| ranges.get(*at)).filter_map(|range| text.get(range.clone()));
     let pieces: Vec<String> = pieces.map(|piece| piece.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     if options.points && pieces.len() > 1 {
@@ -122,12 +194,29 @@ pub(super) fn summarize(text: &str, options: &SummaryOptions) -> String {
     pieces.join(if matches!(language, "zh" | "ja") { "" } else { " " })
 }
 
+/// What of the length that was asked for a summary does not keep: sentences are taken whole.
+pub(super) fn unmet(summary: &str, options: &SummaryOptions) -> Option<String> {
+    let words = terms(summary, language(summary)).len();
+    let characters = summary.chars().count();
+    let unmet = |bound: Option<Bound>, length: usize, unit: &str| {
+        let bound = bound.filter(|bound| !bound.is_met(length))?;
+        Some(format!("{bound} {unit}: sentences are taken whole here, and these have {length}"))
+    };
+    unmet(options.words, words, "words").or_else(|| unmet(options.characters, characters, "characters"))
+}
+
+/// What is read of how a summary is to be.
+pub(super) fn patterns() -> [&'static Regex; 5] {
+    [&*WORDS, &*CHARACTERS, &*SHORTER, &*LONGER, &*POINTS]
+}
+
 /// One sentence as a row of unit length over terms.
 struct Row {
     weights: Vec<(usize, f64)>,
     /// Terms with a subject of their own.
     content: usize,
     words: usize,
+    characters: usize,
     is_whole: bool,
 }
 
@@ -160,7 +249,7 @@ impl Table {
             let ends = text.ends_with(['.', '!', '…', '。', '！', '"', '”', '»', '」', ')', '）']);
             let mut weights: Vec<(usize, f64)> = counts.into_iter().collect();
             weights.sort_by_key(|(at, _)| *at);
-            rows.push(Row { weights, content, words: found.len(), is_whole: ends });
+            rows.push(Row { weights, content, words: found.len(), characters: text.chars().count(), is_whole: ends });
         }
         let all = rows.len() as f64;
         for row in &mut rows {
@@ -216,8 +305,9 @@ impl Table {
         ranks
     }
 
-    /// At most `count` sentences with at most `words` words, by rank, without repetitions, in the order of the text.
-    fn choose(&self, count: usize, words: Option<usize>) -> Vec<usize> {
+    /// At most `count` sentences with at most so many words and characters, by rank, without repetitions, in the order of the
+    /// text. One at least, even where none is short enough.
+    fn choose(&self, count: usize, (words, characters): (Option<usize>, Option<usize>)) -> Vec<usize> {
         let all = self.rows.len();
         let mut scored: Vec<(usize, f64)> = self
             .ranks()
@@ -235,10 +325,11 @@ impl Table {
         scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let mut chosen: Vec<usize> = Vec::new();
         let mut left: Vec<usize> = Vec::new();
-        let mut spent = 0;
+        let (mut spent, mut written) = (0, 0);
         for (at, _) in &scored {
             let Some(row) = self.rows.get(*at) else { continue };
-            let fits = words.is_none_or(|limit| chosen.is_empty() || spent + row.words <= limit);
+            let fits = words.is_none_or(|limit| spent + row.words <= limit)
+                && characters.is_none_or(|limit| written + row.characters <= limit);
             if chosen.len() == count || !fits {
                 continue;
             }
@@ -247,12 +338,17 @@ impl Table {
                 continue;
             }
             spent += row.words;
+            // A blank stands between two sentences.
+            written += row.characters + 1;
             chosen.push(*at);
         }
         // A person who asked for so many sentences gets them, even if they repeat each other.
-        if words.is_none() {
+        if words.is_none() && characters.is_none() {
             let places = count.saturating_sub(chosen.len());
             chosen.extend(left.into_iter().take(places));
+        }
+        if chosen.is_empty() {
+            chosen.extend(scored.first().map(|(at, _)| *at));
         }
         chosen.sort_unstable();
         chosen

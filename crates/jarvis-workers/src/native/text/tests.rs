@@ -56,8 +56,30 @@ fn options_are_read_from_requests() {
     for (request, sentences, length, words, points) in rows::<Row>(CASES, "options") {
         let found = SummaryOptions::read(&request);
         let shown = (found.sentences, found.length.map(|length| format!("{length:?}")), found.words, found.points);
-        assert_eq!(shown, (sentences, length, words, points), "{request}");
+        assert_eq!(shown, (sentences, length, words.map(summary::Bound::Most), points), "{request}");
     }
+}
+
+#[test]
+fn lengths_that_whole_sentences_miss_are_told() {
+    let check = |request: &str, want: Option<&str>| {
+        let options = SummaryOptions::read(request);
+        let summary =
+            summary::summarize("The old bridge over the river is closed. Trains go round. Nobody knows why.", &options);
+        let unmet = summary::unmet(&summary, &options);
+        assert_eq!(
+            unmet.as_deref().map(|unmet| unmet.split(':').next().unwrap_or(unmet)),
+            want,
+            "{request}: {summary}"
+        );
+    };
+    check("summarise in at most three words", None);
+    check("summarise in 2 words", Some("at most 2 words"));
+    check("summarise in exactly 4 words", Some("exactly 4 words"));
+    check("summarise in at least 100 words", Some("at least 100 words"));
+    check("in no more than 20 characters", None);
+    check("in under 10 characters", Some("at most 10 characters"));
+    check("不超过5个字符", Some("at most 5 characters"));
 }
 
 #[test]
@@ -80,7 +102,10 @@ fn summaries_keep_what_the_text_is_about() {
             summary::summarize(text, &SummaryOptions { sentences: Some(2), points: true, ..SummaryOptions::default() });
         assert_eq!(points.lines().filter(|line| line.starts_with("- ")).count(), 2, "{points}");
     }
-    let few = summary::summarize(BRIDGE, &SummaryOptions { words: Some(20), ..SummaryOptions::default() });
+    let few = summary::summarize(
+        BRIDGE,
+        &SummaryOptions { words: Some(summary::Bound::Most(20)), ..SummaryOptions::default() },
+    );
     assert!(few.split_whitespace().count() <= 20, "{few}");
 }
 
@@ -129,7 +154,9 @@ fn likeness_is_ordered() {
         let there = similarity::compare(text, &[near.to_owned()]);
         assert_eq!(rounded(back[0]), rounded(there[0]), "{text}");
     }
-    assert_eq!(similarity::compare("a", &["б".to_owned(), String::new()]), [0.0, 0.0]);
+    let nothing = similarity::compare("a", &["б".to_owned(), String::new()]);
+    assert_eq!(nothing, [0.0, 0.0]);
+    assert!(nothing.iter().all(|score| score.is_sign_positive()));
 }
 
 async fn done(id: &str, request: &str, args: &[(&str, &str)]) -> Result<TaskOutput, TaskError> {

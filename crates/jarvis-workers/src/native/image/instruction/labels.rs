@@ -13,6 +13,7 @@ static QUOTED: LazyLock<Regex> = LazyLock::new(|| pattern("QUOTED"));
 static UNQUOTED: LazyLock<Regex> = LazyLock::new(|| pattern("UNQUOTED"));
 static NO_LABEL: LazyLock<Regex> = LazyLock::new(|| pattern("NO_LABEL"));
 static PUT_ON: LazyLock<Regex> = LazyLock::new(|| pattern("PUT_ON"));
+static SHOWN: LazyLock<Regex> = LazyLock::new(|| pattern("LABEL_SHOWN"));
 static MARK: LazyLock<Regex> = LazyLock::new(|| pattern("LABEL_MARK"));
 
 /// The instruction with `⟦0⟧`, `⟦1⟧` … for words that are to be written, and those words.
@@ -36,6 +37,15 @@ pub(super) fn extract(text: &str) -> (String, Vec<String>) {
     }
     kept.push_str(text.get(at..).unwrap_or_default());
     (kept, labels)
+}
+
+/// The clause with its words in their places.
+pub(super) fn shown(clause: &str, labels: &[String]) -> String {
+    let words = |found: &regex::Captures<'_>| {
+        let nth: Option<usize> = found.get(1).and_then(|nth| nth.as_str().parse().ok());
+        nth.and_then(|nth| labels.get(nth)).map_or_else(String::new, |words| format!("\"{words}\""))
+    };
+    SHOWN.replace_all(clause, words).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What a clause wants to be written, and where.

@@ -22,6 +22,38 @@ fn instructions_become_operations() {
 }
 
 #[test]
+fn nothing_of_a_known_instruction_is_left_over() {
+    let mut wrong = String::new();
+    for row in jarvis_testing::lines(include_str!("cases.tsv")) {
+        let (text, _) = row.split_once('\t').unwrap();
+        let found = read(text);
+        if !found.ops.is_empty() && !found.rest.is_empty() {
+            wrong += &format!("\n{text}\n  left: {:?}", found.rest);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn what_an_edit_does_not_read_is_said() {
+    let check = |text: &str, ops: &str, rest: &[&str]| {
+        let found = read(text);
+        assert_eq!(
+            (format!("{:?}", found.ops).as_str(), found.rest),
+            (ops, rest.iter().map(ToString::to_string).collect()),
+            "{text}"
+        );
+    };
+    check("black and white except the roof", "[Grayscale]", &["grayscale except the roof"]);
+    check("grey without touching the roof", "[Grayscale]", &["grey without touching the roof"]);
+    check("blur it, half transparent", "[Blur(4.0)]", &["half transparent"]);
+    check("make it exactly 50 KB", "[]", &["make it exactly 50 kb"]);
+    let label = read("write \"Hi\" in 40 pt Arial");
+    assert_eq!((label.ops.len(), label.rest), (1, vec!["write \"Hi\" in 40 pt arial".to_owned()]));
+    assert_eq!(read("rotate it a little").unclear, Some(Unclear::Turn));
+}
+
+#[test]
 fn what_is_not_asked_for_is_told_apart() {
     let mixed = read("grey and add a hat");
     assert_eq!((mixed.ops, mixed.rest), (vec![Grayscale], vec!["add a hat".to_owned()]));

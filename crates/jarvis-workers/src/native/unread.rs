@@ -1,0 +1,253 @@
+//! What of a request's wishes nothing read: "summarise notes.txt for a child". A model of rules that passes over such words
+//! gives something else than was asked, so it says them as not done.
+//!
+//! Wishes stand behind what they are about ("notes.txt as a poem"), and in the clause that follows. What stands before it says
+//! which thing is meant, and is not looked at, but for words that pick some of what is found.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use jarvis_catalogue::TaskOutput;
+use jarvis_engine::Job;
+use jarvis_plan::{is_han, is_path};
+use regex::Regex;
+use serde_json::Value;
+
+/// The models of rules that read a request for how their work is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Skill {
+    Summary,
+    Mood,
+    Entities,
+    Described,
+    Regions,
+    Card,
+    Speech,
+}
+
+/// What asks for a skill, and the words that it reads.
+struct Rows {
+    key: Regex,
+    read: Regex,
+}
+
+fn row(name: &str) -> Regex {
+    let mut rows = include_str!("../../data/wishes.tsv").lines().filter_map(|line| line.split_once('\t'));
+    let (_, pattern) = rows.find(|(known, _)| *known == name).expect("a pattern named in the code has a row");
+    Regex::new(pattern).expect("a valid pattern")
+}
+
+fn rows(name: &str) -> Rows {
+    Rows { key: row(name), read: row(&format!("{name}_READ")) }
+}
+
+// A test runs each.
+static SEPARATOR: LazyLock<Regex> = LazyLock::new(|| row("SEPARATOR"));
+static GOES_ON: LazyLock<Regex> = LazyLock::new(|| row("GOES_ON"));
+static ENDS: LazyLock<Regex> = LazyLock::new(|| row("ENDS"));
+static NEUTRAL: LazyLock<Regex> = LazyLock::new(|| row("NEUTRAL"));
+static NEUTRAL_HAN: LazyLock<Regex> = LazyLock::new(|| row("NEUTRAL_HAN"));
+static ONE_BY_ONE: LazyLock<Regex> = LazyLock::new(|| row("ONE_BY_ONE"));
+static SOME: LazyLock<Regex> = LazyLock::new(|| row("SOME"));
+static SPOKEN: LazyLock<Regex> = LazyLock::new(|| row("SPOKEN"));
+static SUMMARY: LazyLock<Rows> = LazyLock::new(|| rows("SUMMARY"));
+static MOOD: LazyLock<Rows> = LazyLock::new(|| rows("MOOD"));
+static ENTITIES: LazyLock<Rows> = LazyLock::new(|| rows("ENTITIES"));
+static DESCRIBED: LazyLock<Rows> = LazyLock::new(|| rows("DESCRIBED"));
+static REGIONS: LazyLock<Rows> = LazyLock::new(|| rows("REGIONS"));
+static CARD: LazyLock<Rows> = LazyLock::new(|| rows("CARD"));
+static SPEECH: LazyLock<Rows> = LazyLock::new(|| rows("SPEECH"));
+
+impl Skill {
+    fn rows(self) -> &'static Rows {
+        match self {
+            Skill::Summary => &SUMMARY,
+            Skill::Mood => &MOOD,
+            Skill::Entities => &ENTITIES,
+            Skill::Described => &DESCRIBED,
+            Skill::Regions => &REGIONS,
+            Skill::Card => &CARD,
+            Skill::Speech => &SPEECH,
+        }
+    }
+}
+
+/// Stands for a file or a text in what is left of a request.
+const THING: char = '\u{fffc}';
+
+/// Words of wishes in a row, beyond which they are rather a text that the request holds.
+const LONGEST: usize = 12;
+
+/// The wishes that `skill` does not read, in the words of the request. `things` are the names of its files and the texts that
+/// it works on, which wish nothing themselves; `read` is what the skill's own patterns read.
+pub(super) fn unread(request: &str, things: &[&str], skill: Skill, read: &[&Regex]) -> Vec<String> {
+    let Rows { key, read: words } = skill.rows();
+    let plain = plain(request, things);
+    let mut unread: Vec<String> = Vec::new();
+    let mut follows = false;
+    for clause in SEPARATOR.split(&plain) {
+        let found = key.find(clause);
+        if found.is_none() && !(follows && GOES_ON.is_match(clause)) {
+            follows = false;
+            continue;
+        }
+        follows = true;
+        let thing = clause.rfind(THING).map_or(0, |at| at + THING.len_utf8());
+        let behind = found.map_or(0, |found| found.end()).max(thing);
+        if skill == Skill::Entities {
+            unread.extend(SOME.find(clause).map(|found| shown(found.as_str())));
+        }
+        if skill != Skill::Summary {
+            unread.extend(ONE_BY_ONE.find(clause).map(|found| shown(found.as_str())));
+        }
+        let zone = clause.get(behind..).expect("matches end at characters");
+        let zone = ENDS.find(zone).and_then(|end| zone.get(..end.start())).unwrap_or(zone);
+        let zone = if skill == Skill::Speech { zone.into() } else { SPOKEN.replace(zone, "") };
+        unread.extend(rest(&zone, words, read));
+    }
+    unread.dedup();
+    unread
+}
+
+/// What the request of a job wishes and `skill` does not read.
+pub(super) fn of(job: &Job, skill: Skill, read: &[&Regex]) -> Vec<String> {
+    let files = job.request.attachments.iter().filter_map(|file| file.name.as_deref());
+    let things: Vec<&str> = files.chain(job.args.values().filter_map(Value::as_str)).collect();
+    unread(&job.request.text, &things, skill, read)
+}
+
+/// A result with what it leaves undone.
+pub(super) fn with_rest(made: TaskOutput, left: Vec<String>) -> TaskOutput {
+    if left.is_empty() { made } else { made.with(TaskOutput::NOT_DONE, left) }
+}
+
+/// The request in lower case, with a sign for each of `things`.
+fn plain(request: &str, things: &[&str]) -> String {
+    let mut whole = request.to_owned();
+    let sign = format!(" {THING} ");
+    let mut things: Vec<&str> = things.iter().map(|thing| thing.trim()).filter(|thing| thing.len() > 2).collect();
+    things.sort_by_key(|thing| std::cmp::Reverse(thing.len()));
+    for thing in things {
+        whole = whole.replace(thing, &sign);
+    }
+    let words: Vec<&str> = whole
+        .split_inclusive([' ', '\t', '\r', '\n'])
+        .map(|word| if is_path(word.trim()) { &sign } else { word })
+        .collect();
+    words.concat().to_lowercase().replace('ё', "е").replace('’', "'")
+}
+
+/// What of a wish neither the patterns nor the words of no weight read, a word at least; a pattern that meets a part of a word
+/// reads all of it.
+pub(super) fn rest(zone: &str, words: &Regex, read: &[&Regex]) -> Option<String> {
+    let mut known = vec![false; zone.len()];
+    for pattern in read.iter().copied().chain([words, &*super::audio::LANGUAGES, &*NEUTRAL, &*NEUTRAL_HAN]) {
+        for found in pattern.find_iter(zone) {
+            known.get_mut(found.range()).expect("matches lie in the text").fill(true);
+        }
+    }
+    let is_known = |range: &Range<usize>| known.get(range.clone()).expect("words lie in the text").contains(&true);
+    let unknown: Vec<Range<usize>> = spoken(zone).into_iter().filter(|word| !is_known(word)).collect();
+    let (first, last) = (unknown.first()?, unknown.last()?);
+    // One sign of Chinese is as good as none.
+    let is_sign = zone.get(first.clone()).is_some_and(|word| word.starts_with(is_han));
+    if is_sign && unknown.len() < 2 {
+        return None;
+    }
+    let start = zone.get(..first.start).and_then(|before| before.rfind(THING)).map_or(0, |at| at + THING.len_utf8());
+    let wish = zone.get(start..last.end)?;
+    (wish.split_whitespace().count() <= LONGEST).then(|| shown(wish))
+}
+
+/// The words of a text; signs of Chinese one by one.
+fn spoken(text: &str) -> Vec<Range<usize>> {
+    let mut words: Vec<Range<usize>> = Vec::new();
+    let mut open = false;
+    for (at, ch) in text.char_indices() {
+        let end = at + ch.len_utf8();
+        match words.last_mut() {
+            Some(word) if open && ch.is_alphanumeric() && !is_han(ch) => word.end = end,
+            _ if ch.is_alphanumeric() => words.push(at..end),
+            _ => {}
+        }
+        open = ch.is_alphanumeric() && !is_han(ch);
+    }
+    words
+}
+
+fn shown(wish: &str) -> String {
+    wish.replace(THING, "").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nothing_reads_is_said() {
+        let check = |skill: Skill, request: &str, want: &[&str]| {
+            assert_eq!(unread(request, &["a.txt", "b.jpg"], skill, &[]), want, "{request}");
+        };
+        use Skill::*;
+        check(Summary, "summarise a.txt for a five year old", &["for a five year old"]);
+        check(Summary, "summarise a.txt in the style of Hemingway", &["in the style of hemingway"]);
+        check(Summary, "Summarise a.txt, in rhymes", &["in rhymes"]);
+        check(Summary, "перескажи a.txt простыми словами", &["простыми словами"]);
+        check(Summary, "把 a.txt 总结成一首诗", &["成一首诗"]);
+        check(Speech, "read a.txt aloud in 10 seconds", &["aloud in 10 seconds"]);
+        check(Speech, "say a.txt three times, with music", &["three times", "with music"]);
+        check(Entities, "list the people who live in Paris in a.txt", &["people who live in paris in"]);
+        check(Entities, "list the people in a.txt in alphabetical order", &["in alphabetical order"]);
+        check(Mood, "how angry is a.txt on a scale from 1 to 10", &["on a scale from 1 to 10"]);
+        check(Mood, "rate the mood of each sentence in a.txt", &["each sentence"]);
+        check(Described, "describe b.jpg as a poem", &["as a poem"]);
+        check(Regions, "segment b.jpg into 3 regions", &["into 3"]);
+        check(Card, "draw a poster that says a.txt in blue on yellow", &["in blue on yellow"]);
+    }
+
+    #[test]
+    fn what_is_read_or_wishes_nothing_is_not() {
+        let check = |skill: Skill, request: &str| {
+            assert_eq!(unread(request, &["a.txt", "b.jpg"], skill, &[]), [""; 0], "{request}");
+        };
+        use Skill::*;
+        for request in [
+            "summarise a.txt please",
+            "Summarise a.txt in three bullet points, thanks",
+            "summarise the minutes of the meeting in a.txt",
+            "summarise a.txt in one sentence and read it aloud in a deep voice",
+            "read the summary of a.txt aloud slowly",
+            "a 2 sentence summary of a.txt in French",
+            "translate the summary of a.txt into Spanish",
+            "summarise a.txt for my boss",
+            "summarise: It rained for a week in the style of November.",
+            "кратко перескажи a.txt в двух предложениях",
+            "用三句话总结 a.txt",
+            "总结 a.txt 的主要内容",
+        ] {
+            check(Summary, request);
+        }
+        for request in [
+            "read a.txt aloud",
+            "read a.txt aloud slowly in a female voice",
+            "Read a.txt aloud in Russian, fast",
+            "say a.txt with a French accent",
+            "прочитай a.txt вслух женским голосом медленно",
+            "用女声朗读 a.txt",
+            "read a.txt to me please",
+        ] {
+            check(Speech, request);
+        }
+        for request in ["is a.txt positive or negative?", "what is the mood of a.txt", "a.txt 的情感是什么"] {
+            check(Mood, request);
+        }
+        for request in ["who is mentioned in a.txt", "list all the names in a.txt", "какие имена упомянуты в a.txt"]
+        {
+            check(Entities, request);
+        }
+        check(Described, "describe b.jpg in detail");
+        check(Described, "describe b.jpg and tell me how wide it is");
+        check(Regions, "split b.jpg into regions, segment it");
+        check(Card, "make a title card with the words a.txt");
+    }
+}
