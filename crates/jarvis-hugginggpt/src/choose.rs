@@ -197,6 +197,24 @@ fn choice_schema(ids: &[&str]) -> Value {
     })
 }
 
+/// Chooses what was chosen before, in a plan or by a run that goes on, and leaves the rest to another.
+pub(crate) struct Pinned {
+    /// By the ids of tasks.
+    pub(crate) pins: Vec<Option<Selection>>,
+    pub(crate) other: Arc<dyn Selector>,
+}
+
+#[async_trait]
+impl Selector for Pinned {
+    async fn select(&self, task: &Task, events: &Events) -> Result<Selection, TaskError> {
+        let pinned = usize::try_from(task.id.0).ok().and_then(|id| self.pins.get(id)?.clone());
+        match pinned {
+            Some(selection) => Ok(selection),
+            None => self.other.select(task, events).await,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use jarvis_testing::rows;

@@ -17,12 +17,14 @@ use jarvis_engine::{Engine, Gate, Limits, OpenGate, Selector, Worker};
 use jarvis_pipeline::{
     Pipeline, Run, RunContext, RunError, Shelf, not_done, put_out, report_end, resources, unplanned,
 };
-use jarvis_plan::{Answer, AnswerResource, EventKind, Kind, Level, Outcome, Plan, Request, Tool, Vocabulary, export};
+use jarvis_plan::{
+    Answer, AnswerResource, EventKind, Kind, Level, Outcome, Plan, Request, Selection, Tool, Vocabulary, export,
+};
 use jarvis_planner::{Offline, Planner};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::choose::Chooser;
+use crate::choose::{Chooser, Pinned};
 use crate::each::ForEach;
 use crate::json::take;
 use crate::logs::RequestLogs;
@@ -180,7 +182,7 @@ impl HuggingGpt {
     }
 
     /// Goes on with a run that ended between two tasks, such as with its process: those that have ended are not performed
-    /// again. The stream of `events` goes on where it ended.
+    /// again, and those for which somebody was `chosen` are left to them. The stream of `events` goes on where it ended.
     ///
     /// # Errors
     /// As for [`HuggingGpt::run`].
@@ -189,11 +191,18 @@ impl HuggingGpt {
         request: Arc<Request>,
         plan: Plan,
         ended: Vec<Outcome>,
+        chosen: Vec<Selection>,
         events: &Events,
         cancel: CancellationToken,
     ) -> Result<Run, RunError> {
         let began = Instant::now();
-        let chooser = Arc::new(self.chooser(&request, events));
+        let mut pins = vec![None; plan.tasks().len()];
+        for selection in chosen {
+            if let Some(pin) = pins.get_mut(selection.task.index()) {
+                *pin = Some(selection);
+            }
+        }
+        let chooser = Arc::new(Pinned { pins, other: Arc::new(self.chooser(&request, events)) });
         let run = self.carry_out(&request, plan, ended, chooser, events, &cancel, began).await;
         report_end(run, events, began)
     }

@@ -4,19 +4,19 @@ use std::borrow::Cow;
 use std::fmt;
 
 use indexmap::IndexMap;
-use serde::ser::SerializeSeq;
+use serde::ser::{SerializeSeq, SerializeStruct};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::{Arg, Fault, FieldPath, TaskId};
 
-/// A checked task graph: no cycle, no dangling reference, ids exactly `0..tasks().len()`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+/// A checked task graph: no cycle, no dangling reference, ids exactly `0..tasks().len()`. Serialises as `tasks`, the texts of its
+/// `notes`, and those of them that say what was `left_out`, if any do.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Plan {
     pub(crate) tasks: Vec<Task>,
     pub(crate) notes: Vec<Note>,
     /// Names that a builder gave to tasks.
-    #[serde(skip)]
     pub(crate) names: IndexMap<String, TaskId>,
 }
 
@@ -72,6 +72,21 @@ impl Plan {
                 }
             }
         }
+    }
+}
+
+impl Serialize for Plan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let left_out: Vec<&Note> = self.notes.iter().filter(|note| note.kind == NoteKind::LeftOut).collect();
+        let mut plan = serializer.serialize_struct("Plan", 2 + usize::from(!left_out.is_empty()))?;
+        plan.serialize_field("tasks", &self.tasks)?;
+        plan.serialize_field("notes", &self.notes)?;
+        if left_out.is_empty() {
+            plan.skip_field("left_out")?;
+        } else {
+            plan.serialize_field("left_out", &left_out)?;
+        }
+        plan.end()
     }
 }
 

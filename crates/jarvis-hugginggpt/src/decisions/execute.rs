@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use async_trait::async_trait;
-use jarvis_engine::{Events, Selector};
+use jarvis_engine::Events;
 use jarvis_pipeline::{Run, RunError, report_end};
-use jarvis_plan::{EventKind, Level, Request, Selection, Task, TaskError};
+use jarvis_plan::{EventKind, Level, Request, Selection};
 use tokio_util::sync::CancellationToken;
 
 use super::Executable;
+use crate::choose::Pinned;
 use crate::pipeline::HuggingGpt;
 use crate::source::CHAT_MODEL_ID;
 
@@ -51,22 +51,5 @@ impl HuggingGpt {
             candidates.filter(|one| one.id == CHAT_MODEL_ID).for_each(|one| one.id.clone_from(&name));
         }
         pins
-    }
-}
-
-/// Chooses what a plan says, and leaves the rest to another.
-struct Pinned {
-    pins: Vec<Option<Selection>>,
-    other: Arc<dyn Selector>,
-}
-
-#[async_trait]
-impl Selector for Pinned {
-    async fn select(&self, task: &Task, events: &Events) -> Result<Selection, TaskError> {
-        let pinned = usize::try_from(task.id.0).ok().and_then(|id| self.pins.get(id)?.clone());
-        match pinned {
-            Some(selection) => Ok(selection),
-            None => self.other.select(task, events).await,
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jarvis_hugginggpt::HuggingGpt;
 use jarvis_hugginggpt::decisions::read_plan;
-use jarvis_plan::{Approval, Event, EventKind, INTERRUPTED, Outcome, Plan, Request, RunId, Usage};
+use jarvis_plan::{Approval, Event, EventKind, INTERRUPTED, Note, Outcome, Plan, Request, RunId, Selection, Usage};
 use jarvis_store::{Journal, RunRecord, is_cut};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -17,6 +17,8 @@ struct Waiting {
     request: Request,
     plan: Plan,
     ended: Vec<Outcome>,
+    /// Who is to perform what, as far as that was settled.
+    chosen: Vec<Selection>,
     asked: Vec<Approval>,
     usage: Usage,
 }
@@ -50,7 +52,7 @@ impl Runs {
 
     fn go_on(self: &Arc<Runs>, record: &RunRecord, waiting: Waiting, next: u64, pipeline: &Arc<HuggingGpt>) {
         let run = record.summary.run_id.clone();
-        let Waiting { request, plan, ended, asked, usage } = waiting;
+        let Waiting { request, plan, ended, chosen, asked, usage } = waiting;
         let frames = record.events.iter().filter_map(Frame::recorded).collect();
         let begin = Begin {
             stream: Events::resumed(run.clone(), next, usage),
@@ -72,7 +74,7 @@ impl Runs {
         let work = move |events: Events, cancel| -> futures::future::BoxFuture<'static, ()> {
             Box::pin(async move {
                 // How it ended is told by its events; nobody waits for more.
-                let _ = pipeline.resume(Arc::new(request), plan, ended, &events, cancel).await;
+                let _ = pipeline.resume(Arc::new(request), plan, ended, chosen, &events, cancel).await;
             })
         };
         match self.begin(begin, Box::new(work)) {
@@ -97,10 +99,14 @@ impl Waiting {
             record.events.iter().filter(move |event| event.get("event").and_then(Value::as_str) == Some(kind))
         };
         let request: Request = field(of_kind("run_started").next(), "request")?;
-        let recorded = of_kind("plan").next_back().and_then(|event| event.get("plan")?.get("tasks"));
-        let tasks = recorded.ok_or("its plan is not in the journal")?;
+        let recorded = of_kind("plan").next_back().and_then(|event| event.get("plan"));
+        let tasks = recorded.and_then(|plan| plan.get("tasks")).ok_or("its plan is not in the journal")?;
         let read = read_plan(tasks, &pipeline.vocabulary, &pipeline.sources, pipeline.settings.plan);
-        let plan = read.map_err(|error| format!("its plan cannot be read any more ({error})"))?.plan;
+        let mut plan = read.map_err(|error| format!("its plan cannot be read any more ({error})"))?.plan;
+        let left_out = recorded.and_then(|plan| plan.get("left_out")).and_then(Value::as_array);
+        for text in left_out.into_iter().flatten().filter_map(Value::as_str) {
+            plan.note(Note::left_out(text));
+        }
         let name = |task: &Value| Some((task.get("id")?.as_u64()?, task.get("task")?.as_str()?.to_owned()));
         let before: Vec<(u64, String)> = tasks.as_array().into_iter().flatten().filter_map(name).collect();
         let now = plan.tasks().iter().map(|task| (u64::from(task.id.0), task.task.clone()));
@@ -109,6 +115,9 @@ impl Waiting {
         }
         let ended =
             of_kind("task_finished").map(|event| field(Some(event), "outcome")).collect::<Result<Vec<Outcome>, _>>()?;
+        let chosen = of_kind("model_chosen")
+            .map(|event| field(Some(event), "selection"))
+            .collect::<Result<Vec<Selection>, _>>()?;
         if let Some(name) = cut_text(&request, &plan, &ended) {
             return Err(format!("the journal keeps only the beginning of {name}"));
         }
@@ -127,7 +136,7 @@ impl Waiting {
             let stage = call.get("stage").and_then(Value::as_str).unwrap_or_default();
             usage.add_call(stage, tokens("prompt_tokens"), tokens("completion_tokens"));
         }
-        Ok(Waiting { request, plan, ended, asked, usage })
+        Ok(Waiting { request, plan, ended, chosen, asked, usage })
     }
 }
 

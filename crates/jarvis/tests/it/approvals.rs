@@ -30,6 +30,15 @@ impl Shop {
 
     /// It finds these articles, and the planner reserves this.
     async fn finding(status: u16, ids: &[u32], article: &str) -> Shop {
+        let plan = json!([
+            {"task": "shop.findArticle", "id": 0, "dep": [-1], "args": {"query": "lamp"}},
+            {"task": "shop.reserve", "id": 1, "dep": [0], "args": {"article": article}},
+        ]);
+        Shop::planning(status, ids, &plan).await
+    }
+
+    /// It finds these articles, and this is the plan.
+    async fn planning(status: u16, ids: &[u32], plan: &Value) -> Shop {
         let articles: Vec<Value> = ids.iter().map(|id| json!({"id": id, "name": "lamp"})).collect();
         let stub = Stub::start(move |request| match (request.method.as_str(), request.path.as_str()) {
             ("GET", "/articles") => Canned::json(&json!({"articles": articles})).status(status),
@@ -37,10 +46,6 @@ impl Shop {
             _ => Canned::json(&json!({"error": "not found"})).status(404),
         });
         let stub = stub.await.expect("a port");
-        let plan = json!([
-            {"task": "shop.findArticle", "id": 0, "dep": [-1], "args": {"query": "lamp"}},
-            {"task": "shop.reserve", "id": 1, "dep": [0], "args": {"article": article}},
-        ]);
         let script =
             Script::new().on("parse_task", Reply::text(plan.to_string())).otherwise(Reply::text("All is done."));
         let chat = FakeChat::start(script).await;
@@ -65,10 +70,8 @@ impl Shop {
             },
         });
         harness.file("shop.json", document.to_string());
-        harness.file(
-            "jarvis.yaml",
-            "tools:\n  - name: shop\n    when: an article is wanted\n    openapi: {document: shop.json}\n",
-        );
+        let tools = "tools:\n  - name: shop\n    when: an article is wanted\n    openapi: {document: shop.json}\n";
+        harness.file("jarvis.yaml", format!("{tools}planning:\n  max_tasks: 3\n"));
         Shop { stub, chat, harness }
     }
 
@@ -172,6 +175,46 @@ async fn calls_for_each_element_of_a_list_are_asked_about_together_over_a_kill_a
     assert_eq!(outcome["outcome"]["status"], "succeeded", "{outcome}");
     let calls = ["GET /articles", r#"POST /reservations {"article":17}"#, r#"POST /reservations {"article":19}"#];
     assert_eq!(shop.calls(), calls);
+}
+
+#[tokio::test]
+async fn what_was_settled_and_what_was_left_out_outlive_a_kill() {
+    let find = |id: u32| json!({"task": "shop.findArticle", "id": id, "dep": [-1], "args": {"query": "lamp"}});
+    let reserve =
+        json!({"task": "shop.reserve", "id": 1, "dep": [0], "args": {"article": "<GENERATED>-0.articles[0].id"}});
+    // More than a plan may have.
+    let shop = Shop::planning(200, &[17], &json!([find(0), reserve, find(2), find(3)])).await;
+    let server = shop.serve();
+    let left_out = waiting(&server).await;
+    // A plan names who performs its last task.
+    let mood = json!({"task_id": 2, "task_type": "text-classification", "args": {"text": "I love it"}, "model_id": "native/vader",
+        "model_reason": "the plan says so", "hosted_on": "native", "alternatives": [], "dependencies": [1]});
+    let tasks = json!([
+        {"task_id": 0, "task_type": "shop.findArticle", "args": {"query": "lamp"}, "dependencies": []},
+        {"task_id": 1, "task_type": "shop.reserve", "args": {"article": "<GENERATED>-0.articles[0].id"}, "dependencies": [0]},
+        mood,
+    ]);
+    let plan = json!({"execution_config": {"user_request": "a lamp", "tasks": tasks}});
+    let (status, reply) = server.post("/plans/run", &plan).await;
+    assert_eq!((status, &reply["status"]), (202, &json!("waiting")), "{reply}");
+    let pinned = reply["run_id"].as_str().expect("an id").to_owned();
+    assert_eq!(server.end("-KILL"), None);
+
+    let server = shop.serve();
+    for id in [&left_out, &pinned] {
+        let at = format!("/runs/{id}/approvals/1");
+        assert_eq!(server.post(&at, &json!({"decision": "approve"})).await.0, 200);
+    }
+    let events = ended(&server, &left_out).await;
+    let done = events.iter().find(|event| event["event"] == "done").expect("an end");
+    assert_eq!(done["ok"], false, "a task was left out: {done}");
+    let events = ended(&server, &pinned).await;
+    let outcome = events.iter().rfind(|event| event["event"] == "task_finished").expect("an outcome");
+    let selection = &outcome["outcome"]["selection"];
+    assert_eq!(
+        (&selection["chosen"]["id"], &selection["reason"]),
+        (&json!("native/vader"), &json!("the plan says so"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
