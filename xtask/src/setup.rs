@@ -30,9 +30,10 @@ impl Program {
 }
 
 /// Everything that the tests call except cargo.
-pub(crate) const PROGRAMS: [Program; 7] = [
+pub(crate) const PROGRAMS: [Program; 8] = [
     Program::new(&["espeak-ng"], "espeak-ng", "text to speech"),
     Program::new(&["tesseract"], "tesseract-ocr", "reading text in pictures"),
+    Program::new(&["ffmpeg"], "ffmpeg", "formats of sound and the sound of videos"),
     Program::new(&["python3"], "python3", "the tests with Python clients"),
     Program {
         probe: &["python3", "-c", "import ensurepip, venv"],

@@ -70,6 +70,9 @@ where
 
 /// Says which tasks change the world, and lets them. The engine holds such a task back until every task planned before it has
 /// succeeded, asks the gate once, and never performs it a second time where the first may have arrived.
+///
+/// In a plan that grows, what is added later is planned with the outcomes of what was there in sight: a task waits for those
+/// that were added with it. An equal call of a task that failed and may have arrived is not made in any of them.
 #[async_trait]
 pub trait Gate: Send + Sync {
     /// What performing the task does, whoever performs it.

@@ -7,7 +7,7 @@ mod node;
 
 use std::any::Any;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet, VecDeque};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::Instrument;
 
 use self::clock::{after, seconds};
-use self::node::{Choice, Node, candidates, held_back, tries_left};
+use self::node::{Choice, Node, call, candidates, held_back, repeated, tries_left};
 use crate::barrier::barriers;
 use crate::engine::itself;
 use crate::resolve::planned_fault;
@@ -129,6 +129,8 @@ struct Driver<'a> {
     schedule: Schedule,
     nodes: HashMap<TaskId, Node>,
     outcomes: BTreeMap<TaskId, Outcome>,
+    /// Calls that failed and may have changed something all the same, see [`call`].
+    unsure: HashSet<String>,
     to_select: VecDeque<TaskId>,
     to_perform: VecDeque<TaskId>,
     selecting: usize,
@@ -155,6 +157,7 @@ impl<'a> Driver<'a> {
             schedule: Schedule::new(),
             nodes: HashMap::new(),
             outcomes: ended.into_iter().map(|outcome| (outcome.id, outcome)).collect(),
+            unsure: HashSet::new(),
             to_select: VecDeque::new(),
             to_perform: VecDeque::new(),
             selecting: 0,
@@ -177,7 +180,11 @@ impl<'a> Driver<'a> {
         self.schedule.extend(tasks.iter().zip(barriers.iter().map(Vec::as_slice)));
         for ((task, effect), barrier) in tasks.into_iter().zip(effects).zip(barriers) {
             let id = task.id;
-            if self.outcomes.contains_key(&id) {
+            if let Some(outcome) = self.outcomes.get(&id) {
+                let code = outcome.error.as_ref().map(|error| error.code);
+                if effect != Effect::Reads && code.is_some_and(ErrorCode::may_have_arrived) {
+                    self.unsure.insert(call(&task.task, &outcome.args));
+                }
                 self.schedule.finish(id);
                 continue;
             }
@@ -227,6 +234,10 @@ impl<'a> Driver<'a> {
             Some(fault) => Err(fault),
             None => self.engine.resolver.resolve(&node.task, &self.outcomes),
         };
+        let resolved = resolved.and_then(|resolved| match node.effect != Effect::Reads {
+            true if self.unsure.contains(&call(&node.task.task, &resolved.args)) => Err(repeated(&node.task)),
+            true | false => Ok(resolved),
+        });
         match resolved {
             Ok(resolved) => {
                 node.resolved = Some(resolved);
@@ -272,16 +283,16 @@ impl<'a> Driver<'a> {
         let now = Instant::now();
         let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
         let (Some(candidate), Some(resolved)) = (node.candidates.pop_front(), &node.resolved) else { return };
+        let stop = self.stop.child_token();
+        let job = Job {
+            request: Arc::clone(&self.engine.request),
+            task: Arc::clone(&node.task),
+            args: resolved.args.clone(),
+            candidate: candidate.clone(),
+            events: self.engine.events.clone(),
+            cancel: stop.clone(),
+        };
         if !node.admitted {
-            let stop = self.stop.child_token();
-            let job = Job {
-                request: Arc::clone(&self.engine.request),
-                task: Arc::clone(&node.task),
-                args: resolved.args.clone(),
-                candidate: candidate.clone(),
-                events: self.engine.events.clone(),
-                cancel: stop.clone(),
-            };
             node.candidates.push_front(candidate);
             // However long the answer takes, the call has its whole time.
             (node.deadline, node.until) = (None, None);
@@ -302,15 +313,6 @@ impl<'a> Driver<'a> {
             let (task, model) = (node.task.task.clone(), candidate.id.clone());
             self.engine.events.emit(EventKind::TaskStarted { id, task, model });
         }
-        let stop = self.stop.child_token();
-        let job = Job {
-            request: Arc::clone(&self.engine.request),
-            task: Arc::clone(&node.task),
-            args: resolved.args.clone(),
-            candidate: candidate.clone(),
-            events: self.engine.events.clone(),
-            cancel: stop.clone(),
-        };
         let worker = Arc::clone(&self.engine.worker);
         self.performing += 1;
         let work = async move { Done::Performed(worker.perform(&job).await) };
@@ -432,6 +434,8 @@ impl<'a> Driver<'a> {
                 if again {
                     self.try_next(id);
                 } else {
+                    let arrived = error.code.may_have_arrived();
+                    let error = if arrived { self.perhaps_done(id, error) } else { error };
                     self.conclude(id, Status::Failed, Err(error));
                 }
             }
@@ -456,8 +460,7 @@ impl<'a> Driver<'a> {
         for id in self.schedule.unfinished() {
             let error = TaskError::new(code, message);
             let slot = self.abort(id);
-            let error = self.perhaps_done(id, slot.as_ref(), error);
-            self.cut_attempt(id, slot.as_ref(), &error);
+            let error = self.cut(id, slot.as_ref(), error);
             self.conclude(id, status, Err(error));
         }
     }

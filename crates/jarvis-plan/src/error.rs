@@ -118,6 +118,11 @@ impl ErrorCode {
         }
     }
 
+    /// Whether a call that failed so may have been carried out all the same, its answer lost or useless.
+    pub fn may_have_arrived(self) -> bool {
+        !self.is_before_any_call() && !matches!(self, ErrorCode::Unauthorized | ErrorCode::RateLimited)
+    }
+
     /// The word in its serialised form.
     pub fn as_str(self) -> &'static str {
         self.into()

@@ -6,6 +6,7 @@ use std::time::Duration;
 use jarvis_plan::{Effect, ErrorCode, EventKind, Status, TaskError, TaskId};
 use tokio::time::Instant;
 
+use super::node::call;
 use super::{Busy, Driver, Slot};
 
 impl Driver<'_> {
@@ -64,25 +65,33 @@ impl Driver<'_> {
                 }
                 (Some(_), slot) => {
                     let error = late(format!("the task did not end within {whole}"));
-                    let error = self.perhaps_done(id, slot.as_ref(), error);
-                    self.cut_attempt(id, slot.as_ref(), &error);
+                    let error = self.cut(id, slot.as_ref(), error);
                     self.conclude(id, Status::Failed, Err(error));
                 }
             }
         }
     }
 
-    /// The error of a task that is ended from outside: whether a call that was under way changed something is not known.
-    pub(super) fn perhaps_done(&self, id: TaskId, slot: Option<&Slot>, mut error: TaskError) -> TaskError {
+    /// Ends the try of a task from outside, and returns the error with what is not known then.
+    pub(super) fn cut(&mut self, id: TaskId, slot: Option<&Slot>, error: TaskError) -> TaskError {
         let called = slot.is_some_and(|slot| matches!(slot.busy, Busy::Performing(_)));
-        if called && self.nodes.get(&id).is_some_and(|node| node.effect != Effect::Reads) {
-            error.message.push_str("; what it was to change may have been changed");
+        let error = if called { self.perhaps_done(id, error) } else { error };
+        self.cut_attempt(id, slot, &error);
+        error
+    }
+
+    /// The error of a task whose call may have arrived. Where it changes something, an equal call is not made any more.
+    pub(super) fn perhaps_done(&mut self, id: TaskId, mut error: TaskError) -> TaskError {
+        let Some(node) = self.nodes.get(&id).filter(|node| node.effect != Effect::Reads) else { return error };
+        if let Some(resolved) = &node.resolved {
+            self.unsure.insert(call(&node.task.task, &resolved.args));
         }
+        error.message.push_str("; what it was to change may have been changed");
         error
     }
 
     /// Records the try that was going on when a task was ended from outside.
-    pub(super) fn cut_attempt(&mut self, id: TaskId, slot: Option<&Slot>, error: &TaskError) {
+    fn cut_attempt(&mut self, id: TaskId, slot: Option<&Slot>, error: &TaskError) {
         if let Some(Slot { busy: Busy::Performing(candidate), since, .. }) = slot
             && let Some(node) = self.nodes.get_mut(&id)
         {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use jarvis_plan::{Attempt, Candidate, Effect, ErrorCode, Outcome, Selection, Status, Task, TaskError, TaskId};
 use serde_json::Value;
 use tokio::task::AbortHandle;
@@ -114,6 +115,23 @@ pub(super) fn held_back(node: &Node, outcomes: &BTreeMap<TaskId, Outcome>) -> Op
         failed.task
     );
     Some(Unresolved::skipped(ErrorCode::NoOutput, message))
+}
+
+/// A call in words that tell it from others: the tool and its arguments, whatever their order.
+pub(super) fn call(tool: &str, args: &IndexMap<String, Value>) -> String {
+    let mut args: Vec<(&String, &Value)> = args.iter().collect();
+    args.sort_by_key(|(name, _)| *name);
+    format!("{tool} {args:?}")
+}
+
+/// Why a call that changes something is not made again.
+pub(super) fn repeated(task: &Task) -> Unresolved {
+    let message = format!(
+        "`{}` was called with the same arguments before, and what it was to change may have been changed then; it is not \
+         called again",
+        task.task
+    );
+    Unresolved::failed(ErrorCode::NotApproved, message)
 }
 
 /// Whom to try, in order: the chosen one and at most `fallbacks` others, nobody twice.

@@ -242,6 +242,44 @@ async fn other_formats_go_through_ffmpeg() {
     assert_eq!(error.code, ErrorCode::NotFound);
 }
 
+/// A film with a tone goes through everything that needs the real program: its sound is taken out, converted and measured.
+#[tokio::test]
+async fn the_installed_ffmpeg_takes_sounds_out_of_videos_and_changes_their_format() {
+    let programs = Programs::find();
+    if programs.path(Program::Ffmpeg).is_err() {
+        println!("skipped: ffmpeg is not installed");
+        return;
+    }
+    let sources = ["-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:duration=3", "-f", "lavfi", "-i", "sine=duration=3"];
+    let target = ["-shortest", "-movflags", "frag_keyframe+empty_moov", "-f", "mp4", "pipe:1"];
+    let args = [&sources[..], &target[..]].concat();
+    let call = programs::Call { args: &args, stdin: &[], limit: 1 << 20, timeout: std::time::Duration::from_secs(60) };
+    let film = programs.run(Program::Ffmpeg, call).await.unwrap();
+    let (root, native) = native(programs);
+    let film = native.inputs.store(jarvis_plan::Kind::Video, "mp4", film).await.unwrap();
+    let taken = native.output(&job("native/video-sound", "get the sound as mp3", &[("video", &film)])).await.unwrap();
+    let taken = taken.media(jarvis_plan::Kind::Audio).unwrap().to_owned();
+    for (format, magic) in [("ogg", &b"OggS"[..]), ("flac", b"fLaC"), ("m4a", b""), ("opus", b"OggS"), ("aac", b""), ("mp3", b"")]
+    {
+        let request = format!("convert it to {format}");
+        let made = native.output(&job("native/audio-edit", &request, &[("audio", &taken)])).await.unwrap();
+        let path = made.media(jarvis_plan::Kind::Audio).unwrap().to_owned();
+        assert!(path.ends_with(&format!(".{format}")), "{format}: {path}");
+        let bytes = std::fs::read(root.path().join(path.trim_start_matches('/'))).unwrap();
+        assert!(bytes.starts_with(magic), "{format}");
+        let facts = native.output(&job("native/audio-facts", "how long is it?", &[("audio", &path)])).await.unwrap();
+        let facts = facts.as_text().unwrap();
+        assert!(facts.contains("(0:03"), "{format}: {facts}");
+    }
+    let silent = ["-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:duration=1"];
+    let args = [&silent[..], &target[..]].concat();
+    let call = programs::Call { args: &args, stdin: &[], limit: 1 << 20, timeout: std::time::Duration::from_secs(60) };
+    let silent = native.programs.run(Program::Ffmpeg, call).await.unwrap();
+    let silent = native.inputs.store(jarvis_plan::Kind::Video, "mp4", silent).await.unwrap();
+    let error = native.output(&job("native/video-sound", "get the sound", &[("video", &silent)])).await.unwrap_err();
+    assert!(error.message.contains("no sound"), "{error:?}");
+}
+
 #[tokio::test]
 async fn pictures_are_put_together_labelled_and_made_small() {
     let (root, native) = native(Programs::none());
