@@ -28,9 +28,9 @@ pub enum Approve {
     Never,
 }
 
-/// A pattern of names of tools is none.
+/// A pattern of tool names that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{pattern}` is no pattern of tool names: {reason}")]
+#[error("invalid pattern of tool names `{pattern}`: {reason}")]
 pub struct InvalidPattern {
     /// The pattern.
     pub pattern: String,
@@ -49,7 +49,7 @@ impl Rules {
     /// Rules by effect, with names of tools, or patterns of them such as `shop/*`, that need no leave.
     ///
     /// # Errors
-    /// When a pattern is none.
+    /// When a pattern cannot be read.
     pub fn new<'a>(approve: Approve, approved: impl IntoIterator<Item = &'a str>) -> Result<Rules, InvalidPattern> {
         let invalid = |pattern: &str, error: globset::Error| InvalidPattern {
             pattern: pattern.to_owned(),
@@ -206,7 +206,10 @@ impl Gatekeeper {
 impl Gate for Gatekeeper {
     fn effect(&self, task: &Task) -> Effect {
         let own = self.tools.spec(&task.task).map_or(Effect::Reads, |spec| spec.effect);
-        own.max(self.serving.get(&task.task).copied().unwrap_or_default())
+        // Without its text a task may be performed as another, and by what serves that one.
+        let other = jarvis_catalogue::find(&task.task).and_then(|kind| kind.without_text);
+        let serving = |name: &str| self.serving.get(name).copied().unwrap_or_default();
+        own.max(serving(&task.task)).max(other.map(serving).unwrap_or_default())
     }
 
     async fn admit(&self, job: &Job) -> Result<IndexMap<String, Value>, TaskError> {

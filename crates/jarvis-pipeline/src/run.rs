@@ -89,11 +89,13 @@ pub fn not_done(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     unplanned(plan).into_iter().chain(failed).chain(parts).collect()
 }
 
-/// What was to change something and did not, a sentence each: `changes` says whether a task does.
+/// What was to change something and did not, a sentence each: `changes` says whether a task does. A call that failed and was
+/// made again later, as an agent does that corrects its arguments, is done.
 pub fn unchanged(plan: &Plan, outcomes: &[Outcome], changes: impl Fn(&Task) -> bool) -> Vec<String> {
     let is_open = |outcome: &&Outcome| {
-        let task = plan.task(outcome.id).filter(|task| task.faults.is_empty());
-        !outcome.succeeded() && task.is_some_and(&changes)
+        let made_up_for =
+            |later: &Outcome| later.id > outcome.id && later.task == outcome.task && later.succeeded();
+        !outcome.succeeded() && plan.task(outcome.id).is_some_and(&changes) && !outcomes.iter().any(made_up_for)
     };
     outcomes.iter().filter(is_open).map(in_words).collect()
 }

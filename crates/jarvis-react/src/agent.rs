@@ -14,9 +14,9 @@ use futures::future::BoxFuture;
 use jarvis_chat::{ChatError, ChatModel};
 use jarvis_document::{Document, DocumentError, PdfReader};
 use jarvis_engine::{Engine, Events, Gate, GrowingPlan, Limits};
-use jarvis_pipeline::numbered;
+use jarvis_pipeline::{numbered, unchanged};
 use jarvis_plan::{
-    Answer, AnswerResource, ErrorCode, EventKind, INTERRUPTED, Kind, Language, Level, Outcome, Plan, Request, Turn,
+    Answer, AnswerResource, Effect, ErrorCode, EventKind, INTERRUPTED, Kind, Language, Level, Outcome, Plan, Request, Turn,
 };
 use jarvis_store::Media;
 use jarvis_tools::{Registry, Scope};
@@ -82,6 +82,8 @@ pub enum Finish {
     NotFound,
     /// The model kept to no format; the answer is what it wrote.
     NoFormat,
+    /// A call that was to change something did not: whatever the model says after it, the answer tells that first.
+    NotDone,
 }
 
 impl Finish {
@@ -91,7 +93,13 @@ impl Finish {
             Finish::MaxSteps => "max_steps",
             Finish::NotFound => "not_found",
             Finish::NoFormat => "no_format",
+            Finish::NotDone => "not_done",
         }
+    }
+
+    /// Whether what was asked for was not found or not done, as the word of [`Finish::as_str`].
+    pub fn is_failure(word: &str) -> bool {
+        [Finish::NotFound, Finish::NotDone].iter().any(|finish| finish.as_str() == word)
     }
 }
 
@@ -109,6 +117,8 @@ pub struct AgentAnswer {
     /// The plan as it grew: a task for each call that was made.
     pub plan: Plan,
     pub outcomes: Vec<Outcome>,
+    /// What was to change something and did not, a sentence each. The answer begins with it.
+    pub not_done: Vec<String>,
 }
 
 /// Why there is no answer.
@@ -281,17 +291,31 @@ impl Agent {
                     () = clock.over() => Err(AskError::Timeout { after: deadline }),
                 }
             };
-            let (_, answer) = tokio::join!(driven, answered);
-            answer
+            let (outcomes, answer) = tokio::join!(driven, answered);
+            answer.map(|answer| {
+                let not_done = unchanged(&answer.plan, &outcomes, |task| self.gate.effect(task) != Effect::Reads);
+                answer.without(not_done)
+            })
         }
         .boxed()
     }
 }
 
 impl AgentAnswer {
-    /// Whether there is an answer worth something: a picture, or words that do not say that none was found.
+    /// Whether there is an answer worth something: a picture, or words that do not say that none was found; and everything that
+    /// was to be changed was.
     pub fn ok(&self) -> bool {
-        !self.images.is_empty() || !(self.text.is_empty() || self.finish == Finish::NotFound)
+        let answers = !self.images.is_empty() || !(self.text.is_empty() || self.finish == Finish::NotFound);
+        answers && self.not_done.is_empty()
+    }
+
+    /// The answer of a question of which this was not done.
+    fn without(self, not_done: Vec<String>) -> AgentAnswer {
+        if not_done.is_empty() {
+            return self;
+        }
+        let told: String = not_done.iter().map(|what| format!("Not done: {what}\n\n")).collect();
+        AgentAnswer { text: told + &self.text, finish: Finish::NotDone, not_done, ..self }
     }
 
     /// The answer in the words of a run.

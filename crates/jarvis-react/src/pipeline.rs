@@ -40,7 +40,7 @@ impl Agent {
         for warning in &answered.warnings {
             cx.events.note(Level::Warning, warning.clone());
         }
-        if !answered.ok() {
+        if !answered.ok() && answered.not_done.is_empty() {
             let text = if answered.text.is_empty() { "no answer was found" } else { &answered.text };
             return Err(RunError::NoAnswer(text.to_owned()));
         }
@@ -52,7 +52,7 @@ impl Agent {
             outcomes: answered.outcomes,
             answer,
             conversation,
-            not_done: Vec::new(),
+            not_done: answered.not_done,
             cancelled: false,
         })
     }

@@ -46,7 +46,10 @@ impl Rewoo {
         let allowed = cx.limits.engine.run_timeout;
         let offer = Offer::of(&cx.tools, request);
         let planned = async { Ok(self.plan(ask, &offer, request, cx.limits.plan).await?) };
-        let blueprint = cx.within(allowed, planned).await?;
+        let mut blueprint = cx.within(allowed, planned).await?;
+        if blueprint.plan.tasks().iter().any(|task| cx.engine.changes(task)) {
+            blueprint.plan.withhold_beside_faults();
+        }
         for fault in &blueprint.faults {
             cx.events.note(Level::Warning, format!("the plan has a fault: {fault}"));
         }

@@ -84,7 +84,7 @@ mod usual {
     ]"#;
 }
 
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("first", include_str!("../data/replies/first.yaml")),
     ("wrappers", include_str!("../data/replies/wrappers.yaml")),
     ("calls", include_str!("../data/replies/calls.yaml")),
@@ -94,6 +94,7 @@ const FILES: [(&str, &str); 9] = [
     ("references", include_str!("../data/replies/references.yaml")),
     ("none", include_str!("../data/replies/none.yaml")),
     ("several", include_str!("../data/replies/several.yaml")),
+    ("doubts", include_str!("../data/replies/doubts.yaml")),
 ];
 
 /// Every case.

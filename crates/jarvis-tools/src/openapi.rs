@@ -224,14 +224,20 @@ impl OpenApiCaller {
         cut(&self.redact(text), self.config.max_chars, CUT_MARK)
     }
 
-    /// Calls an endpoint, named as `GET /movie/{movie_id}` or by its `operationId`.
+    /// Calls an endpoint, named as `GET /movie/{movie_id}` or by its `operationId`. Only what reads is called again after a
+    /// lost answer.
     ///
     /// # Errors
     /// When there is no such endpoint, the arguments are invalid or the call fails.
-    pub async fn call(&self, api: &str, arguments: &Map<String, Value>) -> Result<Observation, ToolError> {
+    pub async fn call(
+        &self,
+        api: &str,
+        arguments: &Map<String, Value>,
+        effect: Effect,
+    ) -> Result<Observation, ToolError> {
         let (operation, target) = self.request(api, arguments)?;
         // What changes something may have been done although the answer was lost; only 429 says that it was not.
-        let reads = effect_of(&operation.method) == Effect::Reads;
+        let reads = effect == Effect::Reads;
         let attempt = || async {
             let sent = self.send(&operation, &target).await;
             let transient = match &sent {
@@ -279,7 +285,7 @@ impl Tool for OpenApiTool {
 
     async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
         let arguments = input.as_object().cloned().unwrap_or_default();
-        let mut observation = self.caller.call(&self.api, &arguments).await?;
+        let mut observation = self.caller.call(&self.api, &arguments, self.spec.effect).await?;
         if let (Some(template), Some(answer)) = (&self.observation, &observation.value) {
             observation.text = template::fill(template, answer);
         }
@@ -311,14 +317,16 @@ impl OpenApiCaller {
         };
         let Some(document) = &self.document else {
             for api in apis {
-                add(described(api, api, json!({"type": "object"}), json!({})), api.to_owned())?;
+                let effect = effect_of(api.split_whitespace().next().unwrap_or_default());
+                add(ToolSpec { effect, ..described(api, api, json!({"type": "object"}), json!({})) }, api.to_owned())?;
             }
             return Ok(());
         };
         for operation in &document.operations {
             let (about, usage) = (about(operation), operation.usage());
             let spec = described(&id_of(operation), &about, input_schema(operation), example(operation));
-            add(ToolSpec { output_schema: output_schema(document, operation), ..spec }, usage)?;
+            let (effect, output_schema) = (effect_of(&operation.method), output_schema(document, operation));
+            add(ToolSpec { effect, output_schema, ..spec }, usage)?;
         }
         for operation in &document.operations {
             if let (false, Some(name)) = (operation.id.is_empty(), registry.named(&operation.usage())) {

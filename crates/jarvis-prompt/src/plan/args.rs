@@ -62,6 +62,7 @@ pub(super) fn draft(calls: &[Call], scope: Scope<'_>) -> Draft {
     let mut draft = Draft { tasks, raw: String::new(), notes: reading.notes };
     given::fill(&mut draft, scope);
     given::hold(&mut draft, scope);
+    given::part(&mut draft, scope);
     draft
 }
 
@@ -209,6 +210,15 @@ impl<'a> Reading<'a> {
             }
         }
         for (name, value) in beside {
+            // What a task is to work on is not left out.
+            if self.kind(value).is_none_or(Kind::is_media) {
+                task.faults.push(Fault::BadValue {
+                    arg: name.unwrap_or("?").to_owned(),
+                    value: quoted(&text_of(value)),
+                    takes: format!("left out, since `{}` takes no more; write a task for each input", tool.name),
+                });
+                continue;
+            }
             match name {
                 Some(name) => self.note(at, &format!("`{}` takes no `{name}`; it was left out", tool.name)),
                 None => {
@@ -355,6 +365,9 @@ impl<'a> Reading<'a> {
     ) -> Arg<DraftRef> {
         let is_plain = param.is_none_or(|param| param.schema.is_none());
         if is_plain && let Some(file) = self.files.text(text) {
+            if file != text.trim() {
+                self.note(at, &format!("{} in `{name}` was read as `{file}`", quoted(text)));
+            }
             return Arg::literal(file);
         }
         // A path in the place of words would be read aloud, translated, painted.
@@ -422,6 +435,10 @@ impl<'a> Reading<'a> {
                         self.note(at, &format!("{} in `{name}` was read as a reference", quoted(text)));
                     }
                     return if references.len() > 1 { scanned.arg } else { references.pop().unwrap_or(scanned.arg) };
+                }
+                if let Some(several) = self.files.several(text, kind) {
+                    self.note(at, &format!("{} in `{name}` was read as a list", quoted(text)));
+                    return Arg::list(several.into_iter().map(Arg::literal).collect());
                 }
                 match self.files.medium(name, text, kind) {
                     Medium::Path(path) => {

@@ -1,5 +1,7 @@
 //! The plan in a reply, whatever it is written in: JSON, calls between marks, Python, YAML, actions.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::call::{Call, calls};
@@ -17,7 +19,7 @@ pub(super) struct Found {
 pub(super) fn find(text: &str, knows: &dyn Fn(&str) -> bool) -> Result<Found, ReadFault> {
     let said = |calls: Vec<Call>, how: &str| Found { calls, mended: vec![how.to_owned()] };
     let unquoted = unquoted(text);
-    let text = unquoted.as_deref().unwrap_or(text);
+    let text = own_turn(unquoted.as_deref().unwrap_or(text));
     let marked = markup::marked(text, knows)?;
     if !marked.is_empty() {
         return Ok(said(marked, "the tasks stood in the calls of another format"));
@@ -32,13 +34,14 @@ pub(super) fn find(text: &str, knows: &dyn Fn(&str) -> bool) -> Result<Found, Re
         value.mended.contains(&Mend::Cut) || (value.mended.contains(&Mend::Unclosed) && is_last(value))
     };
     let cut = fault == Some(ReadFault::Cut) || values.iter().any(is_cut);
-    if let Some(found) = in_json(&values, text, knows) {
+    if let Some(found) = in_json(&values, text, knows)? {
         // Half a plan is no plan: what is missing may be what was asked for.
         return if cut { Err(ReadFault::Cut) } else { Ok(found) };
     }
     let blocks = fences(text);
     let parts = || blocks.iter().rev().copied().chain([text]);
-    if let Some(calls) = parts().map(|part| python::calls(part, knows)).find(|calls| !calls.is_empty()) {
+    let calls = in_code(&blocks, text, knows);
+    if !calls.is_empty() {
         return Ok(said(calls, "the tasks were written as code"));
     }
     if let Some(calls) = parts().find_map(|part| in_yaml(part, knows)) {
@@ -57,6 +60,66 @@ fn unquoted(text: &str) -> Option<String> {
     let is_quoted = lines().next().is_some() && lines().all(|line| line.trim_start().starts_with("> "));
     let inner = |line: &str| line.trim_start().trim_start_matches("> ").to_owned();
     is_quoted.then(|| text.lines().map(inner).collect::<Vec<_>>().join("\n"))
+}
+
+/// Marks with which models end their turn or begin another's.
+const TURNS: [&str; 9] = [
+    "<|im_end|>",
+    "<|im_start|>",
+    "<|eot_id|>",
+    "<|start_header_id|>",
+    "<|end|>",
+    "<|endoftext|>",
+    "<end_of_turn>",
+    "<start_of_turn>",
+    "</s>",
+];
+
+/// The reply up to where the model goes on with a conversation of its own: what stands there answers nobody.
+fn own_turn(text: &str) -> &str {
+    let Some(first) = text.find(['[', '{', '(']) else { return text };
+    let is_said = |at: usize| at > first;
+    let marks = TURNS.iter().filter_map(|mark| text.match_indices(mark).map(|(at, _)| at).find(|at| is_said(*at)));
+    let starts = |line: &str, words: &[&str]| {
+        let line = line.trim_start_matches(['*', '#', ' ']).to_lowercase();
+        words
+            .iter()
+            .any(|word| line.strip_prefix(word).is_some_and(|rest| rest.trim_start_matches('*').starts_with(':')))
+    };
+    let lines = text.split_inclusive('\n').scan(0, |at, line| {
+        let start = *at;
+        *at += line.len();
+        Some((start, line))
+    });
+    // `Input:` alone may be an action's.
+    let answers = lines.clone().filter(|(_, line)| starts(line, &["output", "answer", "assistant", "response"])).last();
+    let speaks = |line: &str, at: usize| {
+        starts(line, &["user", "human", "instruction"])
+            || (starts(line, &["input", "question", "request"]) && answers.is_some_and(|(answer, _)| answer > at))
+    };
+    let turn = lines.clone().find(|(at, line)| is_said(*at) && speaks(line, *at)).map(|(at, _)| at);
+    let end = marks.chain(turn).min().unwrap_or(text.len());
+    text.get(..end).unwrap_or(text).trim_end()
+}
+
+/// The calls in code. Blocks that each hold a part are one program; a block that calls all that the others do is another try
+/// at it, and the last one counts.
+fn in_code(blocks: &[&str], text: &str, knows: &dyn Fn(&str) -> bool) -> Vec<Call> {
+    let read: Vec<Vec<Call>> =
+        blocks.iter().map(|part| python::calls(part, knows)).filter(|calls| !calls.is_empty()).collect();
+    match read.split_last() {
+        None => python::calls(text, knows),
+        Some((last, before)) if before.iter().all(|calls| covers(last, calls)) => last.clone(),
+        Some(_) => python::calls(&blocks.join("\n"), knows),
+    }
+}
+
+/// Whether a list calls every tool as often as another does.
+fn covers(list: &[Call], other: &[Call]) -> bool {
+    let mut open: HashMap<&str, i64> = HashMap::new();
+    list.iter().for_each(|call| *open.entry(call.name.as_str()).or_default() += 1);
+    other.iter().for_each(|call| *open.entry(call.name.as_str()).or_default() -= 1);
+    open.values().all(|count| *count >= 0)
 }
 
 /// Whether a value is a list without tasks, also in a wrapper.
@@ -79,7 +142,25 @@ struct Proposal<'v> {
     is_list: bool,
 }
 
-fn in_json(values: &[Candidate], text: &str, knows: &dyn Fn(&str) -> bool) -> Option<Found> {
+impl Proposal<'_> {
+    fn ids(&self) -> Option<Vec<i64>> {
+        self.calls.iter().map(|call| call.id.as_ref()?.as_i64()).collect()
+    }
+
+    /// Whether it goes on where another ends: its ids are greater than all of the other's.
+    fn follows(&self, other: &Proposal<'_>) -> bool {
+        match (self.ids(), other.ids()) {
+            (Some(own), Some(before)) => own.iter().min() > before.iter().max(),
+            _ => false,
+        }
+    }
+}
+
+/// The plan among the JSON values of a reply.
+///
+/// # Errors
+/// When there are several that differ in what they do.
+fn in_json(values: &[Candidate], text: &str, knows: &dyn Fn(&str) -> bool) -> Result<Option<Found>, ReadFault> {
     let mut proposals: Vec<Proposal<'_>> = Vec::new();
     let mut empty = None;
     for value in values {
@@ -103,13 +184,38 @@ fn in_json(values: &[Candidate], text: &str, knows: &dyn Fn(&str) -> bool) -> Op
         let known = known(proposal);
         (known > 0, known == proposal.calls.len(), proposal.is_list)
     };
-    // `max_by_key` takes the last of equals.
-    let Some(best) = proposals.into_iter().max_by_key(rank) else {
-        let empty = empty.filter(|empty| is_alone(empty, text))?;
-        return Some(Found { calls: Vec::new(), mended: how(&[empty], text) });
+    let Some(best) = proposals.iter().map(rank).max() else {
+        let empty = empty.filter(|empty| is_alone(empty, text) || (values.len() == 1 && is_at_end(empty, text)));
+        return Ok(empty.map(|empty| Found { calls: Vec::new(), mended: how(&[empty], text) }));
     };
-    let mended = how(&best.parts, text);
-    Some(Found { calls: best.calls, mended })
+    let mut equals: Vec<Proposal<'_>> = Vec::new();
+    for mut next in proposals.into_iter().filter(|proposal| rank(proposal) == best) {
+        match equals.last_mut().filter(|last| next.follows(last)) {
+            Some(last) => {
+                last.calls.append(&mut next.calls);
+                last.parts.append(&mut next.parts);
+            }
+            None => equals.push(next),
+        }
+    }
+    let plan = equals.pop().expect("one has the best rank");
+    // Drafts stand before the plan. What comes last and does less may be an example, or another's.
+    let is_draft = |other: &Proposal<'_>| covers(&plan.calls, &other.calls) || plan.calls.len() > other.calls.len();
+    if !equals.iter().all(is_draft) {
+        return Err(ReadFault::Several);
+    }
+    let mended = how(&plan.parts, text);
+    Ok(Some(Found { calls: plan.calls, mended }))
+}
+
+/// Whether a reply begins or ends with a value, but for a fence.
+fn is_at_end(value: &Candidate, text: &str) -> bool {
+    let before = text.get(..value.start).unwrap_or_default();
+    let after = text.get(value.end..).unwrap_or_default();
+    [before, after].iter().any(|part| {
+        let part = part.trim().trim_matches(['`', '~']);
+        part.is_empty() || part == "json"
+    })
 }
 
 /// Whether a value is all that a reply says, but for a fence.

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Fault, Kind, is_han, stem};
+use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Fault, Kind, Tool, is_han, stem};
 
 use super::Scope;
 use super::media::Files;
@@ -25,6 +25,9 @@ pub(super) fn fill(draft: &mut Draft, scope: Scope<'_>) {
         for (name, kind) in missing {
             let made = giver(draft, at, kind, scope);
             let attached = files.only(kind).filter(|_| kind.is_media());
+            let awaited = |id: &i64| draft.tasks.get(at).is_some_and(|task| task.dep.contains(id));
+            // Of several files and a result, none is meant more than the others.
+            let made = made.filter(|id| awaited(id) || !files.has(kind) || attached.is_some());
             let (arg, from) = match (made, attached) {
                 (Some(id), None) => (Arg::output(DraftRef(Some(id))), format!("the output of task {}", id + 1)),
                 (None, Some(path)) if unused(draft, at, kind, scope).is_empty() => {
@@ -71,9 +74,12 @@ fn unused(draft: &Draft, at: usize, kind: Kind, scope: Scope<'_>) -> Vec<i64> {
     earlier.filter(|task| gives(task, kind, scope) && !taken.contains(&task.id)).map(|task| task.id).collect()
 }
 
-/// Marks texts that a model made up in the place of an earlier task's text: the request does not say them, and the text that
-/// there will be is taken by nothing.
+/// Marks texts that a model made up in the place of what there is or will be: the request does not give them, and an earlier
+/// task's text, or a file of the request, is taken by nothing.
 pub(super) fn hold(draft: &mut Draft, scope: Scope<'_>) {
+    let files = Files::new(scope);
+    let literals = draft.tasks.iter().flat_map(|task| task.args.values()).map(ToString::to_string);
+    let untaken = files.untaken(&literals.collect::<Vec<_>>());
     let said = words(&scope.request.text);
     let mut found: Vec<(usize, Fault)> = Vec::new();
     for (at, task) in draft.tasks.iter().enumerate() {
@@ -81,16 +87,60 @@ pub(super) fn hold(draft: &mut Draft, scope: Scope<'_>) {
         for param in tool.params.iter().filter(|param| param.kind == Kind::Text && param.schema.is_none()) {
             let Some(text) = task.args.get(&param.name).and_then(Arg::as_literal) else { continue };
             let own = words(&text);
-            let known = own.iter().filter(|word| said.contains(*word)).count();
-            if own.is_empty() || known * 2 >= own.len() || scope.request.text.contains(text.trim()) {
+            let is_known = own.is_empty()
+                || own.iter().filter(|word| said.contains(*word)).count() * 2 >= own.len()
+                || scope.request.text.contains(text.trim());
+            let is_worked_on = works_on_text(tool);
+            if if is_worked_on { files.is_given(&text) } else { is_known } {
                 continue;
             }
+            let (arg, value) = (param.name.clone(), quoted(&text));
             if let Some(unused) = unused(draft, at, Kind::Text, scope).last() {
-                let value = quoted(&text);
-                found.push((at, Fault::NotGiven { arg: param.name.clone(), value, unused: *unused }));
+                found.push((at, Fault::NotGiven { arg, value, unused: *unused }));
+            } else if is_worked_on && !untaken.is_empty() {
+                let names: Vec<String> = untaken.iter().map(|name| format!("`{name}`")).collect();
+                let takes =
+                    format!("a text that the request gives, or made of {}, which no task takes", names.join(", "));
+                found.push((at, Fault::BadValue { arg, value, takes }));
             }
         }
     }
+    mark(draft, found);
+}
+
+/// Whether a tool works on a text as it is: it takes one and nothing else, and makes no picture and no prose of its own from
+/// it.
+fn works_on_text(tool: &Tool) -> bool {
+    let makes = [Kind::Image, Kind::Video].iter().any(|kind| tool.gives(*kind));
+    let writes = ["generat", "convers", "chat", "card"].iter().any(|word| tool.name.contains(word));
+    matches!(tool.params.as_slice(), [only] if only.kind == Kind::Text && only.schema.is_none()) && !makes && !writes
+}
+
+/// Marks tasks that wait for a result and take a file in its place, when nothing else takes the result: either may be meant.
+pub(super) fn part(draft: &mut Draft, scope: Scope<'_>) {
+    let args = draft.tasks.iter().flat_map(|task| task.args.values());
+    let taken: HashSet<i64> = args.flat_map(Arg::references).filter_map(|reference| reference.0).collect();
+    let files = Files::new(scope);
+    let mut found: Vec<(usize, Fault)> = Vec::new();
+    for (at, task) in draft.tasks.iter().enumerate() {
+        let Some(tool) = scope.tools.find(&task.task).filter(|_| task.faults.is_empty()) else { continue };
+        let open = draft.tasks.iter().filter(|other| task.dep.contains(&other.id) && !taken.contains(&other.id));
+        let found_here =
+            open.flat_map(|other| tool.params.iter().map(move |param| (other, param))).find_map(|(other, param)| {
+                let is_medium = param.kind.is_media() || works_on_text(tool);
+                let file = task.args.get(&param.name).and_then(Arg::as_literal).filter(|file| files.is_file(file))?;
+                (is_medium && gives(other, param.kind, scope)).then(|| Fault::Ambiguous {
+                    arg: param.name.clone(),
+                    value: quoted(&file),
+                    readings: vec![file.into_owned(), format!("<GENERATED>-{}", other.id)],
+                })
+            });
+        found.extend(found_here.map(|fault| (at, fault)));
+    }
+    mark(draft, found);
+}
+
+fn mark(draft: &mut Draft, found: Vec<(usize, Fault)>) {
     for (at, fault) in found {
         if let Some(task) = draft.tasks.get_mut(at) {
             task.faults.push(fault);

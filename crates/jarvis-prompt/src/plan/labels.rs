@@ -74,7 +74,7 @@ const RESULT: [&str; 9] =
     ["generated", "output", "outputs", "result", "results", "response", "resource", "node", "value"];
 
 /// Fields that stand for the whole output of a task whose tool gives a text or a medium.
-const WHOLE: [&str; 14] = [
+const WHOLE: [&str; 21] = [
     "output",
     "outputs",
     "result",
@@ -89,6 +89,13 @@ const WHOLE: [&str; 14] = [
     "video",
     "generated_text",
     "caption",
+    "description",
+    "summary",
+    "translation",
+    "transcript",
+    "transcription",
+    "answer",
+    "speech",
 ];
 
 impl<'a> Labels<'a> {
@@ -124,11 +131,17 @@ impl<'a> Labels<'a> {
         let place = |place: i64| usize::try_from(place).ok().filter(|place| *place < self.calls.len());
         let task = |place: usize| Denoted::Task(place, FieldPath::default());
         if self.ids.iter().any(Option::is_some) {
-            return match self.ids.iter().position(|id| *id == Some(number)) {
+            let has_it = |at: &usize| self.ids.get(*at) == Some(&Some(number));
+            let places: Vec<usize> = (0..self.ids.len()).filter(has_it).collect();
+            let earlier: Vec<usize> = places.iter().copied().filter(|at| *at < from).collect();
+            return match (places.as_slice(), earlier.as_slice()) {
+                ([], _) => Denoted::Missing(number),
                 // A task that counts from 1 in words, and by ids from 0.
-                Some(at) if at == from && !exact && from > 0 => task(from - 1),
-                Some(at) => task(at),
-                None => Denoted::Missing(number),
+                ([at], _) if *at == from && !exact && from > 0 => task(from - 1),
+                ([at], _) | (_, [at]) => task(*at),
+                // An id that several tasks have tells none of them.
+                (several, []) => Denoted::Several(several.to_vec()),
+                (_, several) => Denoted::Several(several.to_vec()),
             };
         }
         let counted = match self.base {
@@ -212,12 +225,13 @@ impl<'a> Labels<'a> {
     pub(super) fn meant(&self, at: usize, path: FieldPath) -> FieldPath {
         let tool = self.tools.get(at).copied().flatten().and_then(|name| self.vocabulary.find(name));
         let gives_one = tool.is_some_and(|tool| tool.params.iter().all(|param| param.schema.is_none()));
-        let is_whole = |step: &jarvis_plan::Step| match step {
-            jarvis_plan::Step::Field(name) => WHOLE.contains(&name.to_lowercase().as_str()),
+        let names_all = |step: &jarvis_plan::Step| match step {
+            // `<GENERATED>-0.jpg` is the picture.
+            jarvis_plan::Step::Field(name) => is_whole(name),
             jarvis_plan::Step::Index(index) => *index == 0,
             jarvis_plan::Step::Each => false,
         };
-        if gives_one && path.0.iter().all(is_whole) { FieldPath::default() } else { path }
+        if gives_one && path.0.iter().all(names_all) { FieldPath::default() } else { path }
     }
 
     /// A number, a name, or either among words that only say that it is a result.
@@ -277,6 +291,11 @@ impl<'a> Labels<'a> {
         let at = self.calls.iter().take(from).position(has_label)?;
         Some(Denoted::Task(at, FieldPath::default()))
     }
+}
+
+/// Whether a word behind a reference says no more than that all of the output is meant.
+pub(super) fn is_whole(word: &str) -> bool {
+    WHOLE.contains(&word.to_lowercase().as_str()) || jarvis_plan::Kind::of_name(&format!("x.{word}")).is_some()
 }
 
 /// An id as a number, or as the number at the end of a word such as `task_1`.

@@ -81,6 +81,11 @@ impl<'a> Files<'a> {
         self.attachments.iter().filter(is_kind)
     }
 
+    /// Whether the request brings files of a kind of media.
+    pub(super) fn has(&self, kind: Kind) -> bool {
+        kind.is_media() && self.of_kind(kind).next().is_some()
+    }
+
     /// The only attachment of a kind, as an argument.
     pub(super) fn only(&self, kind: Kind) -> Option<&'a str> {
         let mut of_kind = self.of_kind(kind);
@@ -94,8 +99,7 @@ impl<'a> Files<'a> {
         if let Some(found) = self.named(name, kind) {
             return found.map_or_else(|readings| Medium::Fault(ambiguous(arg, said, readings)), Medium::Path);
         }
-        let stands = |text: &&str| text.contains(name);
-        if is_file_like(name) && (self.said.iter().any(stands) || (self.exists)(name)) {
+        if is_file_like(name) && (self.is_said(name) || (self.exists)(name)) {
             return Medium::Path(name.to_owned());
         }
         if is_file_like(name) {
@@ -109,6 +113,54 @@ impl<'a> Files<'a> {
                 Medium::Fault(ambiguous(arg, said, readings))
             }
         }
+    }
+
+    fn is_said(&self, name: &str) -> bool {
+        self.said.iter().any(|text| text.contains(name))
+    }
+
+    /// The attachments that a value names one after another: "a.png, b.jpg and c.jpg".
+    pub(super) fn several(&self, said: &str, kind: Kind) -> Option<Vec<&'a str>> {
+        let parts = said.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '&'));
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty() && !part.eq_ignore_ascii_case("and")).collect();
+        let named = |part: &&str| {
+            let is_it = |own: &str| own == bare(part) || base(own).eq_ignore_ascii_case(base(bare(part)));
+            let mut meant = self.of_kind(kind).filter(|one| names(one).into_iter().any(is_it));
+            let only = meant.next()?;
+            meant.next().is_none().then(|| argument(only))
+        };
+        let found = parts.iter().map(named).collect::<Option<Vec<&str>>>()?;
+        (found.len() > 1).then_some(found)
+    }
+
+    /// The attachments that no task of these arguments takes.
+    pub(super) fn untaken(&self, taken: &[String]) -> Vec<String> {
+        // In a list it stands as JSON.
+        let takes = |text: &String, own: &str| text == own || text.contains(&format!("\"{own}\""));
+        let is_taken = |one: &&Resource| taken.iter().any(|text| names(one).iter().any(|own| takes(text, own)));
+        let open = self.attachments.iter().filter(|one| one.name.is_some() || one.kind.is_media());
+        open.filter(|one| !is_taken(one)).map(|one| argument(one).to_owned()).collect()
+    }
+
+    /// Whether a text stands in the request, or in a file of it, as something to work on: quoted, behind a colon, on lines of
+    /// its own or at length. A few words of the instructions are not.
+    pub(super) fn is_given(&self, text: &str) -> bool {
+        let text = text.trim();
+        if self.attachments.iter().any(|one| names(one).contains(&text) || one.as_arg().contains(text)) {
+            return true;
+        }
+        if text.is_empty() || self.attachments.iter().flat_map(names).any(|own| text.contains(base(own))) {
+            return false;
+        }
+        let quotes = ['"', '\'', '“', '”', '«', '»', '‘', '’', '`', '「', '」', '\n', ':', '：'];
+        let is_long =
+            text.split_whitespace().count() > 5 || text.chars().filter(|c| jarvis_plan::is_han(*c)).count() > 8;
+        let mut request = self.said.iter().flat_map(|said| said.match_indices(text).map(move |(at, _)| (*said, at)));
+        request.any(|(said, at)| {
+            let before = said.get(..at).unwrap_or_default().trim_end_matches(' ');
+            let is_all = said.trim() == text;
+            before.ends_with(quotes) || (is_long && !is_all)
+        })
     }
 
     pub(super) fn no_such_file(&self, arg: &str, said: &str) -> Fault {
@@ -130,13 +182,26 @@ impl<'a> Files<'a> {
         }
         // A word may be any text; what looks like a file is one.
         let is_meant = |one: &&Resource| {
-            names(one)
-                .iter()
-                .any(|own| base(name).eq_ignore_ascii_case(base(own)) || (is_file_like(name) && is_like(name, own)))
+            // "The contents of notes.txt" are the file, and so is a name that is a letter off, unless the request says that.
+            let of_it = |own: &str| {
+                name.split_whitespace().last().is_some_and(|last| base(last).eq_ignore_ascii_case(base(own)))
+                    && name
+                        .split_whitespace()
+                        .rev()
+                        .skip(1)
+                        .all(|word| THE_ATTACHMENT.contains(&word.trim_end_matches('s')))
+            };
+            let is_near = |own: &str| is_file_like(name) && !self.is_said(name) && is_like(name, own);
+            names(one).into_iter().any(|own| base(name).eq_ignore_ascii_case(base(own)) || of_it(own) || is_near(own))
         };
         let mut meant = self.of_kind(Kind::Text).filter(is_meant);
         let first = meant.next()?;
         meant.next().is_none().then(|| argument(first))
+    }
+
+    /// Whether a value is an attachment as an argument.
+    pub(super) fn is_file(&self, value: &str) -> bool {
+        self.attachments.iter().any(|one| argument(one) == value)
     }
 
     /// Whether a value names an attachment of this kind.
@@ -163,7 +228,9 @@ impl<'a> Files<'a> {
             // "the base64 of photo.jpg"
             |said, own| said.split([' ', '(', ')', '"']).any(|word| word.eq_ignore_ascii_case(base(own))),
         ];
-        tests.iter().find_map(|is_meant| {
+        // A name that the request says is no slip of the pen.
+        let exact = if is_file_like(name) && self.is_said(name) { 2 } else { tests.len() };
+        tests.iter().take(exact).find_map(|is_meant| {
             let meant: Vec<&Resource> =
                 of_kind().filter(|one| names(one).iter().any(|own| is_meant(name, own))).collect();
             match meant.as_slice() {

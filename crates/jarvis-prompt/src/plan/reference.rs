@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use jarvis_plan::{Arg, DraftRef, Fault, FieldPath, Piece};
 use regex::Regex;
 
-use super::labels::{Denoted, Labels};
+use super::labels::{Denoted, Labels, is_whole};
 
 /// What a text is, once its references are found.
 pub(super) struct Scanned {
@@ -109,8 +109,14 @@ impl Place<'_> {
                 // The check binds it to the nearest task that gives what is needed.
                 let before = text.get(end..all.start()).expect("matches are in order");
                 pieces.push(Piece::Text(before.to_owned()));
-                pieces.push(Piece::Output(DraftRef(None)));
                 end = all.end();
+                let tail = tail(text, end);
+                end += tail.len();
+                match self.labels.expression(tail.trim_start_matches(['-', '_']), self.at) {
+                    Some(denoted) => self.push(denoted, FieldPath::default(), all.as_str(), &mut pieces, &mut faults),
+                    None if tail.is_empty() => pieces.push(Piece::Output(DraftRef(None))),
+                    None => faults.push(self.unresolved(text)),
+                }
                 continue;
             } else if let Some(number) = number("word").or_else(|| number("after")) {
                 (Some(self.labels.number(number, self.at, true)), true)
@@ -140,6 +146,16 @@ impl Place<'_> {
                 None => FieldPath::at_start(text.get(end..).expect("matches end between characters")),
             };
             end += length;
+            let tail = tail(text, end);
+            if !tail.is_empty() && is_canonical {
+                let word = tail.trim_start_matches(['-', '_']);
+                let same = self.labels.expression(word, self.at).is_some_and(|named| named == denoted);
+                if !same && !word.split(['-', '_']).all(is_whole) {
+                    faults.push(self.unresolved(text));
+                }
+                end += tail.len();
+                mended = true;
+            }
             mended |= !is_canonical;
             self.push(denoted, path, all.as_str(), &mut pieces, &mut faults);
         }
@@ -152,6 +168,10 @@ impl Place<'_> {
         }
         pieces.push(Piece::Text(text.get(end..).expect("matches end between characters").to_owned()));
         Scanned { arg: Arg::text(pieces), faults, mended }
+    }
+
+    fn unresolved(&self, text: &str) -> Fault {
+        Fault::UnresolvedReference { arg: self.arg.to_owned(), value: quoted(text) }
     }
 
     /// `#E1` counts from 1, whatever the ids.
@@ -218,6 +238,15 @@ impl Place<'_> {
         }
         self.labels.word(text, self.at).or_else(|| self.labels.phrase(text, self.at)).map(read)
     }
+}
+
+/// The word that goes on where a reference ends, `-t1` of `<GENERATED>-t1`, with the sign before it.
+fn tail(text: &str, at: usize) -> &str {
+    let rest = text.get(at..).unwrap_or_default();
+    let goes_on = rest.starts_with(['-', '_']) && rest.chars().nth(1).is_some_and(char::is_alphanumeric);
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+    rest.get(..length).filter(|_| goes_on).unwrap_or_default()
 }
 
 /// The references of a value, each as a value of its own.

@@ -27,6 +27,9 @@ pub enum ReadFault {
     /// The reply ends before anything in it is complete.
     #[error("the reply ends before its first element is complete")]
     Cut,
+    /// Several plans that do different things.
+    #[error("the reply holds several plans that differ; one plan is wanted, and nothing beside it")]
+    Several,
     #[error("the JSON is nested more than {limit} levels deep")]
     TooDeep { limit: usize },
     #[error("the JSON is not what is wanted: {message}")]

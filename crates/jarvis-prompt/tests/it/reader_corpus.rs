@@ -62,6 +62,7 @@ fn name(fault: &ReadFault) -> &'static str {
         ReadFault::Shape { .. } => "shape",
         ReadFault::Syntax { .. } => "syntax",
         ReadFault::Cut => "cut",
+        ReadFault::Several => "several",
         ReadFault::TooDeep { .. } => "too deep",
         ReadFault::Type { .. } => "type",
     }

@@ -113,7 +113,8 @@ impl<'a> AgentLoop<'a> {
         let images = self.rounds.iter().flat_map(|round| round.images.iter().cloned()).collect();
         let AgentLoop { rounds, warnings, plan, settled: mut outcomes, .. } = self;
         outcomes.sort_by_key(|outcome| outcome.id);
-        AgentAnswer { text, images, rounds, finish, warnings, plan: plan.plan().clone(), outcomes }
+        let plan = plan.plan().clone();
+        AgentAnswer { text, images, rounds, finish, warnings, plan, outcomes, not_done: Vec::new() }
     }
 
     async fn think(&mut self) -> Result<Thought, AskError> {

@@ -105,7 +105,7 @@ impl Jarvis {
             Ok(Err(error)) => return Ok(error_result(with_hint(&error.whole(), error.hint()))),
             Err(lost) => return Ok(error_result(in_full(&lost.into()))),
         };
-        let AgentAnswer { text, images, rounds, finish, warnings, .. } = reached;
+        let AgentAnswer { text, images, rounds, finish, warnings, not_done, .. } = reached;
         let document = json!({
             "text_answer": text,
             "finish_reason": finish.as_str(),
@@ -120,7 +120,8 @@ impl Jarvis {
             content.push(ContentBlock::text(answer));
         }
         content.extend(self.naming(context).blocks(images).await);
-        let mut result = if none { CallToolResult::error(content) } else { CallToolResult::success(content) };
+        let failed = none || !not_done.is_empty();
+        let mut result = if failed { CallToolResult::error(content) } else { CallToolResult::success(content) };
         result.structured_content = Some(document);
         Ok(result)
     }

@@ -91,7 +91,7 @@ fn ask() -> Tool {
         "type": "object",
         "properties": {
             "text_answer": {"type": "string"},
-            "finish_reason": {"type": "string", "description": "final, not_found, max_steps, or no_format"},
+            "finish_reason": {"type": "string", "description": "final, not_found, max_steps, no_format, or not_done"},
             "steps": {
                 "type": "array",
                 "items": {

@@ -21,7 +21,8 @@ fn document() -> Option<Arc<ApiDocument>> {
 
 async fn call(caller: &OpenApiCaller, api: &str, arguments: &str) -> Result<String, ToolError> {
     let Literal::Map(arguments) = Literal::parse(arguments).unwrap() else { panic!("a map") };
-    caller.call(api, &Literal::fields_to_json(&arguments)).await.map(|observation| observation.text)
+    let effect = api.split_once(' ').map_or(Effect::Reads, |(method, _)| effect_of(method));
+    caller.call(api, &Literal::fields_to_json(&arguments), effect).await.map(|observation| observation.text)
 }
 
 fn config(stub: &Stub) -> OpenApiConfig {
@@ -144,6 +145,15 @@ async fn passing_failures_are_tried_again() {
         let caller = OpenApiCaller::new(None, config(&stub));
         let error = call(&caller, &format!("{method} /a"), "{}").await.unwrap_err();
         assert_eq!((error.kind, stub.requests().len()), (kind, tries), "{status} {method}");
+    }
+    // What the configuration says of a method counts.
+    for (effect, method, tries) in [(Effect::Destroys, "GET", 1), (Effect::Reads, "POST", 4)] {
+        let stub = Stub::start(|_| Canned::bytes("text/plain", "").status(503)).await.unwrap();
+        let caller = Arc::new(OpenApiCaller::new(None, config(&stub)));
+        let spec = ToolSpec { effect, ..described("t", "t", json!({"type": "object"}), json!({})) };
+        let tool = OpenApiTool::new(spec, caller, format!("{method} /a"), None);
+        tool.call(&json!({}), &Scope::default()).await.unwrap_err();
+        assert_eq!(stub.requests().len(), tries, "{effect:?} {method}");
     }
     let count = Arc::new(AtomicUsize::new(0));
     let stub = Stub::start(move |_| match count.fetch_add(1, Ordering::SeqCst) {

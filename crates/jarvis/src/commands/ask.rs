@@ -103,8 +103,9 @@ pub(super) async fn run(args: AskArgs, global: &Global, printer: Printer) -> Res
         }
         (None, _) => None,
     };
-    let found = !answered.text.is_empty() && answered.finish_reason != Finish::NotFound.as_str();
-    let ok = found || !answered.images.is_empty();
+    let found = !answered.text.is_empty() && !Finish::is_failure(&answered.finish_reason);
+    let drawn = !answered.images.is_empty() && answered.finish_reason != Finish::NotDone.as_str();
+    let ok = found || drawn;
     if args.json {
         printer.json(&document(answered, chart))?;
     } else if !args.events {
