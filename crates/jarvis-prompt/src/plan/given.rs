@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Fault, Kind, Tool, is_han, stem};
+use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Fault, Kind, Piece, Tool, is_han, stem};
 
 use super::Scope;
 use super::media::Files;
@@ -136,6 +136,19 @@ pub(super) fn part(draft: &mut Draft, scope: Scope<'_>) {
                 })
             });
         found.extend(found_here.map(|fault| (at, fault)));
+        // A picture is not to be had of a task that gives a text.
+        for param in tool.params.iter().filter(|param| param.kind.is_media()) {
+            let Some(Piece::Output(DraftRef(Some(of)))) = task.args.get(&param.name).and_then(Arg::as_reference) else {
+                continue;
+            };
+            let Some(other) = draft.tasks.iter().find(|other| other.id == *of) else { continue };
+            let Some(giver) = scope.tools.find(&other.task) else { continue };
+            if !giver.outputs.is_empty() && giver.outputs.iter().all(|kind| *kind == Kind::Text) {
+                let value = format!("\"<GENERATED>-{of}\"");
+                let takes = format!("{}, and `{}` gives a text", param.takes(), giver.name);
+                found.push((at, Fault::BadValue { arg: param.name.clone(), value, takes }));
+            }
+        }
     }
     mark(draft, found);
 }

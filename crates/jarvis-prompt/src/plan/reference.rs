@@ -156,6 +156,10 @@ impl Place<'_> {
                 end += tail.len();
                 mended = true;
             }
+            if says_all(text.get(end..).expect("matches end between characters")) {
+                end = text.len();
+                mended = true;
+            }
             mended |= !is_canonical;
             self.push(denoted, path, all.as_str(), &mut pieces, &mut faults);
         }
@@ -247,6 +251,14 @@ fn tail(text: &str, at: usize) -> &str {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
     rest.get(..length).filter(|_| goes_on).unwrap_or_default()
+}
+
+/// Whether what stands behind a reference only says that all of it is meant: `'s output`, `(caption)`.
+fn says_all(rest: &str) -> bool {
+    let rest = rest.trim();
+    let owned = rest.strip_prefix("'s ").or_else(|| rest.strip_prefix("’s "));
+    let aside = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    owned.or(aside).is_some_and(|word| is_whole(word.trim()))
 }
 
 /// The references of a value, each as a value of its own.
