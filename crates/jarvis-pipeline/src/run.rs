@@ -93,8 +93,7 @@ pub fn not_done(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
 /// made again later, as an agent does that corrects its arguments, is done.
 pub fn unchanged(plan: &Plan, outcomes: &[Outcome], changes: impl Fn(&Task) -> bool) -> Vec<String> {
     let is_open = |outcome: &&Outcome| {
-        let made_up_for =
-            |later: &Outcome| later.id > outcome.id && later.task == outcome.task && later.succeeded();
+        let made_up_for = |later: &Outcome| later.id > outcome.id && later.task == outcome.task && later.succeeded();
         !outcome.succeeded() && plan.task(outcome.id).is_some_and(&changes) && !outcomes.iter().any(made_up_for)
     };
     outcomes.iter().filter(is_open).map(in_words).collect()

@@ -16,7 +16,8 @@ use jarvis_document::{Document, DocumentError, PdfReader};
 use jarvis_engine::{Engine, Events, Gate, GrowingPlan, Limits};
 use jarvis_pipeline::{numbered, unchanged};
 use jarvis_plan::{
-    Answer, AnswerResource, Effect, ErrorCode, EventKind, INTERRUPTED, Kind, Language, Level, Outcome, Plan, Request, Turn,
+    Answer, AnswerResource, Effect, ErrorCode, EventKind, INTERRUPTED, Kind, Language, Level, Outcome, Plan, Request,
+    Turn,
 };
 use jarvis_store::Media;
 use jarvis_tools::{Registry, Scope};

@@ -1,5 +1,6 @@
 //! The stand-in for an API, asked over a real socket: by hand, and with every Example that was written for it.
 
+use jarvis_plan::Effect;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,7 +64,7 @@ async fn a_caller_and_a_stand_in_understand_each_other() {
     let config = OpenApiConfig { key: Secret::new("card-7"), ..OpenApiConfig::new(base.clone()) };
     let caller = OpenApiCaller::new(Some(Arc::clone(&document)), config);
     let call = async |caller: &OpenApiCaller, api: &str, arguments: Value| {
-        caller.call(api, arguments.as_object().unwrap()).await.map(|observation| observation.text)
+        caller.call(api, arguments.as_object().unwrap(), Effect::Reads).await.map(|observation| observation.text)
     };
     let found = call(&caller, "GET /search/author", json!({"query": "Lagerlöf"})).await.unwrap();
     assert_eq!(found, r#"{"page":1,"results":[{"id":31,"name":"Selma Lagerlöf"}]}"#);
