@@ -8,6 +8,7 @@ mod dates;
 mod field;
 mod fill;
 mod lex;
+mod order;
 mod phrases;
 mod typed;
 
@@ -115,6 +116,8 @@ pub(crate) struct Call {
     /// Values of the clause that no parameter takes.
     pub(crate) left: Vec<String>,
     pub(crate) writes: bool,
+    /// Why a tool that changes something is not to be called for this clause.
+    pub(crate) against: Option<String>,
     /// Whether an argument that is needed is not there.
     pub(crate) lacks: bool,
     /// Words that nothing explains.
@@ -140,7 +143,7 @@ const MOST_WORDS: usize = 300;
 const AHEAD: f32 = 0.15;
 
 /// What a part of a request asks of the own tools.
-pub(crate) fn read(request: &str, start: usize, end: usize, own: &[Own], tools: &[Tool]) -> Meant {
+fn read(request: &str, start: usize, end: usize, own: &[Own], tools: &[Tool], all: &[Word]) -> Meant {
     let mut words = lex::read(request, start, end);
     words.truncate(MOST_WORDS);
     mend(&mut words, own);
@@ -157,7 +160,9 @@ pub(crate) fn read(request: &str, start: usize, end: usize, own: &[Own], tools: 
             fields.iter().zip(&filled.slots).filter(|(field, slot)| field.param.required && slot.is_some()).count();
         let fit = given as f32 / required - 0.3 * filled.left.len() as f32 - 0.1 * filled.strange as f32;
         let score = evidence + 0.6 * fit;
-        found.push((score, call(one, &fields, filled, score)));
+        let said = order::Said { request, all, words: &words, filled: &filled, one };
+        let against = if one.writes { said.against() } else { None };
+        found.push((score, Call { against, ..call(one, &fields, filled, score) }));
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     let Some((best, call)) = found.first() else { return Meant::Nothing };
@@ -205,7 +210,7 @@ fn call(one: &Own, fields: &[Field<'_>], filled: Filled, score: f32) -> Call {
         })
         .collect();
     let lacks = fields.iter().zip(&filled.slots).any(|(field, slot)| field.param.required && slot.is_none());
-    Call { tool: one.tool, rows, left, writes: one.writes, lacks, strange: filled.strange, score }
+    Call { tool: one.tool, rows, left, writes: one.writes, against: None, lacks, strange: filled.strange, score }
 }
 
 /// How plainly the words say the tool; `None` where they do not.

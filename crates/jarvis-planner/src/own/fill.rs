@@ -20,6 +20,9 @@ pub(super) struct Filled {
     pub(super) left: Vec<String>,
     /// Words that neither the tool's words nor an argument explain.
     pub(super) strange: usize,
+    /// Which words became part of an argument, and which of these are text that is passed on as it stands.
+    pub(super) used: Vec<bool>,
+    pub(super) told: Vec<bool>,
 }
 
 pub(super) struct Filler<'a> {
@@ -33,6 +36,7 @@ pub(super) struct Filler<'a> {
     /// Where the part of the request ends.
     pub(super) end: usize,
     pub(super) used: Vec<bool>,
+    pub(super) told: Vec<bool>,
     pub(super) slots: Vec<Option<Vec<Value>>>,
 }
 
@@ -44,8 +48,8 @@ pub(super) fn fill(
     tool: &HashSet<String>,
     nouns: &[String],
 ) -> Filled {
-    let (used, slots) = (vec![false; words.len()], vec![None; fields.len()]);
-    let mut filler = Filler { request, words, fields, tool, nouns, end, used, slots };
+    let (used, told, slots) = (vec![false; words.len()], vec![false; words.len()], vec![None; fields.len()]);
+    let mut filler = Filler { request, words, fields, tool, nouns, end, used, told, slots };
     filler.expressions();
     filler.reasons();
     filler.labelled();
@@ -251,7 +255,7 @@ impl<'a> Filler<'a> {
             }
             at = to;
         }
-        Filled { slots: self.slots, left, strange }
+        Filled { slots: self.slots, left, strange, used: self.used, told: self.told }
     }
 
     /// "a couple of", "№": a number word that counts nothing in particular.

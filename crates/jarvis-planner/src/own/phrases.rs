@@ -41,6 +41,7 @@ impl Filler<'_> {
         }
         let value = Value::from(text);
         self.take(from, self.words.len());
+        self.told.iter_mut().skip(from).for_each(|told| *told = true);
         self.put(field, vec![value]);
     }
 
@@ -174,6 +175,7 @@ impl Filler<'_> {
             if let Some(at) = (0..self.words.len()).find(deed) {
                 let to = self.until_mark(at + 1);
                 self.take(at, to);
+                self.told.iter_mut().take(to).skip(at).for_each(|told| *told = true);
                 let text = self.text(at + 1, to).to_owned();
                 self.put(field, vec![text.into()]);
             }

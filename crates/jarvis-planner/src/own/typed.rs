@@ -330,7 +330,9 @@ impl Filler<'_> {
                     .and_then(|two| self.at(two))
                     .is_some_and(|word| word.is("not without no without"))
         });
+        let from = places.first().map_or(0, |first| first - usize::from(refused));
         places.into_iter().for_each(|at| self.take(at, at + 1));
+        self.take(from, from + 1);
         self.put(field, vec![Value::Bool(!refused)]);
     }
 

@@ -238,9 +238,12 @@ mod tests {
         ] {
             check(Speech, request);
         }
-        for request in
-            ["is a.txt positive or negative?", "what is the mood of a.txt", "the mood of my house", "a.txt 的情感是什么"]
-        {
+        for request in [
+            "is a.txt positive or negative?",
+            "what is the mood of a.txt",
+            "the mood of my house",
+            "a.txt 的情感是什么",
+        ] {
             check(Mood, request);
         }
         for request in ["who is mentioned in a.txt", "list all the names in a.txt", "какие имена упомянуты в a.txt"]
