@@ -30,6 +30,21 @@ pub(crate) fn is_own(tool: &Tool) -> bool {
     !tool.outputs.is_empty() && tool.example.is_some() && tool.params.iter().all(|param| param.schema.is_some())
 }
 
+/// The tools, with what a schema leaves open made plain: one that changes something and requires nothing is not called half
+/// empty, so that each text that it takes, and that has no default, is needed.
+pub(crate) fn needing(tools: &[Tool]) -> Vec<Tool> {
+    let mut tools = tools.to_vec();
+    for tool in tools.iter_mut().filter(|tool| is_own(tool)) {
+        if tool.effect == Effect::Reads || tool.params.iter().any(|param| param.required) {
+            continue;
+        }
+        for param in &mut tool.params {
+            param.required = Field::of(param, false).is_needed();
+        }
+    }
+    tools
+}
+
 /// What a tool says of itself, read once.
 pub(crate) struct Own {
     /// Its place in the list.
@@ -47,10 +62,12 @@ pub(crate) struct Own {
     deeds: Vec<String>,
     words: HashSet<String>,
     writes: bool,
+    /// Whether its schema requires nothing, and [`needing`] said what a call needs.
+    open: bool,
 }
 
 impl Own {
-    pub(crate) fn new(at: usize, tool: &Tool) -> Own {
+    pub(crate) fn new(at: usize, tool: &Tool, open: bool) -> Own {
         let last = tool.name.rsplit(['/', '.', ':']).next().unwrap_or(&tool.name);
         let tokens = words::tokens(&words::spell_out(last));
         let name: Vec<String> = tokens.iter().map(|token| token.stem.clone()).collect();
@@ -83,7 +100,7 @@ impl Own {
             words::tokens(description).into_iter().take_while(|token| !about(token)).map(|token| token.stem).collect();
         let words = name.iter().chain(&told).cloned().collect();
         let full = words::stems(&words::spell_out(&tool.name));
-        Own { tool: at, full, name, verb, does, things, told, deeds, words, writes: tool.effect != Effect::Reads }
+        Own { tool: at, full, name, verb, does, things, told, deeds, words, writes: tool.effect != Effect::Reads, open }
     }
 }
 
@@ -118,6 +135,8 @@ pub(crate) struct Call {
     pub(crate) writes: bool,
     /// Why a tool that changes something is not to be called for this clause.
     pub(crate) against: Option<String>,
+    /// Whether what it needs is what the planner says rather than the schema.
+    pub(crate) open: bool,
     /// Whether an argument that is needed is not there.
     pub(crate) lacks: bool,
     /// Words that nothing explains.
@@ -210,7 +229,17 @@ fn call(one: &Own, fields: &[Field<'_>], filled: Filled, score: f32) -> Call {
         })
         .collect();
     let lacks = fields.iter().zip(&filled.slots).any(|(field, slot)| field.param.required && slot.is_none());
-    Call { tool: one.tool, rows, left, writes: one.writes, against: None, lacks, strange: filled.strange, score }
+    Call {
+        tool: one.tool,
+        rows,
+        left,
+        writes: one.writes,
+        against: None,
+        open: one.open,
+        lacks,
+        strange: filled.strange,
+        score,
+    }
 }
 
 /// How plainly the words say the tool; `None` where they do not.

@@ -85,7 +85,15 @@ impl Linker<'_> {
                         }
                     }
                     task.args.insert(param.name.clone(), arg);
+                } else if param.required && call.open {
+                    let takes = param.takes();
+                    task.faults.push(Fault::MissingArgument { arg: param.name.clone(), takes });
                 }
+            }
+            // "Send the result to Bob" is not "send to Bob".
+            let linked = task.args.values().any(|arg| arg.references().next().is_some());
+            if call.writes && clause.pointers.result && !linked && against.is_none() {
+                against = Some("it speaks of a result, and no argument takes one".to_owned());
             }
             // It keeps its place, so that what stands beside it in the request is withheld too.
             if let Some(why) = &against {

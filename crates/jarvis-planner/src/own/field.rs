@@ -115,6 +115,14 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// Whether a call says nothing without it: a text of one's own words, with no default.
+    pub(super) fn is_needed(&self) -> bool {
+        let has = |word: &str| self.param.schema.as_ref().is_some_and(|schema| schema.get(word).is_some());
+        let text =
+            self.is_text() && !matches!(self.sort, Sort::Reason) || matches!(self.sort, Sort::Email | Sort::Code);
+        text && !has("default") && !self.meaning.iter().any(|word| word == "option")
+    }
+
     pub(super) fn is_text(&self) -> bool {
         matches!(
             self.sort,

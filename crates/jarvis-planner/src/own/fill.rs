@@ -129,7 +129,8 @@ impl<'a> Filler<'a> {
 
     /// The value of a word for a sort of parameter, where the word alone is one.
     pub(super) fn value(&self, sort: &Sort, at: usize) -> Option<Value> {
-        let word = self.at(at).filter(|_| self.free(at))?;
+        let blank = |word: &&Word| matches!(&word.what, What::Quote(text) if text.trim().is_empty());
+        let word = self.at(at).filter(|word| self.free(at) && !blank(word))?;
         let text = || Some(Value::String(word.text.clone()));
         match (sort, &word.what) {
             (Sort::List(each), _) => self.value(each, at),
