@@ -188,9 +188,26 @@ fn read(request: &str, start: usize, end: usize, own: &[Own], tools: &[Tool], al
     if *best < LEAST {
         return Meant::Nothing;
     }
+    // "Order 3 …": as an order it changes something, as a name it only shows; the words do not say which.
+    if let Some(other) = doubtful(&words, call, own) {
+        return Meant::Equal(vec![call.tool, other]);
+    }
     let equal: Vec<usize> =
         found.iter().take_while(|(score, _)| best - score < AHEAD).map(|(_, call)| call.tool).collect();
     if equal.len() > 1 { Meant::Equal(equal) } else { Meant::Call(call.clone()) }
+}
+
+/// The tool that changes something and may be meant as well by a noun that is an order too, with a number behind it.
+fn doubtful(words: &[Word], call: &Call, own: &[Own]) -> Option<usize> {
+    let first = words.iter().find(|word| word.is_word() && !is_small(word))?;
+    let next = words.iter().find(|word| word.start > first.start)?;
+    let bare = matches!(next.what, What::Number(..) | What::Code(_)) && data::ORDER_VERBS.has(&first.lower);
+    let led = words.first().is_some_and(|word| word.start == first.start || word.is("please"));
+    let makes = |one: &&Own| {
+        let verb = one.name.first().is_some_and(|verb| words::listed("place make creat order buy purchas", verb));
+        one.writes && verb && one.name.iter().any(|stem| first.has(stem))
+    };
+    if call.writes || !bare || !led { None } else { own.iter().find(makes).map(|one| one.tool) }
 }
 
 /// Puts a word with one slip in it among those of the tool's word that was meant.
@@ -223,7 +240,8 @@ fn call(one: &Own, fields: &[Field<'_>], filled: Filled, score: f32) -> Call {
         .map(|row| {
             let value = |(field, slot): (&Field<'_>, &Option<Vec<Value>>)| {
                 let values = slot.as_ref()?;
-                Some((field.param.name.clone(), values.get(row).or(values.last())?.clone()))
+                let value = values.get(row).or(values.last())?.clone();
+                Some((field.param.name.clone(), field.written(value)))
             };
             fields.iter().zip(&filled.slots).filter_map(value).collect()
         })

@@ -37,6 +37,8 @@ pub(super) struct Filler<'a> {
     pub(super) end: usize,
     pub(super) used: Vec<bool>,
     pub(super) told: Vec<bool>,
+    /// What the request takes out, as it is written.
+    pub(super) aside: Vec<String>,
     pub(super) slots: Vec<Option<Vec<Value>>>,
 }
 
@@ -49,7 +51,8 @@ pub(super) fn fill(
     nouns: &[String],
 ) -> Filled {
     let (used, told, slots) = (vec![false; words.len()], vec![false; words.len()], vec![None; fields.len()]);
-    let mut filler = Filler { request, words, fields, tool, nouns, end, used, told, slots };
+    let mut filler = Filler { request, words, fields, tool, nouns, end, used, told, aside: Vec::new(), slots };
+    filler.excluded();
     filler.expressions();
     filler.reasons();
     filler.labelled();
@@ -150,6 +153,9 @@ impl<'a> Filler<'a> {
             (Sort::Date, What::Date(day)) => Some(day.clone().into()),
             (Sort::Date, What::Day) => text(),
             (Sort::Currency, What::Word) => currency(&word.text).map(Value::from),
+            (Sort::Currency, What::Mark('€')) => Some("EUR".into()),
+            (Sort::Currency, What::Mark('$')) => Some("USD".into()),
+            (Sort::Currency, What::Mark('£')) => Some("GBP".into()),
             (Sort::Unit, What::Word) => is_unit(&word.lower).then(|| word.text.clone().into()),
             (Sort::Language, What::Word) => is_language(word).then(|| word.text.clone().into()),
             (Sort::Name | Sort::Title | Sort::Person | Sort::Place, What::Code(mark)) => Some(mark.clone().into()),
@@ -239,7 +245,8 @@ impl<'a> Filler<'a> {
     }
 
     fn finish(self) -> Filled {
-        let mut left = Vec::new();
+        let mut left = self.aside.clone();
+        left.extend(self.untold());
         let mut strange = 0;
         let mut at = 0;
         while let Some(word) = self.at(at) {

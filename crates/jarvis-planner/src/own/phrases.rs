@@ -8,8 +8,8 @@ use super::lex::What;
 use crate::data;
 use crate::words::slice;
 
-const BEGINS: &str = "from since между между из с со от 从 由 between";
-const ENDS: &str = "to into until till towards onto в во на до к 到 至 往 成 为 换成";
+const BEGINS: &str = "from leaving departing since между между из с со от 从 由 between";
+const ENDS: &str = "to arriving into until till towards onto в во на до к 到 至 往 成 为 换成";
 const WHERE: &str = "in at for near around of on inside to within в во на для у по из 在 于";
 const WHOM: &str = "to for with by к для у с от 给 向";
 
@@ -63,7 +63,10 @@ impl Filler<'_> {
                 if !said || begins && and || !begins && between {
                     continue;
                 }
-                if let Some((value, to)) = self.led(&sort, at + 1) {
+                // "Arriving in Rome".
+                let two = self.at(at).is_some_and(|word| word.is("arriving leaving departing"))
+                    && self.at(at + 1).is_some_and(|word| word.is("in at from to"));
+                if let Some((value, to)) = self.led(&sort, at + 1 + usize::from(two)) {
                     self.take(at, to);
                     self.put(field, vec![value]);
                     break;
@@ -483,6 +486,6 @@ fn no_name(word: &super::lex::Word) -> bool {
     word.is(
         "next last following past coming current now here there today soon later all every each something anything someone \
          somebody anyone everyone everybody him her them it other another new same one ones thing things stuff sure order fun \
-         degrees degree percent half more less most least please free it's",
+         home degrees degree percent half more less most least please free it's",
     )
 }
