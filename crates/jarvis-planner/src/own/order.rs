@@ -206,7 +206,9 @@ impl Said<'_> {
     fn tells(&self, head: usize) -> bool {
         let from = self.words.get(head).map_or(0, |word| word.end);
         let open: Vec<&Word> = self.unused().filter(|word| word.start >= from && word.is_word()).collect();
-        let participle = |word: &Word| word.lower.len() > 4 && word.lower.ends_with("ed") && !word.name && !word.is("called named titled entitled");
+        let participle = |word: &Word| {
+            word.lower.len() > 4 && word.lower.ends_with("ed") && !word.name && !word.is("called named titled entitled")
+        };
         let attribute = |word: &Word| {
             let before = self.words.iter().take_while(|other| other.start < word.start).last();
             before.is_some_and(|before| {
