@@ -3,6 +3,7 @@
 //! [`lex`] reads words and typed values, [`field`] what each parameter takes, [`fill`] gives each word to one parameter at most. A
 //! tool is taken only where the clause says what it does; where two fit alike, neither is.
 
+mod aside;
 pub(crate) mod clauses;
 mod dates;
 mod field;

@@ -289,7 +289,7 @@ fn condition(words: &[&Word], request: &str) -> Option<String> {
         let waits = data::BOUNDS.has(&word.lower)
             && next.is_some_and(|next| next.is_word() && slice(request, word.end, next.start).trim().is_empty());
         if phrase(at, words).is_some() || waits {
-            let last = words.iter().skip(at).take(4).last().unwrap_or(word);
+            let last = words.get(at + 3).or(words.last()).unwrap_or(word);
             return Some(format!("{} …", slice(request, word.start, last.end.min(word.end + 40))).replace('\n', " "));
         }
         if let Some(said) = han(&data::CONDITIONS_HAN, word) {
