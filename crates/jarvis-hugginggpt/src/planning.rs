@@ -66,6 +66,7 @@ impl HuggingGpt {
     fn withhold(&self, plan: &mut Plan) {
         if self.changes_something(plan) {
             plan.withhold_beside_faults();
+            plan.withhold_beside_left_out();
         }
     }
 
@@ -158,8 +159,11 @@ impl HuggingGpt {
     }
 
     fn changes_something(&self, plan: &Plan) -> bool {
+        // The gate knows also of the tools that serve a task of the catalogue, as the engine does.
         let changes = |tool: &Tool| tool.effect != Effect::Reads;
-        plan.tasks().iter().any(|task| self.vocabulary.find(&task.task).is_some_and(changes))
+        plan.tasks().iter().any(|task| {
+            self.gate.effect(task) != Effect::Reads || self.vocabulary.find(&task.task).is_some_and(changes)
+        })
     }
 
     /// What becomes of a request that nobody made tasks of: conversation, unless it brought what conversation cannot see.

@@ -118,6 +118,18 @@ pub enum Fault {
         /// The task with the fault.
         because: i64,
     },
+    /// It changes something, and the request does not plainly order it.
+    #[error("{why}")]
+    NotOrdered {
+        /// What stands against it.
+        why: String,
+    },
+    /// Part of a request that changes the world was not planned.
+    #[error("nothing of this plan runs, since it would change something and part of the request was left out: {note}")]
+    WithheldBeside {
+        /// What was left out.
+        note: String,
+    },
     /// Its arguments depend on its own output.
     #[error("its arguments depend on its own output")]
     ReferenceCycle,
@@ -142,6 +154,8 @@ impl Fault {
             | Fault::NotEach { .. }
             | Fault::UnboundReference { .. }
             | Fault::Withheld { .. }
+            | Fault::NotOrdered { .. }
+            | Fault::WithheldBeside { .. }
             | Fault::ReferenceCycle => None,
         }
     }
@@ -162,6 +176,8 @@ impl Fault {
             | Fault::NotEach { .. }
             | Fault::UnboundReference { .. }
             | Fault::Withheld { .. }
+            | Fault::NotOrdered { .. }
+            | Fault::WithheldBeside { .. }
             | Fault::ReferenceCycle => ErrorCode::BadPlan,
         }
     }

@@ -58,6 +58,16 @@ impl Plan {
         }
     }
 
+    /// Keeps every task from running when part of the request was left out, for the same plans: what was not understood may
+    /// have been the ground of the rest.
+    pub fn withhold_beside_left_out(&mut self) {
+        let left_out = self.notes.iter().find(|note| note.kind == NoteKind::LeftOut);
+        let Some(note) = left_out.map(ToString::to_string) else { return };
+        for task in self.tasks.iter_mut().filter(|task| task.faults.is_empty()) {
+            task.faults.push(Fault::WithheldBeside { note: note.clone() });
+        }
+    }
+
     /// The names of tasks, for plans that [`Plan::builder`] made.
     pub fn names(&self) -> &IndexMap<String, TaskId> {
         &self.names

@@ -3,11 +3,13 @@
 //! [`lex`] reads words and typed values, [`field`] what each parameter takes, [`fill`] gives each word to one parameter at most. A
 //! tool is taken only where the clause says what it does; where two fit alike, neither is.
 
+mod aside;
 pub(crate) mod clauses;
 mod dates;
 mod field;
 mod fill;
 mod lex;
+mod order;
 mod phrases;
 mod typed;
 
@@ -29,6 +31,21 @@ pub(crate) fn is_own(tool: &Tool) -> bool {
     !tool.outputs.is_empty() && tool.example.is_some() && tool.params.iter().all(|param| param.schema.is_some())
 }
 
+/// The tools, with what a schema leaves open made plain: one that changes something and requires nothing is not called half
+/// empty, so that each text that it takes, and that has no default, is needed.
+pub(crate) fn needing(tools: &[Tool]) -> Vec<Tool> {
+    let mut tools = tools.to_vec();
+    for tool in tools.iter_mut().filter(|tool| is_own(tool)) {
+        if tool.effect == Effect::Reads || tool.params.iter().any(|param| param.required) {
+            continue;
+        }
+        for param in &mut tool.params {
+            param.required = Field::of(param, false).is_needed();
+        }
+    }
+    tools
+}
+
 /// What a tool says of itself, read once.
 pub(crate) struct Own {
     /// Its place in the list.
@@ -46,10 +63,12 @@ pub(crate) struct Own {
     deeds: Vec<String>,
     words: HashSet<String>,
     writes: bool,
+    /// Whether its schema requires nothing, and [`needing`] said what a call needs.
+    open: bool,
 }
 
 impl Own {
-    pub(crate) fn new(at: usize, tool: &Tool) -> Own {
+    pub(crate) fn new(at: usize, tool: &Tool, open: bool) -> Own {
         let last = tool.name.rsplit(['/', '.', ':']).next().unwrap_or(&tool.name);
         let tokens = words::tokens(&words::spell_out(last));
         let name: Vec<String> = tokens.iter().map(|token| token.stem.clone()).collect();
@@ -82,7 +101,7 @@ impl Own {
             words::tokens(description).into_iter().take_while(|token| !about(token)).map(|token| token.stem).collect();
         let words = name.iter().chain(&told).cloned().collect();
         let full = words::stems(&words::spell_out(&tool.name));
-        Own { tool: at, full, name, verb, does, things, told, deeds, words, writes: tool.effect != Effect::Reads }
+        Own { tool: at, full, name, verb, does, things, told, deeds, words, writes: tool.effect != Effect::Reads, open }
     }
 }
 
@@ -115,6 +134,10 @@ pub(crate) struct Call {
     /// Values of the clause that no parameter takes.
     pub(crate) left: Vec<String>,
     pub(crate) writes: bool,
+    /// Why a tool that changes something is not to be called for this clause.
+    pub(crate) against: Option<String>,
+    /// Whether what it needs is what the planner says rather than the schema.
+    pub(crate) open: bool,
     /// Whether an argument that is needed is not there.
     pub(crate) lacks: bool,
     /// Words that nothing explains.
@@ -140,7 +163,7 @@ const MOST_WORDS: usize = 300;
 const AHEAD: f32 = 0.15;
 
 /// What a part of a request asks of the own tools.
-pub(crate) fn read(request: &str, start: usize, end: usize, own: &[Own], tools: &[Tool]) -> Meant {
+fn read(request: &str, start: usize, end: usize, own: &[Own], tools: &[Tool], all: &[Word]) -> Meant {
     let mut words = lex::read(request, start, end);
     words.truncate(MOST_WORDS);
     mend(&mut words, own);
@@ -157,16 +180,35 @@ pub(crate) fn read(request: &str, start: usize, end: usize, own: &[Own], tools: 
             fields.iter().zip(&filled.slots).filter(|(field, slot)| field.param.required && slot.is_some()).count();
         let fit = given as f32 / required - 0.3 * filled.left.len() as f32 - 0.1 * filled.strange as f32;
         let score = evidence + 0.6 * fit;
-        found.push((score, call(one, &fields, filled, score)));
+        let said = order::Said { request, all, words: &words, filled: &filled, one };
+        let against = if one.writes { said.against() } else { None };
+        found.push((score, Call { against, ..call(one, &fields, filled, score) }));
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     let Some((best, call)) = found.first() else { return Meant::Nothing };
     if *best < LEAST {
         return Meant::Nothing;
     }
+    // "Order 3 …": as an order it changes something, as a name it only shows; the words do not say which.
+    if let Some(other) = doubtful(&words, call, own) {
+        return Meant::Equal(vec![call.tool, other]);
+    }
     let equal: Vec<usize> =
         found.iter().take_while(|(score, _)| best - score < AHEAD).map(|(_, call)| call.tool).collect();
     if equal.len() > 1 { Meant::Equal(equal) } else { Meant::Call(call.clone()) }
+}
+
+/// The tool that changes something and may be meant as well by a noun that is an order too, with a number behind it.
+fn doubtful(words: &[Word], call: &Call, own: &[Own]) -> Option<usize> {
+    let first = words.iter().find(|word| word.is_word() && !is_small(word))?;
+    let next = words.iter().find(|word| word.start > first.start)?;
+    let bare = matches!(next.what, What::Number(..) | What::Code(_)) && data::ORDER_VERBS.has(&first.lower);
+    let led = words.first().is_some_and(|word| word.start == first.start || word.is("please"));
+    let makes = |one: &&Own| {
+        let verb = one.name.first().is_some_and(|verb| words::listed("place make creat order buy purchas", verb));
+        one.writes && verb && one.name.iter().any(|stem| first.has(stem))
+    };
+    if call.writes || !bare || !led { None } else { own.iter().find(makes).map(|one| one.tool) }
 }
 
 /// Puts a word with one slip in it among those of the tool's word that was meant.
@@ -199,13 +241,24 @@ fn call(one: &Own, fields: &[Field<'_>], filled: Filled, score: f32) -> Call {
         .map(|row| {
             let value = |(field, slot): (&Field<'_>, &Option<Vec<Value>>)| {
                 let values = slot.as_ref()?;
-                Some((field.param.name.clone(), values.get(row).or(values.last())?.clone()))
+                let value = values.get(row).or(values.last())?.clone();
+                Some((field.param.name.clone(), field.written(value)))
             };
             fields.iter().zip(&filled.slots).filter_map(value).collect()
         })
         .collect();
     let lacks = fields.iter().zip(&filled.slots).any(|(field, slot)| field.param.required && slot.is_none());
-    Call { tool: one.tool, rows, left, writes: one.writes, lacks, strange: filled.strange, score }
+    Call {
+        tool: one.tool,
+        rows,
+        left,
+        writes: one.writes,
+        against: None,
+        open: one.open,
+        lacks,
+        strange: filled.strange,
+        score,
+    }
 }
 
 /// How plainly the words say the tool; `None` where they do not.

@@ -43,6 +43,7 @@ pub(crate) struct Affinity {
 
 impl ToolIndex {
     pub fn new(tools: &[Tool]) -> ToolIndex {
+        let (said, tools) = (tools, &crate::own::needing(tools)[..]);
         let names: Vec<Vec<Vec<String>>> = tools
             .iter()
             .map(|tool| {
@@ -87,7 +88,7 @@ impl ToolIndex {
                 .iter()
                 .enumerate()
                 .filter(|(_, tool)| is_own(tool))
-                .map(|(at, tool)| Own::new(at, tool))
+                .map(|(at, tool)| Own::new(at, tool, said.get(at).is_some_and(|said| said != tool)))
                 .collect(),
         }
     }

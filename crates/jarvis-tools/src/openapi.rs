@@ -434,6 +434,9 @@ fn schema_json(schema: &Schema, depth: usize) -> Value {
     put("examples", schema.example.clone().map(|example| json!([example])));
     put("minimum", schema.minimum.map(number));
     put("maximum", schema.maximum.map(number));
+    for (word, value) in &schema.checks {
+        put(word, Some(value.clone()));
+    }
     if depth < MAX_DEPTH {
         put("items", schema.items.as_ref().map(|items| schema_json(items, depth + 1)));
         let properties: Map<String, Value> =

@@ -82,6 +82,8 @@ pub struct Schema {
     pub example: Option<Value>,
     pub minimum: Option<f64>,
     pub maximum: Option<f64>,
+    /// What else it says of values, word for word: `pattern`, `minLength` and the like. Calls are checked by it.
+    pub checks: Map<String, Value>,
     pub items: Option<Box<Schema>>,
     /// What an object holds, in the document's order.
     pub properties: Vec<(String, Schema)>,
@@ -229,6 +231,9 @@ impl Schema {
         self.example = self.example.take().or(other.example);
         self.minimum = self.minimum.or(other.minimum);
         self.maximum = self.maximum.or(other.maximum);
+        for (word, value) in other.checks {
+            self.checks.entry(word).or_insert(value);
+        }
         self.items = self.items.take().or(other.items);
         for (name, schema) in other.properties {
             match self.properties.iter_mut().find(|(own, _)| *own == name) {
@@ -238,6 +243,31 @@ impl Schema {
         }
         self.required.extend(other.required);
     }
+}
+
+/// The words that bound values and of which no other field of a [`Schema`] tells. What is no such word is left out: it would
+/// make the whole schema check nothing.
+fn checks(fields: &Map<String, Value>) -> Map<String, Value> {
+    const WORDS: [&str; 8] =
+        ["pattern", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "multipleOf", "exclusiveMinimum"];
+    let mut checks = Map::new();
+    for word in WORDS.into_iter().chain(["exclusiveMaximum"]) {
+        let Some(value) = fields.get(word) else { continue };
+        // In OpenAPI 3.0 `exclusiveMinimum: true` says how `minimum` is meant.
+        let value = match (word, value) {
+            ("exclusiveMinimum", Value::Bool(true)) => fields.get("minimum").cloned(),
+            ("exclusiveMaximum", Value::Bool(true)) => fields.get("maximum").cloned(),
+            _ => Some(value.clone()),
+        };
+        let sound = |value: &Value| {
+            let alone: Map<String, Value> = [(word.to_owned(), value.clone())].into_iter().collect();
+            jarvis_plan::schema::Checker::new(&Value::Object(alone)).is_some()
+        };
+        if let Some(value) = value.filter(sound) {
+            checks.insert(word.to_owned(), value);
+        }
+    }
+    checks
 }
 
 /// Whether two values are the same where `5` and `"5"` are.
@@ -300,6 +330,7 @@ impl Reader<'_> {
             enumeration: fields.get("enum").and_then(Value::as_array).cloned().unwrap_or_default(),
             minimum: number(fields.get("minimum")).or_else(|| number(fields.get("exclusiveMinimum"))),
             maximum: number(fields.get("maximum")).or_else(|| number(fields.get("exclusiveMaximum"))),
+            checks: checks(fields),
             ..Schema::default()
         };
         match fields.get("type") {
@@ -368,6 +399,7 @@ impl Reader<'_> {
                 schema.loose = true;
                 first.required = Vec::new();
                 first.enumeration = Vec::new();
+                first.checks = Map::new();
             }
             schema.merge(first);
         }

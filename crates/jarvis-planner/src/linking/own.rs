@@ -53,18 +53,18 @@ impl Linker<'_> {
     fn call(&mut self, at: usize, clause: &Clause, call: &Call) {
         let index = self.index;
         let Some(tool) = index.tool(call.tool) else { return };
+        let mut against = call.against.clone();
         // What lacks an argument is asked about, and called only then.
         let asks_back = call.writes && call.lacks;
         if !call.left.is_empty() && !asks_back {
             let left: Vec<String> = call.left.iter().map(|text| format!("\"{text}\"")).collect();
             let left = left.join(", ");
-            if call.writes {
+            if !call.writes {
+                self.notes.push(Note::left_out(format!("no argument of `{}` takes {left}", tool.name)));
+            } else if against.is_none() {
                 let why = "it changes something, and is called only when all is understood";
-                self.notes
-                    .push(Note::left_out(format!("`{}` was not called: no argument takes {left}; {why}", tool.name)));
-                return;
+                against = Some(format!("no argument takes {left}; {why}"));
             }
-            self.notes.push(Note::left_out(format!("no argument of `{}` takes {left}", tool.name)));
         }
         let step = Step { own: true, ..Step::of_tool(call.tool) };
         let things = own_things(clause, self.request);
@@ -85,7 +85,19 @@ impl Linker<'_> {
                         }
                     }
                     task.args.insert(param.name.clone(), arg);
+                } else if param.required && call.open {
+                    let takes = param.takes();
+                    task.faults.push(Fault::MissingArgument { arg: param.name.clone(), takes });
                 }
+            }
+            // "Send the result to Bob" is not "send to Bob".
+            let linked = task.args.values().any(|arg| arg.references().next().is_some());
+            if call.writes && clause.pointers.result && !linked && against.is_none() {
+                against = Some("it speaks of a result, and no argument takes one".to_owned());
+            }
+            // It keeps its place, so that what stands beside it in the request is withheld too.
+            if let Some(why) = &against {
+                task.faults.push(Fault::NotOrdered { why: why.clone() });
             }
             made.push(Thing::Made { id: self.add(task, false), kinds: tool.outputs.clone() });
         }

@@ -2,7 +2,7 @@
 
 use jarvis_plan::Tool;
 
-use super::{Call, Meant, Own, read};
+use super::{Call, Meant, Own, lex};
 use crate::clauses::{Clause, Join};
 use crate::data;
 use crate::words::slice;
@@ -20,7 +20,8 @@ pub(crate) fn meanings(request: &str, clauses: &[Clause], served: &[bool], own: 
     if own.is_empty() {
         return Vec::new();
     }
-    let read = |start: usize, end: usize| read(request, start, end, own, tools);
+    let all = lex::read(request, 0, request.len());
+    let read = |start: usize, end: usize| super::read(request, start, end, own, tools, &all);
     let mut parts: Vec<Part> = Vec::new();
     for (at, clause) in clauses.iter().enumerate() {
         if parts.len() > at {

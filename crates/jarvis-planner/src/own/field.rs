@@ -115,6 +115,28 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// A value as the schema has it, where it says how: "7:30 pm" as 19:30 where only that fits.
+    pub(super) fn written(&self, value: Value) -> Value {
+        let (Some(schema), Some(text), Sort::Time) = (&self.param.schema, value.as_str(), &self.sort) else {
+            return value;
+        };
+        if jarvis_plan::schema::takes(schema, &value) {
+            return value;
+        }
+        match of_day(text).map(Value::from) {
+            Some(read) if jarvis_plan::schema::takes(schema, &read) => read,
+            _ => value,
+        }
+    }
+
+    /// Whether a call says nothing without it: a text of one's own words, with no default.
+    pub(super) fn is_needed(&self) -> bool {
+        let has = |word: &str| self.param.schema.as_ref().is_some_and(|schema| schema.get(word).is_some());
+        let text =
+            self.is_text() && !matches!(self.sort, Sort::Reason) || matches!(self.sort, Sort::Email | Sort::Code);
+        text && !has("default") && !self.meaning.iter().any(|word| word == "option")
+    }
+
     pub(super) fn is_text(&self) -> bool {
         matches!(
             self.sort,
@@ -214,6 +236,18 @@ fn textual(name: &[String], meaning: &[String], schema: &Value) -> Sort {
         () if means("keyword") || means("search") && means("for") => Sort::Query,
         () => Sort::Name,
     }
+}
+
+/// "7:30 pm" on a clock of 24 hours.
+fn of_day(text: &str) -> Option<String> {
+    let lower = text.to_lowercase().replace(['.', ' '], "");
+    let (clock, later) = match lower.strip_suffix("pm") {
+        Some(clock) => (clock, 12),
+        None => (lower.strip_suffix("am")?, 0),
+    };
+    let (hour, minute) = clock.split_once(':').unwrap_or((clock, "00"));
+    let (hour, minute): (u32, u32) = (hour.parse().ok()?, minute.parse().ok()?);
+    ((1..=12).contains(&hour) && minute < 60).then(|| format!("{:02}:{minute:02}", hour % 12 + later))
 }
 
 fn types(schema: &Value) -> Vec<String> {

@@ -20,6 +20,9 @@ pub(super) struct Filled {
     pub(super) left: Vec<String>,
     /// Words that neither the tool's words nor an argument explain.
     pub(super) strange: usize,
+    /// Which words became part of an argument, and which of these are text that is passed on as it stands.
+    pub(super) used: Vec<bool>,
+    pub(super) told: Vec<bool>,
 }
 
 pub(super) struct Filler<'a> {
@@ -33,6 +36,9 @@ pub(super) struct Filler<'a> {
     /// Where the part of the request ends.
     pub(super) end: usize,
     pub(super) used: Vec<bool>,
+    pub(super) told: Vec<bool>,
+    /// What the request takes out, as it is written.
+    pub(super) aside: Vec<String>,
     pub(super) slots: Vec<Option<Vec<Value>>>,
 }
 
@@ -44,8 +50,9 @@ pub(super) fn fill(
     tool: &HashSet<String>,
     nouns: &[String],
 ) -> Filled {
-    let (used, slots) = (vec![false; words.len()], vec![None; fields.len()]);
-    let mut filler = Filler { request, words, fields, tool, nouns, end, used, slots };
+    let (used, told, slots) = (vec![false; words.len()], vec![false; words.len()], vec![None; fields.len()]);
+    let mut filler = Filler { request, words, fields, tool, nouns, end, used, told, aside: Vec::new(), slots };
+    filler.excluded();
     filler.expressions();
     filler.reasons();
     filler.labelled();
@@ -125,7 +132,8 @@ impl<'a> Filler<'a> {
 
     /// The value of a word for a sort of parameter, where the word alone is one.
     pub(super) fn value(&self, sort: &Sort, at: usize) -> Option<Value> {
-        let word = self.at(at).filter(|_| self.free(at))?;
+        let blank = |word: &&Word| matches!(&word.what, What::Quote(text) if text.trim().is_empty());
+        let word = self.at(at).filter(|word| self.free(at) && !blank(word))?;
         let text = || Some(Value::String(word.text.clone()));
         match (sort, &word.what) {
             (Sort::List(each), _) => self.value(each, at),
@@ -145,6 +153,9 @@ impl<'a> Filler<'a> {
             (Sort::Date, What::Date(day)) => Some(day.clone().into()),
             (Sort::Date, What::Day) => text(),
             (Sort::Currency, What::Word) => currency(&word.text).map(Value::from),
+            (Sort::Currency, What::Mark('€')) => Some("EUR".into()),
+            (Sort::Currency, What::Mark('$')) => Some("USD".into()),
+            (Sort::Currency, What::Mark('£')) => Some("GBP".into()),
             (Sort::Unit, What::Word) => is_unit(&word.lower).then(|| word.text.clone().into()),
             (Sort::Language, What::Word) => is_language(word).then(|| word.text.clone().into()),
             (Sort::Name | Sort::Title | Sort::Person | Sort::Place, What::Code(mark)) => Some(mark.clone().into()),
@@ -234,7 +245,8 @@ impl<'a> Filler<'a> {
     }
 
     fn finish(self) -> Filled {
-        let mut left = Vec::new();
+        let mut left = self.aside.clone();
+        left.extend(self.untold());
         let mut strange = 0;
         let mut at = 0;
         while let Some(word) = self.at(at) {
@@ -251,7 +263,7 @@ impl<'a> Filler<'a> {
             }
             at = to;
         }
-        Filled { slots: self.slots, left, strange }
+        Filled { slots: self.slots, left, strange, used: self.used, told: self.told }
     }
 
     /// "a couple of", "№": a number word that counts nothing in particular.

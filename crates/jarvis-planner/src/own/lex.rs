@@ -97,13 +97,13 @@ static GLOSSARY: LazyLock<Glossary> = LazyLock::new(|| {
 
 /// Chinese words that only tie others together; they end a name.
 pub(super) const HAN_TIES: &str = "从 到 去 在 把 将 给 的 和 与 成 为 了 吗 呢 吧 是 我 你 请 帮 帮我 请帮我 往 至 关于 用 怎么样 \
-    什么 多少 一下 这 那 由 向 里的 说 叫 名为 并 然后 再 个 张 条 第 号 以及 我的 一个 到底 今天 明天 后天 昨天 位 人 间 份";
+    什么 多少 一下 这 那 由 向 里的 说 叫 名为 并 然后 再 个 张 条 第 号 以及 我的 一个 出发 抵达 到达 到底 今天 明天 后天 昨天 位 人 间 份";
 
 static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?x)
         (?P<code>\#\s?[A-Za-z0-9][A-Za-z0-9_-]*|(?-u:\b)[A-Z]{2}\ \d{2,4}(?-u:\b)|(?-u:\b)[A-Za-z]{1,6}-?\d[A-Za-z0-9_-]*|(?-u:\b)\d+[A-Za-z][A-Za-z0-9-]*\d[A-Za-z0-9_-]*|(?-u:\b)[A-Z0-9]+(?:-[A-Z0-9]+)+(?-u:\b))
-        |(?P<number>[$€£¥₽]\ ?\d[\d,]*(?:\.\d+)?|-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?\ ?[€£₽]?)
+        |(?P<number>[$€£¥₽]?\ ?\d{1,3}(?:\.\d{3})+,\d{1,2}(?-u:\b)\ ?[€£₽]?|[$€£¥₽]\ ?\d[\d,]*(?:\.\d+)?|-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?\ ?[€£₽]?)
         |(?P<han>\p{Han}+)
         |(?P<word>[[\p{L}_]--\p{Han}]+(?:['’\-.][[\p{L}_]--\p{Han}]+)*(?:\d+)?)
         |(?P<mark>\S)",
@@ -201,9 +201,14 @@ fn plain(found: &mut Vec<Word>, text: &str, offset: usize, request: &str) {
 }
 
 fn spoken(found: &mut Vec<Word>, said: &str, start: usize, request: &str) {
-    let own = said.strip_suffix("'s").or_else(|| said.strip_suffix("’s")).unwrap_or(said);
+    let bare = said.strip_suffix("'s").or_else(|| said.strip_suffix("’s")).unwrap_or(said);
+    let behind = slice(request, start + said.len(), request.len()).trim_start();
+    // "At Luigi's on 3 May", "Joe's Bar": where nothing follows that is owned, it is part of the name.
+    let name = bare.len() < said.len() && bare.chars().next().is_some_and(char::is_uppercase) && names_itself(behind);
+    let own = if name { said } else { bare };
     let lower = own.to_lowercase();
-    if let Some(value) = spelled(&lower) {
+    let one = lower == "one" && listed(ONE_OF, behind.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default());
+    if let Some(value) = spelled(&lower).or(one.then_some(1)) {
         found.push(Word {
             text: own.to_owned(),
             ..word(What::Number(value.into(), None), own, start, start + own.len(), false)
@@ -219,7 +224,8 @@ fn spoken(found: &mut Vec<Word>, said: &str, start: usize, request: &str) {
     let opens = !short && (before.is_empty() || before.ends_with(['.', '!', '?', '。', '！', '？']));
     let capital = own.chars().next().is_some_and(char::is_uppercase);
     let all_upper = own.chars().count() > 1 && own.chars().all(|c| c.is_uppercase() || c.is_ascii_digit());
-    let mut word = word(What::Word, own, start, start + own.len(), capital && (!opens || all_upper));
+    let i = matches!(lower.as_str(), "i" | "i'm" | "i'd" | "i'll" | "i've" | "i’m" | "i’d" | "i’ll" | "i’ve");
+    let mut word = word(What::Word, own, start, start + own.len(), capital && (!opens || all_upper) && !i);
     let stem = words::stem(&lower);
     if lower.chars().any(is_cyrillic) {
         word.keys = GLOSSARY.by_stem.get(&stem).cloned().unwrap_or_default();
@@ -228,6 +234,18 @@ fn spoken(found: &mut Vec<Word>, said: &str, start: usize, request: &str) {
     word.keys.extend(words::stems(&words::spell_out(own)));
     word.keys.insert(0, stem);
     found.push(word);
+}
+
+/// What "one" counts: behind it "one" is a number.
+const ONE_OF: &str = "adult child kid infant baby person guest passenger seat ticket piece copy night";
+
+/// Whether what follows a name is nothing that it could own.
+fn names_itself(behind: &str) -> bool {
+    let next = behind.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    let first = behind.chars().next();
+    next.is_empty()
+        || first.is_some_and(char::is_uppercase)
+        || listed("on at in for with from to by and or tomorrow today next", next)
 }
 
 /// Chinese is cut where words of the glossary and of ties stand; what is between them is a name.
@@ -284,6 +302,12 @@ fn number(text: &str) -> Option<(Number, Option<&'static str>)> {
         '₽' => Some("RUB"),
         _ => None,
     });
+    // "1.250,50": the comma of most of Europe.
+    let continental = matches!((text.find('.'), text.rfind(',')), (Some(point), Some(comma)) if point < comma);
+    let text: String = match continental {
+        true => text.chars().filter(|c| *c != '.').map(|c| if c == ',' { '.' } else { c }).collect(),
+        false => text.to_owned(),
+    };
     let digits: String = text.chars().filter(|c| c.is_ascii_digit() || matches!(c, '.' | '-')).collect();
     let number = match digits.parse::<i64>() {
         Ok(whole) => whole.into(),

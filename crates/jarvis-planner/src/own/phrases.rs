@@ -8,8 +8,8 @@ use super::lex::What;
 use crate::data;
 use crate::words::slice;
 
-const BEGINS: &str = "from since между между из с со от 从 由 between";
-const ENDS: &str = "to into until till towards onto в во на до к 到 至 往 成 为 换成";
+const BEGINS: &str = "from leaving departing since между между из с со от 从 由 between";
+const ENDS: &str = "to arriving into until till towards onto в во на до к 到 至 往 成 为 换成";
 const WHERE: &str = "in at for near around of on inside to within в во на для у по из 在 于";
 const WHOM: &str = "to for with by к для у с от 给 向";
 
@@ -41,6 +41,7 @@ impl Filler<'_> {
         }
         let value = Value::from(text);
         self.take(from, self.words.len());
+        self.told.iter_mut().skip(from).for_each(|told| *told = true);
         self.put(field, vec![value]);
     }
 
@@ -62,7 +63,10 @@ impl Filler<'_> {
                 if !said || begins && and || !begins && between {
                     continue;
                 }
-                if let Some((value, to)) = self.led(&sort, at + 1) {
+                // "Arriving in Rome".
+                let two = self.at(at).is_some_and(|word| word.is("arriving leaving departing"))
+                    && self.at(at + 1).is_some_and(|word| word.is("in at from to"));
+                if let Some((value, to)) = self.led(&sort, at + 1 + usize::from(two)) {
                     self.take(at, to);
                     self.put(field, vec![value]);
                     break;
@@ -174,6 +178,7 @@ impl Filler<'_> {
             if let Some(at) = (0..self.words.len()).find(deed) {
                 let to = self.until_mark(at + 1);
                 self.take(at, to);
+                self.told.iter_mut().take(to).skip(at).for_each(|told| *told = true);
                 let text = self.text(at + 1, to).to_owned();
                 self.put(field, vec![text.into()]);
             }
@@ -481,6 +486,6 @@ fn no_name(word: &super::lex::Word) -> bool {
     word.is(
         "next last following past coming current now here there today soon later all every each something anything someone \
          somebody anyone everyone everybody him her them it other another new same one ones thing things stuff sure order fun \
-         degrees degree percent half more less most least please free it's",
+         home degrees degree percent half more less most least please free it's",
     )
 }

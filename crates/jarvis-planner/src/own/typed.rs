@@ -211,7 +211,9 @@ impl Filler<'_> {
             let code = |word: Option<&super::lex::Word>| {
                 word.filter(|word| word.is_word()).and_then(|word| currency(&word.text))
             };
-            let leading = if code(after).is_none() { code(before) } else { None };
+            // "To euros 40 francs": what stands before is where it goes.
+            let aim = at.checked_sub(2).is_some_and(|two| self.at(two).is_some_and(|word| word.is("to into in в 成")));
+            let leading = if code(after).is_none() && !aim { code(before) } else { None };
             let sum = sign.or_else(|| code(after)).or(leading);
             let measured = after.filter(|word| is_unit(&word.lower)).map(|word| word.text.clone());
             let side = |sort: Sort| {
@@ -330,12 +332,15 @@ impl Filler<'_> {
                     .and_then(|two| self.at(two))
                     .is_some_and(|word| word.is("not without no without"))
         });
+        let from = places.first().map_or(0, |first| first - usize::from(refused));
         places.into_iter().for_each(|at| self.take(at, at + 1));
+        self.take(from, from + 1);
         self.put(field, vec![Value::Bool(!refused)]);
     }
 
     /// Numbers by what they count: "two seats", "3 days", "4-star", "for two", "a dozen of".
     pub(super) fn counts(&mut self) {
+        self.party();
         for at in 0..self.words.len() {
             let Some(What::Number(..)) = self.at(at).filter(|_| self.free(at)).map(|word| &word.what) else { continue };
             let noun = if self.lower(at + 1) == "-" { at + 2 } else { at + 1 };

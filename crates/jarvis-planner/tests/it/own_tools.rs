@@ -81,6 +81,7 @@ fn planned(tools: &[Tool], text: &str) -> String {
                 Fault::MissingArgument { arg, .. } => call.push_str(&format!(" ?{arg}")),
                 Fault::BadValue { arg, .. } => call.push_str(&format!(" !{arg}")),
                 Fault::AmbiguousTask { candidates } => call = format!("either: {}", candidates.join(", ")),
+                Fault::NotOrdered { .. } => call.push_str(" !order"),
                 other => call.push_str(&format!(" !!{other}")),
             }
         }
@@ -135,4 +136,9 @@ fn services_by_other_hands_are_read_alike() {
 #[test]
 fn services_written_after_the_planner_are_read_alike() {
     check(include_str!("own_held.yaml"));
+}
+
+#[test]
+fn what_changes_something_is_called_only_for_an_order() {
+    check(include_str!("own_orders.yaml"));
 }

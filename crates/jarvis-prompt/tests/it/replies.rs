@@ -34,7 +34,8 @@ fn kind(fault: &Fault) -> &'static str {
         Fault::Ambiguous { .. } => "ambiguous",
         Fault::NoSuchField { .. } => "no_such_field",
         Fault::NotEach { .. } => "not_each",
-        Fault::Withheld { .. } => "withheld",
+        Fault::Withheld { .. } | Fault::WithheldBeside { .. } => "withheld",
+        Fault::NotOrdered { .. } => "not ordered",
         Fault::ReferenceCycle => "cycle",
     }
 }
@@ -54,6 +55,8 @@ fn arg(fault: &Fault) -> Option<&str> {
         | Fault::DanglingReference { .. }
         | Fault::NotEach { .. }
         | Fault::Withheld { .. }
+        | Fault::WithheldBeside { .. }
+        | Fault::NotOrdered { .. }
         | Fault::ReferenceCycle => None,
     }
 }

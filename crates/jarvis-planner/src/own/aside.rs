@@ -1,0 +1,120 @@
+//! What a request says beside the arguments: how many people a party has, what is spoken of and not said, what is taken out.
+
+use super::field::Sort;
+use super::fill::Filler;
+use super::lex::What;
+
+impl Filler<'_> {
+    /// "Two adults and one child": all of them, where one parameter counts them.
+    pub(super) fn party(&mut self) {
+        const PEOPLE: &str = "people persons person guests guest adults adult children child kids kid infants infant babies baby \
+            seniors senior passengers passenger";
+        let person = |filler: &Self, at: usize| filler.at(at).is_some_and(|word| word.is_word() && word.is(PEOPLE));
+        for at in 0..self.words.len() {
+            let count =
+                |filler: &Self, at: usize| match filler.at(at).filter(|_| filler.free(at)).map(|word| &word.what) {
+                    Some(What::Number(number, None)) if person(filler, at + 1) => {
+                        number.as_i64().filter(|many| *many < 1000)
+                    }
+                    _ => None,
+                };
+            let (Some(mut sum), mut to, mut parts) = (count(self, at), at + 2, 1) else { continue };
+            while self.joins(to) || self.at(to).is_some_and(|word| word.is("plus with")) {
+                let Some(more) = count(self, to + 1) else { break };
+                (sum, to, parts) = (sum + more, to + 3, parts + 1);
+            }
+            let counts = self.wanting(|field| field.is_count() && matches!(field.sort, Sort::Number { .. }));
+            if let ([field], true) = (counts.as_slice(), parts > 1) {
+                self.take(at, to);
+                self.put(*field, vec![sum.into()]);
+            }
+        }
+    }
+
+    /// What speaks of an argument without saying it: "for me and my wife" of how many, "urgent priority" of one of an `enum`.
+    pub(super) fn untold(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let lower = |at: usize| self.lower(at);
+        let many = !self.wanting(|field| field.is_count() && !field.param.required).is_empty();
+        for at in 0..self.words.len() {
+            let company = matches!(
+                (lower(at), lower(at + 1)),
+                ("me" | "myself", "and") | ("and", "me" | "i" | "myself") | ("for", "us")
+            );
+            if many && company && self.free(at) && self.free(at + 1) {
+                found.push(self.text(at, (at + 4).min(self.words.len())).to_owned());
+            }
+        }
+        for field in self.wanting(|field| matches!(field.sort, Sort::Enum(_))) {
+            let Some(names) = self.fields.get(field).map(|field| &field.name) else { continue };
+            let speaks = |at: &usize| {
+                self.free(*at)
+                    && !self.of_tool(*at)
+                    && self.at(*at).is_some_and(|word| word.is_word() && names.iter().any(|name| word.has(name)))
+            };
+            if let Some(at) = (0..self.words.len()).find(speaks) {
+                found.push(self.text(at.saturating_sub(1), at + 1).to_owned());
+            }
+        }
+        // "With somebody": no address, where one is wanted.
+        for _ in self.wanting(|field| matches!(&field.sort, Sort::List(each) if **each == Sort::Email)) {
+            let whom = |at: &usize| {
+                self.free(*at)
+                    && lower(*at) == "with"
+                    && self.at(at + 1).is_some_and(|word| word.is_word() && self.free(at + 1) && !self.of_tool(at + 1))
+            };
+            if let Some(at) = (0..self.words.len()).find(whom) {
+                found.push(self.text(at, at + 2).to_owned());
+            }
+        }
+        found
+    }
+
+    /// What the request takes out: "not in economy", "except on 3 May". No argument is made of it.
+    pub(super) fn excluded(&mut self) {
+        let flag = |filler: &Self, at: usize| {
+            filler.fields.iter().any(|field| {
+                field.sort == Sort::Bool
+                    && filler.at(at).is_some_and(|word| word.keys.iter().any(|key| field.name.contains(key)))
+            })
+        };
+        for at in 0..self.words.len() {
+            let passes_on = |word: &super::lex::Word| {
+                matches!(word.mark(), Some(':' | '：'))
+                    || word.is("saying stating that reading says telling because что с 说")
+            };
+            if self.words.iter().take(at).any(passes_on) {
+                return;
+            }
+            let next = self.at(at + 1);
+            let leads = next.is_some_and(|next| {
+                next.is_value()
+                    || next.name
+                    || next.is("in on at from to for with by the a an before after в на из с до к")
+            });
+            let takes_out = match self.lower(at) {
+                "except" | "excluding" | "кроме" => true,
+                "not" | "не" => (leads || at == 0) && !next.is_some_and(|next| next.is("only just только")),
+                _ => false,
+            };
+            if !takes_out || !self.free(at) {
+                continue;
+            }
+            let ends = |at: &usize| {
+                self.at(*at).is_some_and(|word| {
+                    word.is("but но а") || word.mark().is_some_and(|c| ",.;!?，。；！？".contains(c))
+                })
+            };
+            let to = (at + 1..self.words.len()).find(ends).unwrap_or(self.words.len());
+            if (at..to).any(|at| flag(self, at)) {
+                continue;
+            }
+            // "Not in Paris but in Rome": what is meant is said.
+            if !self.at(to).is_some_and(|word| word.is("but но а")) {
+                let text = self.text(at, to).to_owned();
+                self.aside.push(text);
+            }
+            self.take(at, to);
+        }
+    }
+}
