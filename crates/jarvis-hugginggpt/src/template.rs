@@ -1,6 +1,7 @@
 //! The answer without a model: written by template, in the language of the request, from the outcomes alone.
 
 pub(crate) mod help;
+pub(crate) mod small_talk;
 pub(crate) mod undo;
 mod words;
 

@@ -250,7 +250,8 @@ async fn the_installed_ffmpeg_takes_sounds_out_of_videos_and_changes_their_forma
         println!("skipped: ffmpeg is not installed");
         return;
     }
-    let sources = ["-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:duration=3", "-f", "lavfi", "-i", "sine=duration=3"];
+    let sources =
+        ["-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:duration=3", "-f", "lavfi", "-i", "sine=duration=3"];
     let target = ["-shortest", "-movflags", "frag_keyframe+empty_moov", "-f", "mp4", "pipe:1"];
     let args = [&sources[..], &target[..]].concat();
     let call = programs::Call { args: &args, stdin: &[], limit: 1 << 20, timeout: std::time::Duration::from_secs(60) };
@@ -259,7 +260,8 @@ async fn the_installed_ffmpeg_takes_sounds_out_of_videos_and_changes_their_forma
     let film = native.inputs.store(jarvis_plan::Kind::Video, "mp4", film).await.unwrap();
     let taken = native.output(&job("native/video-sound", "get the sound as mp3", &[("video", &film)])).await.unwrap();
     let taken = taken.media(jarvis_plan::Kind::Audio).unwrap().to_owned();
-    for (format, magic) in [("ogg", &b"OggS"[..]), ("flac", b"fLaC"), ("m4a", b""), ("opus", b"OggS"), ("aac", b""), ("mp3", b"")]
+    for (format, magic) in
+        [("ogg", &b"OggS"[..]), ("flac", b"fLaC"), ("m4a", b""), ("opus", b"OggS"), ("aac", b""), ("mp3", b"")]
     {
         let request = format!("convert it to {format}");
         let made = native.output(&job("native/audio-edit", &request, &[("audio", &taken)])).await.unwrap();
