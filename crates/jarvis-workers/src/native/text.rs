@@ -126,6 +126,7 @@ fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
         return Err(TaskError::new(ErrorCode::MissingArgument, message)
             .hint("put the text into the request, or name or attach a file"));
     }
+    no_table(text, "chosen")?;
     let part = part::of(text, &input.clauses(Skill::Summary, text))?;
     let text = part.as_ref().map_or(text, |(_, part)| part.as_str());
     // The text itself may be part of the request, and instructions inside it are not the user's.
@@ -261,6 +262,15 @@ fn is_mark(c: char) -> bool {
     !c.is_alphanumeric()
 }
 
+/// Refuses a text that is a table or data, of which `done` are only sentences.
+fn no_table(text: &str, done: &str) -> Result<(), TaskError> {
+    if !passage::is_table(text) && !passage::is_data(text) {
+        return Ok(());
+    }
+    let message = format!("the text is a table, and only sentences are {done} here; its rows are not reckoned with");
+    Err(TaskError::new(ErrorCode::CannotDo, message).hint("`jarvis ask` reckons with the columns of a table"))
+}
+
 /// `native/passage-qa`: the sentence of `context` that fits the question in `text` best; how many words it has and the like.
 fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
     let text = input.first(&["question", "text"]).ok_or_else(|| missing("text"))?;
@@ -309,12 +319,7 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
             "all words, letters, sentences, lines or paragraphs of a text are counted here, and not some of them";
         return Err(TaskError::new(ErrorCode::CannotDo, message).hint("configure a chat model (`llm.model`)"));
     }
-    if passage::is_table(context) {
-        let message = "the text is a table, and only sentences are quoted here; its rows are not reckoned with";
-        return Err(
-            TaskError::new(ErrorCode::CannotDo, message).hint("`jarvis ask` reckons with the columns of a table")
-        );
-    }
+    no_table(context, "quoted")?;
     let answer = quote(question, context).map_err(|why| {
         TaskError::new(ErrorCode::CannotDo, why.to_string())
             .hint("ask in the passage's language and words, or configure a chat model (`llm.model`)")

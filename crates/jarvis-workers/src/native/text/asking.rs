@@ -169,7 +169,10 @@ impl Question {
             if APART.contains(folded.as_str()) || other.is_some_and(|code| is_function_word(code, &folded)) {
                 continue;
             }
-            asked.push(Asked::Word { shown: word.to_owned(), stem: base(&folded, stemmers) });
+            // As it was written, where that can be told.
+            let mut written = question.unicode_words();
+            let shown = written.find(|written| written.to_lowercase() == word).unwrap_or(word).to_owned();
+            asked.push(Asked::Word { shown, stem: base(&folded, stemmers) });
         }
         asked.extend(runs(&left).into_iter().map(Asked::Run));
         asked.truncate(MAX_WORDS);

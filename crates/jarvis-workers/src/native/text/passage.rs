@@ -33,6 +33,13 @@ pub(super) fn is_table(text: &str) -> bool {
         })
 }
 
+/// Whether a text is JSON, which no sentence is cut out of.
+pub(super) fn is_data(text: &str) -> bool {
+    let text = text.trim();
+    let is_closed = |open, close| text.starts_with(open) && text.ends_with(close);
+    (is_closed('[', ']') || is_closed('{', '}')) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
 fn is_question(text: &str, range: &Range<usize>) -> bool {
     text.get(range.clone()).is_some_and(|sentence| sentence.ends_with(['?', '？']))
 }
@@ -223,6 +230,7 @@ mod tests {
         check("product,region\nlamp,North\n", false);
         check("One, two.\nThree, four.\nFive, six.", false);
         check("A line\nAnother line\nA third line", false);
+        assert!(is_data(r#"[{"town": "Oslo", "people": 7}]"#) && !is_data("[A remark.] It rains.") && !is_data("{}s"));
     }
 
     #[test]
