@@ -49,6 +49,7 @@ static NEUTRAL: LazyLock<Regex> = LazyLock::new(|| row("NEUTRAL"));
 static NEUTRAL_HAN: LazyLock<Regex> = LazyLock::new(|| row("NEUTRAL_HAN"));
 static ONE_BY_ONE: LazyLock<Regex> = LazyLock::new(|| row("ONE_BY_ONE"));
 static SOME: LazyLock<Regex> = LazyLock::new(|| row("SOME"));
+static SOME_BOUND: LazyLock<Regex> = LazyLock::new(|| row("SOME_BOUND"));
 static SPOKEN: LazyLock<Regex> = LazyLock::new(|| row("SPOKEN"));
 static SUMMARY: LazyLock<Rows> = LazyLock::new(|| rows("SUMMARY"));
 static MOOD: LazyLock<Rows> = LazyLock::new(|| rows("MOOD"));
@@ -107,6 +108,9 @@ pub(super) fn unread(request: &str, things: &[&str], skill: Skill, read: &[&Rege
         let zone = ENDS.find(zone).and_then(|end| zone.get(..end.start())).unwrap_or(zone);
         let zone = if skill == Skill::Speech { zone.into() } else { SPOKEN.replace(zone, "") };
         unread.extend(rest(&zone, words, read));
+    }
+    if skill == Skill::Entities {
+        unread.extend(SOME_BOUND.find(&plain).map(|found| shown(found.as_str())));
     }
     unread.dedup();
     unread

@@ -182,6 +182,7 @@ mod tests {
                 "how much of the budget has the committee spent?",
                 "The committee has spent 610 dollars of the\nbudget since Friday.",
             ),
+            ("Notes\n\nPresent: Ann Lee\nAbsent: Tim Roe\n\nAll came.", "who was absent?", "Absent: Tim Roe"),
             (MUSEUM, "Сколько стоит билет?", "Билет стоит 300 рублей."),
             (MUSEUM, "Как зовут сестру Ирины?", "Ирина привела в музей сестру Марию."),
             (SCHOOL, "学校是什么时候成立的？", "这所学校成立于1952年。"),

@@ -98,7 +98,9 @@ pub(super) fn is_heading(text: &str, range: &Range<usize>) -> bool {
     let is_apart = gap.starts_with("\n\n") || gap.starts_with("\n\r\n") || (is_first && gap.starts_with('\n'));
     let is_item = sentence.starts_with(['-', '*', '•']);
     let is_marked = sentence.starts_with('#');
-    is_open && starts && ends && !is_item && words <= HEADING && (is_marked || (is_alone && is_apart))
+    // "Absent: Ann" tells something, and only a title may have a colon.
+    let is_line = !sentence.contains('\n') && (is_first || !sentence.contains([':', '：']));
+    is_open && is_line && starts && ends && !is_item && words <= HEADING && (is_marked || (is_alone && is_apart))
 }
 
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
