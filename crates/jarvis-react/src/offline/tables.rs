@@ -87,10 +87,11 @@ impl Step<'_> {
                 Some(rows) => rows.intersection(&found).copied().collect(),
             });
         }
-        let is_count = self.intent.op == Op::Count || (pieces && self.question.has("only_sold"));
+        let is_sold = pieces && self.question.has("only_sold");
+        let is_count = self.intent.op == Op::Count || is_sold;
         if let (true, false, Some(quantity)) = (is_count, is_column_named, quantity) {
             column = quantity;
-            is_column_named = pieces || by.iter().any(|by| Some(*by) == table.label);
+            is_column_named = is_sold || by.iter().any(|by| Some(*by) == table.label);
         }
         let is_chosen = |at: &usize| rows.as_ref().is_none_or(|rows| rows.contains(at));
         let mut rows: Vec<&Row> = (0..table.rows.len()).filter(is_chosen).filter_map(|at| table.rows.get(at)).collect();
