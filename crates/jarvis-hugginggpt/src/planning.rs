@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::pipeline::{HuggingGpt, Planned};
 use crate::plan::Planning;
 use crate::stages::Stages;
-use crate::template::{help, undo};
+use crate::template::{help, small_talk, undo};
 use crate::{answer, attached, template};
 
 impl HuggingGpt {
@@ -30,6 +30,12 @@ impl HuggingGpt {
                 let answer = Answer { text: help::answer(request, &self.offered), ..Answer::default() };
                 events.emit(EventKind::Plan { plan: Plan::default() });
                 return Ok(Planned::Conversation(answer, Plan::default()));
+            }
+            if self.chat.is_none()
+                && let Some(text) = small_talk::answer(request)
+            {
+                events.emit(EventKind::Plan { plan: Plan::default() });
+                return Ok(Planned::Conversation(Answer { text, ..Answer::default() }, Plan::default()));
             }
             if self.chat.is_none()
                 && let Some(undone) = jarvis_planner::undone(request)

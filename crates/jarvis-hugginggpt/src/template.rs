@@ -1,6 +1,7 @@
 //! The answer without a model: written by template, in the language of the request, from the outcomes alone.
 
 pub(crate) mod help;
+pub(crate) mod small_talk;
 pub(crate) mod undo;
 mod words;
 
@@ -28,8 +29,9 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resou
     let words = Words::of(language);
     let mut out = String::new();
     let done = outcomes.iter().filter(|outcome| outcome.succeeded()).count();
+    let table = if done == 0 { table(request) } else { None };
     if outcomes.is_empty() {
-        return words.nothing.to_owned();
+        return table.map_or(words.nothing.to_owned(), |file| (words.reckoned)(file));
     }
     if outcomes.len() > 1 || done == 0 {
         out.push_str(&(words.summary)(done, outcomes.len()));
@@ -58,7 +60,21 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resou
             Status::Cancelled => failure(&mut out, words.cancelled, outcome, language),
         }
     }
+    if let Some(file) = table.filter(|_| !out.contains("jarvis ask")) {
+        out.push_str(&(words.reckoned)(file));
+    }
     by_name(out.trim_end().to_owned(), request)
+}
+
+/// The file with a table that a request is about: what people ask of one is reckoned and drawn by another command.
+fn table(request: &Request) -> Option<&str> {
+    let named = request.text.split_whitespace().map(|word| word.trim_matches(|c: char| "\"'`,;:?!()".contains(c)));
+    let attached = request.attachments.iter().filter_map(|file| file.name.as_deref());
+    let is_table = |name: &&str| {
+        let name = name.trim_end_matches('.').to_lowercase();
+        [".csv", ".tsv", ".json", ".jsonl"].iter().any(|end| name.len() > end.len() && name.ends_with(end))
+    };
+    attached.chain(named).find(is_table).map(|name| name.trim_end_matches('.'))
 }
 
 /// The outcomes by how they ended, so that what happened to several is told once.

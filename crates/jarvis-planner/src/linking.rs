@@ -9,7 +9,7 @@ mod own;
 mod reference;
 pub(crate) mod wording;
 
-use jarvis_plan::{Arg, DraftRef, DraftTask, Kind, Note, Request};
+use jarvis_plan::{Arg, DraftRef, DraftTask, Kind, Note, Request, Tool};
 
 use crate::candidate::Step;
 use crate::clauses::{Clause, Join, Reading};
@@ -172,6 +172,11 @@ impl<'a> Linker<'a> {
         let waits: Vec<i64> =
             if clause.join == Join::Then && tool.outputs.is_empty() { ids(&self.last) } else { Vec::new() };
         for args in sets {
+            // "Summarise it and give me 3 keywords": a summary comes with the keywords of its text, and its own are none.
+            if let Some(summary) = self.same_made(tool, &args).filter(|_| names_keywords(clause)) {
+                made.push(summary);
+                continue;
+            }
             let Some(id) = self.next_id() else { break };
             let mut task = DraftTask::new(id, tool.name.clone());
             for wait in &waits {
@@ -197,6 +202,14 @@ impl<'a> Linker<'a> {
             self.by_concept.push((concept, made.clone()));
         }
         made
+    }
+
+    /// What a task of the same tool made, where it is all that a call would work on.
+    fn same_made(&self, tool: &Tool, args: &arguments::Args) -> Option<Thing> {
+        let mut made = args.values().flat_map(Arg::references).filter_map(|reference| reference.0);
+        let (id, None) = (made.next()?, made.next()) else { return None };
+        let is_same = self.tasks.iter().any(|task| task.id == id && task.task == tool.name);
+        is_same.then(|| Thing::Made { id, kinds: tool.outputs.clone() })
     }
 
     /// Adds a task, unless it would only do `again` what another one does; gives the id of the one that stands.
@@ -372,6 +385,10 @@ impl<'a> Linker<'a> {
         }
         taken
     }
+}
+
+fn names_keywords(clause: &Clause) -> bool {
+    clause.tokens.iter().any(|token| data::KEYWORD_WORDS.has(&token.lower))
 }
 
 pub(crate) fn kinds_of(thing: &Thing) -> Vec<Kind> {

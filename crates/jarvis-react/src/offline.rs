@@ -141,7 +141,11 @@ impl Step<'_> {
             return Err(Move::Call { thought: self.text("plot_next", &[]), tool: "plot", input });
         };
         let is_drawn = round.observation.trim() == jarvis_tools::local::plot::DONE;
-        Ok(if is_drawn { self.text("drawn", &[]) } else { self.text("not_drawn", &[&round.observation]) })
+        Ok(match is_drawn {
+            true if self.question.has("pie") => self.text("drawn", &[]) + &self.text("not_a_pie", &[]),
+            true => self.text("drawn", &[]),
+            false => self.text("not_drawn", &[&round.observation]),
+        })
     }
 }
 

@@ -83,3 +83,14 @@ fn all_that_was_left_out_is_told_and_what_was_mended_is_not() {
     let (notes, _) = told.split_once("Translation").unwrap_or_else(|| panic!("{told}"));
     insta::assert_snapshot!(notes);
 }
+
+#[test]
+fn tables_are_left_to_the_command_that_reckons() {
+    let check = |text: &str, want: bool| {
+        let told = answer(&Request::new(text), &Plan::default(), &[], &[]);
+        assert_eq!(told.contains("jarvis ask"), want, "{text}: {told}");
+    };
+    check("total units in orders.csv", true);
+    check("сумма в orders.json?", true);
+    check("sing a song about notes.txt", false);
+}

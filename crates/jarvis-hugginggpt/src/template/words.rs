@@ -5,6 +5,8 @@ use jarvis_plan::{ErrorCode, Language};
 pub(super) struct Words {
     pub(super) nothing: &'static str,
     pub(super) summary: fn(usize, usize) -> String,
+    /// Where a table is reckoned with: the file.
+    pub(super) reckoned: fn(&str) -> String,
     pub(super) failed: &'static str,
     pub(super) skipped: &'static str,
     pub(super) cancelled: &'static str,
@@ -36,6 +38,7 @@ static ENGLISH: Words = Words {
         (done, all) if done == all => format!("All {all} tasks are done."),
         (done, all) => format!("{done} of {all} tasks are done."),
     },
+    reckoned: |file| format!("`jarvis ask \"…\" --file {file}` reckons with the figures of a table and draws them."),
     failed: "failed",
     skipped: "skipped",
     cancelled: "cancelled",
@@ -56,6 +59,7 @@ static RUSSIAN: Words = Words {
         (done, all) if done == all => format!("Выполнены все задачи: {all}."),
         (done, all) => format!("Выполнено задач: {done} из {all}."),
     },
+    reckoned: |file| format!("С числами таблицы считает и рисует графики `jarvis ask \"…\" --file {file}`."),
     failed: "не удалось",
     skipped: "пропущено",
     cancelled: "отменено",
@@ -75,6 +79,7 @@ static CHINESE: Words = Words {
         (done, all) if done == all => format!("{all} 个任务全部完成。"),
         (done, all) => format!("{all} 个任务中完成了 {done} 个。"),
     },
+    reckoned: |file| format!("`jarvis ask \"…\" --file {file}` 可以计算表格里的数字并画图。"),
     failed: "失败",
     skipped: "已跳过",
     cancelled: "已取消",

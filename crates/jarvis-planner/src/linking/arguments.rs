@@ -221,6 +221,9 @@ fn text(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, part: Part)
     }
 }
 
+/// A quotation of so few words belongs to the question around it.
+const SHORT_QUOTE: usize = 3;
+
 fn content(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, own_words: bool) -> Vec<Thing> {
     let StepContext { at, clause, step, own, inner } = cx;
     let own_media = own.iter().any(|thing| Kind::ALL.into_iter().any(|kind| kind.is_media() && thing.is(kind)));
@@ -239,6 +242,17 @@ fn content(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, own_word
         let is_quoted = |thing: &Thing| quotes().any(|quote| thing.is_text(&quote.text));
         if things.iter().any(|thing| !is_quoted(thing)) {
             things.retain(|thing| !is_quoted(thing));
+        }
+    }
+    // The same where the file is attached and not named: a word or two in quotes are no text to search.
+    let is_short = |thing: &Thing| {
+        let mut quotes = clause.spans.iter().filter(|span| span.what == SpanKind::Quote);
+        quotes.any(|quote| thing.is_text(&quote.text) && quote.text.split_whitespace().count() <= SHORT_QUOTE)
+    };
+    if step.nature() == Some(Nature::Ask) && param.name != "text" && things.iter().all(is_short) {
+        let attached: Vec<Thing> = linker.attachments.iter().filter(|thing| thing.is(Kind::Text)).cloned().collect();
+        if !attached.is_empty() {
+            things = attached;
         }
     }
     if things.is_empty() {

@@ -21,10 +21,17 @@ impl AtHand {
     pub(super) fn has(&self, kind: Kind) -> bool {
         self.own.contains(&kind) || self.near.contains(&kind)
     }
+
+    fn has_media(&self) -> bool {
+        self.own.iter().chain(&self.near).any(|kind| kind.is_media())
+    }
 }
 
 /// What an input that nothing provides costs.
 const MISSING: f32 = 0.5;
+
+/// What it costs where a text is at hand and no picture or recording: the text is meant.
+const MISSING_BESIDE: f32 = 1.0;
 
 /// What a file costs that the clause names and the tool cannot take.
 const IDLE: f32 = 0.3;
@@ -54,7 +61,12 @@ pub(super) fn feasibility(tool: &Tool, flow: &Flow, hand: &AtHand, index: &ToolI
         if kind != Kind::Text && !takes_own && !hand.near.contains(&kind) {
             let sound = kind == Kind::Audio && hand.has(Kind::Video);
             let makeable = sound && index.bridge(Kind::Video, kind).is_some();
-            score -= if makeable { 0.2 } else { MISSING };
+            let beside = kind.is_media() && hand.has(Kind::Text) && !hand.has_media();
+            score -= match () {
+                () if makeable => 0.2,
+                () if beside => MISSING_BESIDE,
+                () => MISSING,
+            };
         }
     }
     score

@@ -1,12 +1,9 @@
 //! Sentences of the document that match a question.
 
-use jarvis_workers::native::text::quote;
+use jarvis_workers::native::text::{Unanswered, quote};
 use serde_json::{Value, json};
 
 use super::{Move, Step};
-
-/// The share of the question's words, by weight, from which a sentence is quoted.
-const MIN_SCORE: f64 = 0.5;
 
 impl Step<'_> {
     /// The best sentence of the best passages, verbatim but for line breaks.
@@ -18,19 +15,17 @@ impl Step<'_> {
         };
         let texts = found.into_iter().flatten().filter_map(|passage| passage.get("text")?.as_str());
         let passages = texts.collect::<Vec<&str>>().join("\n\n");
-        // Chinese words that ask are no words of an answer, and nothing parts them from those that are.
-        let mut query = self.question.folded.clone();
-        for range in self.question.find("asking") {
-            let blanks = " ".repeat(range.len());
-            query.replace_range(range, &blanks);
-        }
-        let quoted = quote(&query, &passages).filter(|quote| quote.score >= MIN_SCORE);
-        match quoted.and_then(|quote| passages.get(quote.range)) {
-            Some(sentence) => {
+        match quote(&self.question.raw, &passages).map(|quote| passages.get(quote.range)) {
+            Ok(Some(sentence)) => {
                 let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
                 self.answer(self.text("quote", &[&sentence]), true)
             }
-            None => self.refuse("not_found", &[]),
+            // Only the best passages were read, so what is missing in them is named as theirs.
+            Err(Unanswered::Untold(words)) => {
+                let words = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>();
+                self.refuse("untold", &[&words.join(", ")])
+            }
+            Ok(None) | Err(_) => self.refuse("not_found", &[]),
         }
     }
 }

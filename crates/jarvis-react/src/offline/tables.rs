@@ -60,7 +60,12 @@ impl Step<'_> {
     }
 
     fn select<'t>(&self, table: &'t Table) -> Selection<'t> {
-        let asked: HashSet<&str> = kinds(self.question).map(|(kind, _)| kind).collect();
+        let mut asked: HashSet<&str> = kinds(self.question).map(|(kind, _)| kind).collect();
+        // "How many were sold" asks for pieces, and a column of money is no number of them.
+        let pieces = self.asks_for_pieces();
+        if pieces {
+            asked.remove("kind_revenue");
+        }
         let kind_of = |column: usize| kinds(&Question::new(table.name(column))).any(|(kind, _)| asked.contains(kind));
         let fit = |column: usize| self.question.mentions(table.name(column)) + if kind_of(column) { 0.6 } else { 0.0 };
         let mut columns = table.numeric.clone();
@@ -82,9 +87,11 @@ impl Step<'_> {
                 Some(rows) => rows.intersection(&found).copied().collect(),
             });
         }
-        if let (Op::Count, false, Some(quantity)) = (self.intent.op, is_column_named, quantity) {
+        let is_sold = pieces && self.question.has("only_sold");
+        let is_count = self.intent.op == Op::Count || is_sold;
+        if let (true, false, Some(quantity)) = (is_count, is_column_named, quantity) {
             column = quantity;
-            is_column_named = by.iter().any(|by| Some(*by) == table.label);
+            is_column_named = is_sold || by.iter().any(|by| Some(*by) == table.label);
         }
         let is_chosen = |at: &usize| rows.as_ref().is_none_or(|rows| rows.contains(at));
         let mut rows: Vec<&Row> = (0..table.rows.len()).filter(is_chosen).filter_map(|at| table.rows.get(at)).collect();
@@ -131,6 +138,10 @@ impl Step<'_> {
         if chosen.rows.is_empty() && self.intent.bound.is_none() {
             return Some(self.refuse("no_row", &[]));
         }
+        let is_sold = self.asks_for_pieces() && self.question.has("only_sold");
+        if is_sold && !is_of_kind(table.name(chosen.column), &["kind_quantity"]) {
+            return Some(self.refuse("no_pieces", &[]));
+        }
         if let Some(word) = self.unknown_word(table, chosen).filter(|_| !is_drawn || is_figure) {
             return Some(self.refuse("unknown_word", &[&word]));
         }
@@ -157,6 +168,11 @@ impl Step<'_> {
         is_complex.then(|| self.refuse("too_complex", &[]))
     }
 
+    /// Whether the question is how many things there are, of which sales are one: "how many were sold", "the fewest".
+    fn asks_for_pieces(&self) -> bool {
+        self.question.has("only_pieces") && !self.question.has("only_money")
+    }
+
     /// A word of the question that is neither known nor a name of the table.
     fn unknown_word(&self, table: &Table, chosen: &Selection<'_>) -> Option<String> {
         let signs = ['$', '€', '£', '¥', '₽', '%'];
@@ -167,6 +183,9 @@ impl Step<'_> {
         let mut known = self.intent.used.clone();
         if chosen.group.is_some() {
             known.extend(self.question.find("only_grouped"));
+        }
+        if self.asks_for_pieces() && is_of_kind(table.name(chosen.column), &["kind_quantity"]) {
+            known.extend(self.question.find("only_sold"));
         }
         // A column of no known kind that the question mentions may be of any kind.
         let name = table.name(chosen.column);

@@ -1,6 +1,7 @@
 //! Native text models: summaries, sentiment, entities, answers from a passage, similarity. Rules and statistics for
 //! English, Russian and Chinese; no learned weights, no network.
 
+mod asking;
 mod counts;
 mod entities;
 mod keywords;
@@ -24,12 +25,12 @@ use jarvis_plan::{ErrorCode, Language, TaskError, is_han};
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::unread::{Skill, unread, with_rest};
+use super::unread::{Skill, asking_for, unread, with_rest};
 
 pub use keywords::keywords;
 pub(super) use language::is_function_word;
 pub use language::language;
-pub use passage::{Quote, quote};
+pub use passage::{Quote, Unanswered, quote};
 
 /// The stem of a word, English or Russian; other words in lower case.
 pub fn stem(word: &str) -> String {
@@ -61,6 +62,12 @@ impl Input {
     fn unread(&self, skill: Skill, read: &[&Regex]) -> Vec<String> {
         let things = self.args.values().chain(&self.files).map(String::as_str);
         unread(&self.request, &things.collect::<Vec<_>>(), skill, read)
+    }
+
+    /// The clauses of the request that ask for `skill`, without its text.
+    fn clauses(&self, skill: Skill, text: &str) -> String {
+        let things = self.args.values().chain(&self.files).map(String::as_str);
+        asking_for(&self.request.replace(text.trim(), " "), &things.collect::<Vec<_>>(), skill)
     }
 
     fn need(&self, name: &str) -> Result<&str, TaskError> {
@@ -119,6 +126,9 @@ fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
         return Err(TaskError::new(ErrorCode::MissingArgument, message)
             .hint("put the text into the request, or name or attach a file"));
     }
+    no_table(text, "chosen")?;
+    let part = part::of(text, &input.clauses(Skill::Summary, text))?;
+    let text = part.as_ref().map_or(text, |(_, part)| part.as_str());
     // The text itself may be part of the request, and instructions inside it are not the user's.
     let options = summary::SummaryOptions::read(&input.request.replace(text, " "));
     let language = language(text);
@@ -128,9 +138,11 @@ fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
         return Ok(TaskOutput::text(keywords(text, count).join(", ")).with("language", language));
     }
     let summary = summary::summarize(text, &options);
-    let mut left = input.unread(Skill::Summary, &summary::patterns());
+    let read: Vec<&Regex> = summary::patterns().into_iter().chain(part::patterns()).collect();
+    let mut left = input.unread(Skill::Summary, &read);
     left.extend(summary::unmet(&summary, &options));
-    let made = TaskOutput::text(summary).with("keywords", keywords(text, 6)).with("language", language);
+    let count = requests::count(&request).unwrap_or(6);
+    let made = TaskOutput::text(summary).with("keywords", keywords(text, count)).with("language", language);
     Ok(with_rest(made, left))
 }
 
@@ -142,8 +154,15 @@ fn vader(input: &Input) -> Result<TaskOutput, TaskError> {
         return Err(TaskError::new(ErrorCode::CannotDo, message)
             .hint("configure a chat model (`llm.model`), or ask whether the text is positive or negative"));
     }
+    if let Some(beyond) = requests::beyond_mood(&requests::plain(&input.request, text)) {
+        let message = format!("only what the mood of a text is can be told here, and not `{beyond}`");
+        return Err(TaskError::new(ErrorCode::CannotDo, message)
+            .hint("configure a chat model (`llm.model`), or ask whether the text is positive or negative"));
+    }
+    let part = part::of(text, &input.clauses(Skill::Mood, text))?;
+    let text = part.as_ref().map_or(text, |(_, part)| part.as_str());
     // A list of labels has no room for what is left undone.
-    if let Some(wish) = input.unread(Skill::Mood, &[]).first() {
+    if let Some(wish) = input.unread(Skill::Mood, &part::patterns()).first() {
         let message =
             format!("only the mood of a text is told here, as positive, negative or neutral, and not `{wish}`");
         return Err(TaskError::new(ErrorCode::CannotDo, message)
@@ -171,6 +190,11 @@ fn unsure(doubt: sentiment::Doubt, mood: &sentiment::Mood, language: Language) -
         format!("正面 {good}，负面 {bad}，中性 {neither}"),
     );
     let why = match doubt {
+        sentiment::Doubt::Ironic => language.pick(
+            "unsure: the words are kind, and may be meant as irony",
+            "не ясно: слова добрые, но похоже на иронию",
+            "无法确定：措辞正面，但可能是反话",
+        ),
         sentiment::Doubt::Silent => language.pick(
             "neutral, or unsure: no word that shows a feeling was found",
             "нейтральная, или не ясно: слов, выражающих чувства, не найдено",
@@ -196,7 +220,17 @@ fn entity_rules(input: &Input) -> Result<TaskOutput, TaskError> {
     let text = input.args.get("text").filter(|text| !text.trim().is_empty()).ok_or_else(|| missing("text"))?;
     let found = entities::find(text);
     let wanted = requests::groups(&requests::plain(&input.request, text));
-    let found: Vec<entities::Entity> = found.into_iter().filter(|entity| wanted.contains(&entity.group)).collect();
+    let within = match part::of(text, &input.clauses(Skill::Entities, text))? {
+        None => 0..text.len(),
+        Some((what, part)) => {
+            let start = text.find(&part).filter(|_| !part.is_empty()).ok_or_else(|| {
+                TaskError::new(ErrorCode::CannotDo, format!("names are not looked for in `{what}` alone here"))
+            })?;
+            start..start + part.len()
+        }
+    };
+    let is_wanted = |entity: &entities::Entity| wanted.contains(&entity.group) && within.contains(&entity.range.start);
+    let found: Vec<entities::Entity> = found.into_iter().filter(is_wanted).collect();
     let rows: Vec<Value> = offsets(text, &found)
         .map(|(entity, start, end)| {
             json!({"entity_group": entity.group.as_str(), "word": entity.word(text), "start": start, "end": end,
@@ -204,7 +238,7 @@ fn entity_rules(input: &Input) -> Result<TaskOutput, TaskError> {
         })
         .collect();
     let made = TaskOutput::text(entities::describe(text, &found, &wanted)).with("predicted", rows);
-    Ok(with_rest(made, input.unread(Skill::Entities, &requests::group_patterns())))
+    Ok(with_rest(made, input.unread(Skill::Entities, &[requests::group_patterns(), part::patterns()].concat())))
 }
 
 /// Whether a question is how many words or the like a text has.
@@ -228,6 +262,15 @@ fn is_mark(c: char) -> bool {
     !c.is_alphanumeric()
 }
 
+/// Refuses a text that is a table or data, of which `done` are only sentences.
+fn no_table(text: &str, done: &str) -> Result<(), TaskError> {
+    if !passage::is_table(text) && !passage::is_data(text) {
+        return Ok(());
+    }
+    let message = format!("the text is a table, and only sentences are {done} here; its rows are not reckoned with");
+    Err(TaskError::new(ErrorCode::CannotDo, message).hint("`jarvis ask` reckons with the columns of a table"))
+}
+
 /// `native/passage-qa`: the sentence of `context` that fits the question in `text` best; how many words it has and the like.
 fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
     let text = input.first(&["question", "text"]).ok_or_else(|| missing("text"))?;
@@ -239,8 +282,12 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
             missing("context").hint("give the passage that holds the answer as `context`, or after the question")
         })?,
     };
+    // A quoted word to count that came in the place of a text is none.
+    let is_counted = counts::asks_for_occurrences(question);
     // The passage may be quoted in the question, and what it says is not asked.
-    let asked = question.replace(context.trim(), " ");
+    let asked = if is_counted { question.to_owned() } else { question.replace(context.trim(), " ") };
+    let more = counts::also(&input.request, &asked);
+    let asked = more.unwrap_or(asked);
     // Nor is anything asked by the name of the file, whatever words it is made of.
     let is_file = |word: &&str| input.files.iter().any(|name| word.trim_matches(is_mark) == name.trim_matches(is_mark));
     let asked: Vec<&str> = asked.split_whitespace().filter(|word| !is_file(word)).collect();
@@ -257,6 +304,12 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
     if let Some(told) = told(question, context) {
         return Ok(TaskOutput(json!({"answer": told, "score": 1.0})));
     }
+    if let Some(wanted) = asking::mentioned(question) {
+        let found = entities::find(context);
+        let found: Vec<entities::Entity> = found.into_iter().filter(|entity| wanted.contains(&entity.group)).collect();
+        let told = entities::describe(context, &found, &wanted);
+        return Ok(TaskOutput(json!({"answer": told, "score": 1.0})));
+    }
     if counts::asks_for_occurrences(question) {
         let message = "the text to count in was not given, only the word";
         return Err(TaskError::new(ErrorCode::MissingArgument, message).hint("name the file, or give the text"));
@@ -266,18 +319,15 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
             "all words, letters, sentences, lines or paragraphs of a text are counted here, and not some of them";
         return Err(TaskError::new(ErrorCode::CannotDo, message).hint("configure a chat model (`llm.model`)"));
     }
-    if passage::is_table(context) {
-        let message = "the text is a table, and only sentences are quoted here; its rows are not reckoned with";
-        return Err(
-            TaskError::new(ErrorCode::CannotDo, message).hint("`jarvis ask` reckons with the columns of a table")
-        );
-    }
-    let answer = quote(question, context).ok_or_else(|| {
-        TaskError::new(ErrorCode::CannotDo, "the passage has no word in common with the question")
+    no_table(context, "quoted")?;
+    let answer = quote(question, context).map_err(|why| {
+        TaskError::new(ErrorCode::CannotDo, why.to_string())
             .hint("ask in the passage's language and words, or configure a chat model (`llm.model`)")
     })?;
     let (start, end) = (chars_before(context, answer.range.start), chars_before(context, answer.range.end));
     let words = context.get(answer.range).expect("a quote lies in its passage");
+    // The lines of a page are no lines of the sentence.
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     Ok(TaskOutput(json!({"answer": words, "score": rounded(answer.score), "start": start, "end": end})))
 }
 

@@ -49,6 +49,7 @@ static NEUTRAL: LazyLock<Regex> = LazyLock::new(|| row("NEUTRAL"));
 static NEUTRAL_HAN: LazyLock<Regex> = LazyLock::new(|| row("NEUTRAL_HAN"));
 static ONE_BY_ONE: LazyLock<Regex> = LazyLock::new(|| row("ONE_BY_ONE"));
 static SOME: LazyLock<Regex> = LazyLock::new(|| row("SOME"));
+static SOME_BOUND: LazyLock<Regex> = LazyLock::new(|| row("SOME_BOUND"));
 static SPOKEN: LazyLock<Regex> = LazyLock::new(|| row("SPOKEN"));
 static SUMMARY: LazyLock<Rows> = LazyLock::new(|| rows("SUMMARY"));
 static MOOD: LazyLock<Rows> = LazyLock::new(|| rows("MOOD"));
@@ -85,15 +86,18 @@ pub(super) fn unread(request: &str, things: &[&str], skill: Skill, read: &[&Rege
     let plain = plain(request, things);
     let mut unread: Vec<String> = Vec::new();
     let mut follows = false;
+    // A summary may be asked for in words that nobody foresaw, or that are mistyped: then every clause may wish something.
+    let is_unforeseen = skill == Skill::Summary && !key.is_match(&plain);
     for clause in SEPARATOR.split(&plain) {
-        let found = key.find(clause);
+        let found =
+            if is_unforeseen { first_word(clause, words, read) } else { key.find(clause).map(|found| found.range()) };
         if found.is_none() && !(follows && GOES_ON.is_match(clause)) {
             follows = false;
             continue;
         }
         follows = true;
         let thing = clause.rfind(THING).map_or(0, |at| at + THING.len_utf8());
-        let behind = found.map_or(0, |found| found.end()).max(thing);
+        let behind = found.map_or(0, |found| found.end).max(thing);
         if skill == Skill::Entities {
             unread.extend(SOME.find(clause).map(|found| shown(found.as_str())));
         }
@@ -105,8 +109,30 @@ pub(super) fn unread(request: &str, things: &[&str], skill: Skill, read: &[&Rege
         let zone = if skill == Skill::Speech { zone.into() } else { SPOKEN.replace(zone, "") };
         unread.extend(rest(&zone, words, read));
     }
+    if skill == Skill::Entities {
+        unread.extend(SOME_BOUND.find(&plain).map(|found| shown(found.as_str())));
+    }
     unread.dedup();
     unread
+}
+
+/// Where the first word stands that nothing reads, which is the verb of the clause.
+fn first_word(clause: &str, words: &Regex, read: &[&Regex]) -> Option<Range<usize>> {
+    let is_read = |word: &Range<usize>| {
+        let word = clause.get(word.clone()).unwrap_or_default();
+        rest(word, words, read).is_none()
+    };
+    let thing = clause.find(THING).unwrap_or(clause.len());
+    let first = spoken(clause).into_iter().find(|word| !is_read(word));
+    Some(first.filter(|word| word.start < thing).unwrap_or(0..0))
+}
+
+/// The clauses of a request that ask for a skill, in lower case; all of it where none does.
+pub(super) fn asking_for(request: &str, things: &[&str], skill: Skill) -> String {
+    let plain = plain(request, things);
+    let key = &skill.rows().key;
+    let asking: Vec<&str> = SEPARATOR.split(&plain).filter(|clause| key.is_match(clause)).collect();
+    if asking.is_empty() { plain.replace(THING, " ") } else { asking.join(", ").replace(THING, " ") }
 }
 
 /// What the request of a job wishes and `skill` does not read.
@@ -194,6 +220,12 @@ mod tests {
         check(Summary, "Summarise a.txt, in rhymes", &["in rhymes"]);
         check(Summary, "перескажи a.txt простыми словами", &["простыми словами"]);
         check(Summary, "把 a.txt 总结成一首诗", &["成一首诗"]);
+        check(Summary, "explain a.txt to a five year old", &["to a five year old"]);
+        check(Summary, "sumarize a.txt in 2 sentances", &["in 2 sentances"]);
+        check(Summary, "summarise a.txt for my boss in a friendly tone", &["for my boss in a friendly tone"]);
+        check(Entities, "dates after 1 May 2024 in a.txt", &["dates after 1 may 2024 in"]);
+        check(Entities, "dates in a.txt as ISO dates", &["as iso"]);
+        check(Entities, "first three names in a.txt", &["first three names in"]);
         check(Speech, "read a.txt aloud in 10 seconds", &["aloud in 10 seconds"]);
         check(Speech, "say a.txt three times, with music", &["three times", "with music"]);
         check(Entities, "list the people who live in Paris in a.txt", &["people who live in paris in"]);
@@ -220,6 +252,8 @@ mod tests {
             "a 2 sentence summary of a.txt in French",
             "translate the summary of a.txt into Spanish",
             "summarise a.txt for my boss",
+            "condense a.txt please",
+            "recap it in two sentences",
             "summarise: It rained for a week in the style of November.",
             "кратко перескажи a.txt в двух предложениях",
             "用三句话总结 a.txt",
@@ -246,8 +280,13 @@ mod tests {
         ] {
             check(Mood, request);
         }
-        for request in ["who is mentioned in a.txt", "list all the names in a.txt", "какие имена упомянуты в a.txt"]
-        {
+        for request in [
+            "pull out every phone number please",
+            "выпиши все адреса электронной почты",
+            "who is mentioned in a.txt",
+            "list all the names in a.txt",
+            "какие имена упомянуты в a.txt",
+        ] {
             check(Entities, request);
         }
         check(Described, "describe b.jpg in detail");

@@ -42,6 +42,10 @@ static PATTERNS: LazyLock<Vec<(Unit, Regex)>> = LazyLock::new(|| {
 // A test runs it.
 static OCCURRENCES: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("OCCURRENCES")).expect("a valid pattern"));
 
+// A test runs both.
+static LISTED: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("LISTED")).expect("a valid pattern"));
+static LISTING: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("LISTING")).expect("a valid pattern"));
+
 static BEYOND: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("BEYOND")).expect("a valid pattern"));
 
 /// The question in lower case, without names of files and marks at its ends.
@@ -62,22 +66,54 @@ pub(super) fn is_beyond(question: &str) -> bool {
     BEYOND.is_match(&plain(question)) && answer(question, "").is_none()
 }
 
+/// The word whose occurrences a plain question asks for.
+fn word_of(asked: &str) -> Option<&str> {
+    let word = OCCURRENCES.captures(asked)?.iter().skip(1).flatten().next()?.as_str();
+    let word = word.trim_matches(|ch: char| ch.is_whitespace() || "\"“”«»「」『』'`".contains(ch));
+    (!word.is_empty()).then_some(word)
+}
+
+/// What follows the word that is counted, where it is other words to count: ", and Bergen".
+fn listed(others: &str) -> impl Iterator<Item = &str> {
+    let is_list = LISTED.is_match(others);
+    let parts = LISTING.split(others).map(|part| part.trim_matches(|ch: char| !ch.is_alphanumeric()));
+    parts.filter(move |part| is_list && !part.is_empty())
+}
+
+/// What a request counts beside the word that the question of the plan holds; `None` where it asks for nothing more. A wish that
+/// is no list of words is another clause, and planned apart.
+pub(super) fn also(request: &str, question: &str) -> Option<String> {
+    let (request, question) = (plain(request), plain(question));
+    let found = OCCURRENCES.find(&request)?;
+    let rest = request.get(found.end()..)?;
+    (!question.contains(rest) && listed(rest).next().is_some()).then(|| format!("{question}{rest}"))
+}
+
 /// The answer to a question that counting answers, with what was counted: `97 words`.
 pub(super) fn answer(question: &str, text: &str) -> Option<String> {
     let language = Language::of(question);
     let asked = plain(question);
     let asked = asked.as_str();
-    if let Some(found) = OCCURRENCES.captures(asked) {
-        let word = found.iter().skip(1).flatten().next()?.as_str().trim();
+    if let Some(word) = word_of(asked) {
         // A planner may take the quoted word for the text.
         if text.trim().to_lowercase() == word {
             return None;
         }
-        let count = occurrences(word, text);
-        return Some(match language {
-            Language::English => format!("{count} {}", if count == 1 { "time" } else { "times" }),
-            Language::Russian => format!("{count} {}", russian(count, ["раз", "раза", "раз"])),
-            Language::Chinese => format!("{count} 次"),
+        let mut words = vec![word];
+        if let Some(others) = OCCURRENCES.find(asked).and_then(|found| asked.get(found.end()..)) {
+            words.extend(listed(others));
+        }
+        let told = |word: &str| {
+            let count = occurrences(word, text);
+            match language {
+                Language::English => format!("{count} {}", if count == 1 { "time" } else { "times" }),
+                Language::Russian => format!("{count} {}", russian(count, ["раз", "раза", "раз"])),
+                Language::Chinese => format!("{count} 次"),
+            }
+        };
+        return Some(match words.as_slice() {
+            [word] => told(word),
+            words => words.iter().map(|word| format!("{word}: {}", told(word))).collect::<Vec<_>>().join(", "),
         });
     }
     let (unit, _) = PATTERNS.iter().find(|(_, pattern)| pattern.is_match(asked))?;
@@ -177,6 +213,11 @@ mod tests {
         check("有多少字？", Some("16 字"));
         check("这篇文章有多少个字？", Some("16 字"));
         check("“cat”出现了几次？", Some("1 次"));
+        check("how often does \"cat\" occur, and \"dog\"?", Some("cat: 1 time, dog: 1 time"));
+        check("how many times is the mentioned, and end?", Some("the: 3 times, end: 1 time"));
+        check("how many times is cat mentioned and who said it?", Some("1 time"));
+        check("is \"dog\" in notes.txt?", Some("1 time"));
+        check("how often does \" \" occur?", None);
         check("how many words does Anna say?", None);
         check("how many cats are there?", None);
         check("who is the last word of the law?", None);
@@ -189,5 +230,13 @@ mod tests {
         assert_eq!(answer("сколько слов", "один").as_deref(), Some("1 слово"));
         assert_eq!(answer("how many words", "").as_deref(), Some("0 words"));
         assert_eq!(answer("how often does the word cat occur?", "cat"), None);
+        let more = |request, question| also(request, question);
+        let question = "how often does Oslo occur";
+        assert_eq!(
+            more("how often does Oslo occur, and Rome?", question).as_deref(),
+            Some("how often does oslo occur, and rome")
+        );
+        assert_eq!(more("how often does Oslo occur, and read it aloud", question), None);
+        assert_eq!(more("how often does Oslo occur?", question), None);
     }
 }

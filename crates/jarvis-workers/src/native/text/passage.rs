@@ -1,14 +1,10 @@
-//! The sentence of a passage that fits a question best, by BM25 over its words.
+//! The sentence of a passage that answers a question: it holds every word of it, and the kind of thing that is asked for.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::asking::{Asked, Question, Words};
 use super::language::language;
-use super::segment::{sentences, terms};
-
-/// The part of a question that is read, in characters, and the most words of it that are compared.
-const MAX_QUESTION: usize = 2_000;
-const MAX_WORDS: usize = 64;
+use super::segment::{Stemmers, is_heading, sentences};
 
 /// Splits a text that holds both: a question on its first or last line, and the passage around it.
 pub(super) fn split(text: &str) -> Option<(&str, &str)> {
@@ -37,104 +33,193 @@ pub(super) fn is_table(text: &str) -> bool {
         })
 }
 
+/// Whether a text is JSON, which no sentence is cut out of.
+pub(super) fn is_data(text: &str) -> bool {
+    let text = text.trim();
+    let is_closed = |open, close| text.starts_with(open) && text.ends_with(close);
+    (is_closed('[', ']') || is_closed('{', '}')) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
 fn is_question(text: &str, range: &Range<usize>) -> bool {
     text.get(range.clone()).is_some_and(|sentence| sentence.ends_with(['?', '？']))
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quote {
-    /// Where it stands, in bytes. A question of the passage is followed by the sentence after it.
+    /// Where it stands, in bytes: a sentence, with the one before where it only refers back to that, and with the one after
+    /// where it is a question itself.
     pub range: Range<usize>,
-    /// The weight of the question's words that it holds, as a share from 0 to 1.
+    /// The share of the question's words that the sentence holds by itself, from 0 to 1.
     pub score: f64,
 }
 
-/// The sentence of a passage that fits a question best; `None` when none shares a word with it. It reads a passage of a page
-/// or so; search a longer text first.
-pub fn quote(question: &str, passage: &str) -> Option<Quote> {
-    let language = language(passage);
-    let end = question.char_indices().nth(MAX_QUESTION).map_or(question.len(), |(at, _)| at);
-    let words = terms(question.get(..end)?, language).into_iter().filter(|term| !term.is_function);
-    let asked: HashSet<String> = words.map(|term| term.stem).take(MAX_WORDS).collect();
-    let ranges = sentences(passage);
-    let rows: Vec<Row> = ranges.iter().map(|range| Row::new(passage, range, language, &asked)).collect();
-    let mean = rows.iter().map(|row| row.length).sum::<usize>() as f64 / rows.len().max(1) as f64;
-    let weight = |stem: &str| {
-        let holding = rows.iter().filter(|row| row.counts.contains_key(stem)).count() as f64;
-        // Smoothed, because in a short passage every sentence may hold the word.
-        (1.0 + (rows.len() as f64 - holding + 0.5) / (holding + 0.5)).ln()
-    };
-    let weights: HashMap<&str, f64> = asked.iter().map(|stem| (stem.as_str(), weight(stem))).collect();
-    let scores = rows.iter().map(|row| row.bm25(&weights, mean)).enumerate().filter(|(_, score)| *score > 0.0);
-    // Of equals the first; a heading only where nothing else fits.
-    let is_heading = |at: usize| rows.get(at).is_some_and(|row| row.is_heading);
-    let (at, _) =
-        scores.max_by(|a, b| is_heading(b.0).cmp(&is_heading(a.0)).then(a.1.total_cmp(&b.1)).then(b.0.cmp(&a.0)))?;
-    let held =
-        |(stem, weight): (&&str, &f64)| if rows.get(at)?.counts.contains_key(*stem) { Some(*weight) } else { None };
-    let score = weights.iter().filter_map(held).sum::<f64>() / weights.values().sum::<f64>();
-    let sentence = ranges.get(at)?.clone();
-    // The answer to a question of the passage is the sentence after it.
-    let end = ranges.get(at + 1).filter(|_| is_question(passage, &sentence)).map_or(sentence.end, |next| next.end);
-    Some(Quote { range: sentence.start..end, score: score.clamp(0.0, 1.0) })
+/// Why nothing is quoted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unanswered {
+    /// The question has no word that says what it is about.
+    Empty,
+    /// A sentence is no yes and no no.
+    YesOrNo,
+    /// Words of the question that no sentence holds.
+    Untold(Vec<String>),
+    /// Words of the question that stand in the text, but in no one sentence.
+    Apart(Vec<String>),
+    /// The sentences that are about it do not tell this, in words: "a name".
+    Lacks(&'static str),
 }
 
-struct Row {
-    counts: HashMap<String, usize>,
-    length: usize,
-    /// Whether it has no full stop and no word that the question has not.
-    is_heading: bool,
-}
-
-impl Row {
-    fn new(passage: &str, range: &Range<usize>, language: &str, asked: &HashSet<String>) -> Row {
-        let sentence = passage.get(range.clone()).expect("sentences lie in the passage");
-        let found = terms(sentence, language);
-        let length = found.len();
-        let mut counts = HashMap::new();
-        let mut is_heading = !sentence.ends_with(['.', '!', '?', '。', '！', '？']);
-        for term in found {
-            if asked.contains(&term.stem) {
-                *counts.entry(term.stem).or_default() += 1;
-            } else {
-                is_heading &= term.is_function;
-            }
+impl std::fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shown = |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+        match self {
+            Unanswered::Empty => write!(f, "the question does not say what it is about"),
+            Unanswered::YesOrNo => write!(f, "sentences are quoted here, and none of them is a yes or a no"),
+            Unanswered::Untold(words) => write!(f, "no sentence tells of {}", shown(words)),
+            Unanswered::Apart(words) => write!(f, "no sentence tells of {} together", shown(words)),
+            Unanswered::Lacks(what) => write!(f, "no sentence about it tells {what}"),
         }
-        Row { counts, length, is_heading }
     }
+}
 
-    /// BM25 with the usual k1 = 1.2 and b = 0.75.
-    fn bm25(&self, weights: &HashMap<&str, f64>, mean: f64) -> f64 {
-        let length = 0.25 + 0.75 * self.length as f64 / mean.max(1.0);
-        let term = |(stem, count): (&String, &usize)| {
-            let count = *count as f64;
-            weights.get(stem.as_str()).copied().unwrap_or(0.0) * count * 2.2 / (count + 1.2 * length)
-        };
-        self.counts.iter().map(term).sum()
+/// How many sentences a chain of "it" and "he" is followed back.
+const CHAIN: usize = 2;
+
+/// The sentence of a passage that answers a question: one that holds all its words, and the kind of thing that is asked for.
+/// One shared word is no answer. It reads a passage of a page or so; search a longer text first.
+///
+/// # Errors
+/// Why none does.
+pub fn quote(question: &str, passage: &str) -> Result<Quote, Unanswered> {
+    let stemmers = Stemmers::new(language(passage));
+    let question = Question::read(question, &stemmers);
+    if question.asked.is_empty() {
+        return Err(Unanswered::Empty);
     }
+    let ranges: Vec<Range<usize>> =
+        sentences(passage).into_iter().filter(|range| !is_heading(passage, range)).collect();
+    let text = |range: &Range<usize>| passage.get(range.clone()).expect("sentences lie in the passage");
+    let words: Vec<Words> = ranges.iter().map(|range| Words::of(text(range), &stemmers)).collect();
+    let mut best: Option<Quote> = None;
+    let (mut lacking, mut is_question_only) = (None, false);
+    for (at, (range, own)) in ranges.iter().zip(&words).enumerate() {
+        let held = question.asked.iter().filter(|asked| asked.is_in(own)).count();
+        if held == 0 {
+            continue;
+        }
+        // What stands before is read as far as this only refers back to it.
+        let mut start = at;
+        let covers = |start: usize| {
+            let chain = words.get(start..=at).unwrap_or_default();
+            question.asked.iter().all(|asked| chain.iter().any(|words| asked.is_in(words)))
+        };
+        while !covers(start)
+            && at - start < CHAIN
+            && start > 0
+            && words.get(start).is_some_and(|words| words.refers_back)
+        {
+            start -= 1;
+        }
+        if !covers(start) {
+            continue;
+        }
+        // The answer to a question of the passage is the sentence after it.
+        let next = ranges.get(at + 1).filter(|_| is_question(passage, range));
+        let end = next.map_or(range.end, |next| next.end);
+        if question.is_yes_no && next.is_none() {
+            is_question_only = true;
+            continue;
+        }
+        let answer = text(&(range.start..end));
+        if let Some(kind) = question.lacks(answer) {
+            lacking.get_or_insert(kind.words);
+            continue;
+        }
+        let score = held as f64 / question.asked.len() as f64;
+        let start = ranges.get(start).map_or(range.start, |first| first.start);
+        if best.as_ref().is_none_or(|best| score > best.score) {
+            best = Some(Quote { range: start..end, score });
+        }
+    }
+    best.ok_or_else(|| {
+        let is_told = |asked: &&Asked| words.iter().any(|words| asked.is_in(words));
+        let shown = |asked: &Asked| asked.shown().to_owned();
+        let untold: Vec<String> = question.asked.iter().filter(|asked| !is_told(asked)).map(shown).collect();
+        match lacking {
+            Some(what) => Unanswered::Lacks(what),
+            None if is_question_only => Unanswered::YesOrNo,
+            None if !untold.is_empty() => Unanswered::Untold(untold),
+            None => Unanswered::Apart(question.asked.iter().map(shown).collect()),
+        }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const HARBOUR: &str = "The harbour\n\nThe harbour was built in 1887 by Henry Martin. It lies in the north of Norway. \
+        A ticket costs 15 euros. Is the harbour open in winter? Rarely. Anna wants a second boat, because the first one \
+        leaks. The regatta was held twice. Lucy Gray won it with her sister. 1. Budget. The budget is 900 dollars. The \
+        master lives in Bergen. The committee has spent 610 dollars of the\nbudget since Friday.";
+    const MUSEUM: &str = "Музей открылся 3 июня 1998 года в Казани. Его основал Пётр Смирнов. Билет стоит 300 рублей. Ирина \
+        привела в музей сестру Марию.";
+    const SCHOOL: &str =
+        "这所学校成立于1952年。校长叫李明。学校有3000名学生。王芳给她的妹妹买了一本书，因为她喜欢读书。";
+
     #[test]
     fn the_sentence_of_the_question_is_quoted() {
-        let harbour = "The harbour\n\nThe harbour was built in 1887 by Henry Martin. It lies in the north of Norway. \
-                       A ticket costs 15 euros. Is the harbour open in winter? No.";
-        let museum = "Музей открылся 3 июня 1998 года в Казани. Его основал Пётр Смирнов. Билет стоит 300 рублей.";
-        let school = "这所学校成立于1952年。校长叫李明。学校有3000名学生。";
         for (passage, question, expected) in [
-            (harbour, "When was the harbour built?", Some("The harbour was built in 1887 by Henry Martin.")),
-            (harbour, "How much does a ticket cost?", Some("A ticket costs 15 euros.")),
-            (harbour, "Is the harbour open?", Some("Is the harbour open in winter? No.")),
-            (museum, "Сколько стоит билет?", Some("Билет стоит 300 рублей.")),
-            (school, "学校是什么时候成立的？", Some("这所学校成立于1952年。")),
-            (school, "Who discovered penicillin?", None),
+            (HARBOUR, "When was the harbour built?", "The harbour was built in 1887 by Henry Martin."),
+            (HARBOUR, "who built the harbour", "The harbour was built in 1887 by Henry Martin."),
+            (HARBOUR, "How much does a ticket cost?", "A ticket costs 15 euros."),
+            (HARBOUR, "Is the harbour open?", "Is the harbour open in winter? Rarely."),
+            (HARBOUR, "Why does Anna want a boat?", "Anna wants a second boat, because the first one leaks."),
+            (HARBOUR, "Who won the regatta?", "The regatta was held twice. Lucy Gray won it with her sister."),
+            (HARBOUR, "where does the master live?", "The master lives in Bergen."),
+            (HARBOUR, "what is the budget?", "The budget is 900 dollars."),
+            (
+                HARBOUR,
+                "how much of the budget has the committee spent?",
+                "The committee has spent 610 dollars of the\nbudget since Friday.",
+            ),
+            ("Notes\n\nPresent: Ann Lee\nAbsent: Tim Roe\n\nAll came.", "who was absent?", "Absent: Tim Roe"),
+            (MUSEUM, "Сколько стоит билет?", "Билет стоит 300 рублей."),
+            (MUSEUM, "Как зовут сестру Ирины?", "Ирина привела в музей сестру Марию."),
+            (SCHOOL, "学校是什么时候成立的？", "这所学校成立于1952年。"),
+            (SCHOOL, "学校有多少名学生？", "学校有3000名学生。"),
+            (SCHOOL, "王芳为什么给妹妹买了书？", "王芳给她的妹妹买了一本书，因为她喜欢读书。"),
         ] {
             let quote = quote(question, passage);
-            assert_eq!(quote.as_ref().and_then(|quote| passage.get(quote.range.clone())), expected, "{question}");
-            assert!(quote.is_none_or(|quote| (0.0..=1.0).contains(&quote.score)), "{question}");
+            let found = quote.as_ref().map(|quote| passage.get(quote.range.clone()).unwrap_or_default());
+            assert_eq!(found, Ok(expected), "{question}");
+            assert!(quote.is_ok_and(|quote| (0.0..=1.0).contains(&quote.score)), "{question}");
+        }
+    }
+
+    #[test]
+    fn a_shared_word_is_no_answer() {
+        for (passage, question, why) in [
+            (SCHOOL, "Who discovered penicillin?", "no sentence tells of `discovered`, `penicillin`"),
+            (SCHOOL, "王芳的弟弟叫什么名字？", "no sentence tells of `弟弟`"),
+            (SCHOOL, "学校有多高？", "no sentence about it tells a height"),
+            (HARBOUR, "What is the depth of the harbour?", "no sentence tells of `depth`"),
+            (HARBOUR, "who won the regatta in 2010?", "no sentence tells of `2010`"),
+            (HARBOUR, "How much did the boat cost?", "no sentence tells of `boat`, `cost` together"),
+            (HARBOUR, "How much money is left of the budget?", "no sentence tells of `money`, `left`"),
+            (HARBOUR, "who lives in Bergen?", "no sentence about it tells a name"),
+            (HARBOUR, "why was the regatta held?", "no sentence about it tells a reason"),
+            (HARBOUR, "how many regattas were held?", "no sentence about it tells a number"),
+            (
+                HARBOUR,
+                "does the master live in Bergen?",
+                "sentences are quoted here, and none of them is a yes or a no",
+            ),
+            (HARBOUR, "what is it?", "the question does not say what it is about"),
+            (MUSEUM, "Как зовут брата Ирины?", "no sentence tells of `брата`"),
+            (MUSEUM, "Где стоит музей?", "no sentence tells of `стоит`, `музей` together"),
+        ] {
+            let found = quote(question, passage).map_err(|why| why.to_string());
+            assert_eq!(found, Err(why.to_owned()), "{question}");
         }
     }
 
@@ -146,6 +231,7 @@ mod tests {
         check("product,region\nlamp,North\n", false);
         check("One, two.\nThree, four.\nFive, six.", false);
         check("A line\nAnother line\nA third line", false);
+        assert!(is_data(r#"[{"town": "Oslo", "people": 7}]"#) && !is_data("[A remark.] It rains.") && !is_data("{}s"));
     }
 
     #[test]

@@ -22,6 +22,9 @@ static KEYWORDS: LazyLock<Regex> = LazyLock::new(|| row("KEYWORDS"));
 static SUMMARY: LazyLock<Regex> = LazyLock::new(|| row("SUMMARY"));
 static LANGUAGE: LazyLock<Regex> = LazyLock::new(|| row("LANGUAGE"));
 static COUNT: LazyLock<Regex> = LazyLock::new(|| row("COUNT"));
+static MOOD_BEYOND: LazyLock<Regex> = LazyLock::new(|| row("MOOD_BEYOND"));
+static IRONY: LazyLock<Regex> = LazyLock::new(|| row("IRONY"));
+static MENTIONED: LazyLock<Regex> = LazyLock::new(|| row("MENTIONED"));
 static NAMES: LazyLock<Regex> = LazyLock::new(|| row("NAMES"));
 static GROUPS: LazyLock<Vec<(Group, Regex)>> = LazyLock::new(|| {
     Group::ALL.into_iter().filter(|group| *group != Group::Other).map(|group| (group, row(group.as_str()))).collect()
@@ -40,6 +43,16 @@ pub(super) fn plain(request: &str, text: &str) -> String {
 /// Whether another kind of text is wanted than its mood. The request is plain.
 pub(super) fn wants_other_kind(request: &str) -> bool {
     OTHER_KIND.is_match(request) && !MOOD.is_match(request)
+}
+
+/// What of a mood is wanted that is not told here: why it is so, or how much of it there is. The request is plain.
+pub(super) fn beyond_mood(request: &str) -> Option<&str> {
+    MOOD_BEYOND.find(request).map(|found| found.as_str())
+}
+
+/// Whether a text praises in words that are seldom meant.
+pub(super) fn is_ironic(text: &str) -> bool {
+    IRONY.is_match(&text.to_lowercase())
 }
 
 /// Whether the keywords alone are wanted. The request is plain.
@@ -77,6 +90,19 @@ pub(super) fn group_patterns() -> Vec<&'static Regex> {
     GROUPS.iter().map(|(_, pattern)| pattern).chain([&*NAMES]).collect()
 }
 
+/// The groups of which a question asks what the text mentions, and nothing more: "which companies are mentioned?" The question
+/// is plain; `asked` are its words that ask for something.
+pub(super) fn mentioned_groups<'a>(question: &str, asked: impl Iterator<Item = &'a str>) -> Option<Vec<Group>> {
+    let wanted = groups(question);
+    let (mut says, mut other) = (false, false);
+    for word in asked {
+        let is_mention = MENTIONED.is_match(word);
+        says |= is_mention;
+        other |= !is_mention && !group_patterns().iter().any(|pattern| pattern.is_match(word));
+    }
+    (says && !other && wanted.len() < Group::ALL.len()).then_some(wanted)
+}
+
 /// The groups that a question asks for and that have a form of their own. The question is plain.
 pub(super) fn plain_groups(question: &str) -> Option<Vec<Group>> {
     let formed = [Group::Email, Group::Url, Group::Phone];
@@ -108,6 +134,29 @@ mod tests {
         assert!(wants_keywords("give me three keywords for") && !wants_keywords("a summary with keywords"));
         assert_eq!(["three keywords", "5 key words", "keywords"].map(count), [Some(3), Some(5), None]);
         assert!(asks_language(&plain("Which language is notes.txt in?", "")) && !asks_language("what is a language"));
+    }
+
+    #[test]
+    fn what_is_mentioned_is_told_from_other_questions() {
+        let check = |question: &str, asked: &[&str], want: Option<&[Group]>| {
+            let found = mentioned_groups(&plain(question, ""), asked.iter().copied());
+            assert_eq!(found.as_deref(), want, "{question}");
+        };
+        check("which companies are named?", &["companies", "named"], Some(&[Group::Organisation]));
+        check("кто упомянут в тексте?", &["упомянут"], Some(&[Group::Person]));
+        check("which companies does Anna mention?", &["companies", "anna", "mention"], None);
+        check("what is the price?", &["price"], None);
+    }
+
+    #[test]
+    fn why_and_how_much_are_no_moods() {
+        for request in ["why is the guest so sad?", "how angry is she?", "почему клиент зол?", "作者为什么高兴"]
+        {
+            assert!(beyond_mood(&plain(request, "")).is_some(), "{request}");
+        }
+        assert_eq!(beyond_mood("how does the writer feel?"), None);
+        assert!(is_ironic("Oh great, it rains again") && is_ironic("Thanks a lot for nothing!"));
+        assert!(!is_ironic("This is a great book. Thanks!"));
     }
 
     #[test]

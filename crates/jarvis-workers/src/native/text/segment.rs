@@ -66,6 +66,43 @@ fn goes_on(before: &str, next: &str) -> bool {
             || (first.is_alphanumeric() && body.lines().next_back().is_some_and(|line| line.chars().count() >= 50)))
 }
 
+/// A line with more words than this is no heading.
+const HEADING: usize = 12;
+
+/// Whether a sentence is a heading: a line of few words without an end, apart from what stands around it, or a word or two
+/// behind a number ("1. Budget.").
+pub(super) fn is_heading(text: &str, range: &Range<usize>) -> bool {
+    let sentence = text.get(range.clone()).unwrap_or_default();
+    let before = text.get(..range.start).unwrap_or_default();
+    let after = text.get(range.end..).unwrap_or_default();
+    let words = sentence.unicode_words().count();
+    if words == 0 {
+        return true;
+    }
+    let number = before.trim_end().rsplit(char::is_whitespace).next().unwrap_or_default();
+    let is_number = number.strip_suffix(['.', ')']).is_some_and(|number| number.parse::<u16>().is_ok());
+    let lead = before.trim_end().strip_suffix(number).unwrap_or_default();
+    let opens = lead.ends_with('\n') || lead.trim_end().is_empty() || lead.trim_end().ends_with(['.', '!', '?']);
+    if is_number && opens && words <= 3 {
+        return true;
+    }
+    let line_before = before.rsplit('\n').next().unwrap_or_default();
+    let is_open =
+        !sentence.ends_with(['.', '!', '?', '…', '。', '！', '？', '"', '”', '»', '」', ';', '；', ')', '）']);
+    let starts = line_before.trim().is_empty();
+    let ends = after.split('\n').next().is_some_and(|line| line.trim().is_empty());
+    // The first line of all may stand close to the text; any other stands alone.
+    let is_first = before.trim().is_empty();
+    let is_alone = before.trim_end_matches([' ', '\t']).ends_with("\n\n") || is_first;
+    let gap = after.trim_start_matches([' ', '\t', '\r']);
+    let is_apart = gap.starts_with("\n\n") || gap.starts_with("\n\r\n") || (is_first && gap.starts_with('\n'));
+    let is_item = sentence.starts_with(['-', '*', '•']);
+    let is_marked = sentence.starts_with('#');
+    // "Absent: Ann" tells something, and only a title may have a colon.
+    let is_line = !sentence.contains('\n') && (is_first || !sentence.contains([':', '：']));
+    is_open && is_line && starts && ends && !is_item && words <= HEADING && (is_marked || (is_alone && is_apart))
+}
+
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let piece = text.get(range.clone()).expect("the range is a piece of the text");
     let start = range.start + (piece.len() - piece.trim_start().len());

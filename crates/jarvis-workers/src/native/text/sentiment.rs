@@ -9,6 +9,7 @@ use vader_parity::SentimentIntensityAnalyzer;
 
 use super::language::language;
 use super::lists::feelings;
+use super::requests::is_ironic;
 use super::segment::{Stemmers, fold, sentences};
 use jarvis_plan::is_cyrillic;
 use unicode_segmentation::UnicodeSegmentation;
@@ -36,6 +37,8 @@ pub(super) enum Doubt {
     Faint,
     /// Good and bad are about as strong.
     Mixed,
+    /// Kind words that are seldom meant.
+    Ironic,
 }
 
 /// How strong a text is, -1 to 1, and how strong its good and its bad are apart.
@@ -70,7 +73,7 @@ impl Feeling {
 pub(super) fn classify(text: &str) -> Result<Mood, TaskError> {
     let english = |sentence: &str| {
         let scores = VADER.polarity_scores(sentence);
-        Feeling { score: scores.compound, good: scores.pos, bad: scores.neg }
+        by_clauses(sentence, Feeling { score: scores.compound, good: scores.pos, bad: scores.neg })
     };
     let feeling = match language(text) {
         // What has no letters may still have faces in it.
@@ -91,8 +94,31 @@ pub(super) fn classify(text: &str) -> Result<Mood, TaskError> {
     let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
     let mut rows: Vec<(&'static str, f64)> = weights.into_iter().map(|(label, weight)| (label, weight / sum)).collect();
     rows.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Ok(Mood { rows, doubt: feeling.doubt() })
+    let ironic = || (score > 0.0 && is_ironic(text)).then_some(Doubt::Ironic);
+    Ok(Mood { rows, doubt: feeling.doubt().or_else(ironic) })
 }
+
+/// A sentence whose clauses agree feels as they do, however often it denies; praise beside a plain complaint is mixed.
+fn by_clauses(sentence: &str, whole: Feeling) -> Feeling {
+    let parts = sentence.split([',', ';', '—']).filter(|part| !part.trim().is_empty());
+    let felt: Vec<f64> = parts.map(|part| VADER.polarity_scores(part).compound).filter(|score| *score != 0.0).collect();
+    if felt.len() < 2 {
+        return whole;
+    }
+    let (good, bad) = (felt.iter().copied().fold(0.0, f64::max), -felt.iter().copied().fold(0.0, f64::min));
+    match (good, bad) {
+        (_, 0.0) => Feeling { bad: 0.0, ..whole },
+        (0.0, _) => {
+            let mean = felt.iter().sum::<f64>() / felt.len() as f64;
+            Feeling { score: whole.score.min(mean), good: 0.0, bad: whole.bad.max(bad) }
+        }
+        (good, bad) if whole.score > 0.0 && good >= STRONG && bad >= FAINT => Feeling { good, bad: good, ..whole },
+        _ => whole,
+    }
+}
+
+/// Praise at least this strong beside a complaint is not taken at its word.
+const STRONG: f64 = 0.5;
 
 /// The score of a short text as a whole; of a longer one, the mean over the sentences that feel anything, drawn towards
 /// zero when those are few.

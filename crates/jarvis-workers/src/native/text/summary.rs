@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::language::language;
 use super::pattern;
-use super::segment::{sentences, terms};
+use super::segment::{is_heading, sentences, terms};
 
 /// How long a summary the person wants, read from the request.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -176,7 +176,10 @@ pub(super) fn number_of(word: &str) -> Option<usize> {
 }
 
 pub(super) fn summarize(text: &str, options: &SummaryOptions) -> String {
-    let ranges = sentences(text);
+    let all = sentences(text);
+    // A heading tells nothing by itself, and is no sentence of so many.
+    let told: Vec<_> = all.iter().filter(|range| !is_heading(text, range)).cloned().collect();
+    let ranges = if told.is_empty() { all } else { told };
     let language = language(text);
     let table =
         Table::new(ranges.iter().map(|range| text.get(range.clone()).expect("sentences lie in the text")), language);

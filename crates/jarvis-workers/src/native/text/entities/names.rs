@@ -220,7 +220,9 @@ fn classify(text: &str, words: &[Word], run: Range<usize>) -> Option<(Group, Ran
     if is_in("organisations", &joined) {
         return found(Group::Organisation, 0.9);
     }
-    if names.len() > 1 && organisation {
+    // `AS` is a legal form, `as` is none.
+    let is_firm = || text.get(last.range.clone()).is_some_and(|word| list("legal_forms").any(|form| form == word));
+    if names.len() > 1 && (organisation || is_firm()) {
         return found(Group::Organisation, 0.85);
     }
     let cyrillic = last.folded.chars().any(is_cyrillic);

@@ -1,0 +1,158 @@
+//! What is said back to small talk and to arithmetic where no chat model is there to talk. A request that is more than that is an
+//! order, and goes to the planner.
+
+use std::sync::LazyLock;
+
+use jarvis_plan::{Language, Request};
+use jarvis_tools::local::evaluate;
+use regex::Regex;
+
+/// What is said, and the answers.
+struct Row {
+    said: Regex,
+    answers: [&'static str; 3],
+}
+
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let lines = include_str!("small_talk.tsv").lines().filter(|line| !line.starts_with('#'));
+    lines
+        .filter_map(|line| {
+            let mut columns = line.split('\t');
+            let said = columns.next()?;
+            // A test runs each.
+            let said = Regex::new(&format!("^(?:{said})$")).expect("a valid pattern");
+            Some(Row { said, answers: [columns.next()?, columns.next()?, columns.next()?] })
+        })
+        .collect()
+});
+
+/// The answer to a request that is nothing but small talk or arithmetic.
+pub(crate) fn answer(request: &Request) -> Option<String> {
+    let text = request.text.trim();
+    if text.chars().nth(200).is_some() {
+        return None;
+    }
+    let plain = text.to_lowercase().replace('ё', "е").replace('’', "'");
+    talk(&plain, Language::of(text)).or_else(|| sum(&plain))
+}
+
+fn talk(plain: &str, language: Language) -> Option<String> {
+    let mut said: Vec<&str> = Vec::new();
+    let parts = plain.split(|c: char| ",.!?;:，。！？；…)(\n".contains(c)).map(str::trim);
+    for part in parts.filter(|part| part.chars().any(char::is_alphanumeric)) {
+        let row = ROWS.iter().find(|row| row.said.is_match(part))?;
+        let [english, russian, chinese] = row.answers;
+        let answer = language.pick(english, russian, chinese);
+        if !said.contains(&answer) {
+            said.push(answer);
+        }
+    }
+    // A greeting before something else says no more than that.
+    (!said.is_empty()).then(|| said.join(language.pick(" ", " ", "")))
+}
+
+// A test runs each of them.
+static ASKS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"^(?:(?:please|what is|what's|how much is|calculate|compute|work out|evaluate|сколько будет|чему равно|посчитай|вычисли|请|计算|算一下)\s*)+|\s*(?:[=?？。!]|等于多少|是多少)+\s*$",
+    )
+    .expect("a valid pattern")
+});
+static SHARE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(\d+(?:\.\d+)?)\s*(?:%|percent|процент\p{L}*)\s*(?:of|от)\s*(\d+(?:\.\d+)?)").expect("a valid pattern")
+});
+/// Operators in words.
+static OPERATORS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    [
+        (r"\btimes\b|\bmultiplied by\b|умножить на|\bна\b|乘以?|[×·]|(?:\d\s*)?\bx\b", "*"),
+        (r"\bdivided by\b|\bover\b|разделить на|除以|÷", "/"),
+        (r"\bplus\b|\bплюс\b|加上?", "+"),
+        (r"\bminus\b|\bминус\b|减去?|−", "-"),
+        (r"\bto the power of\b|\bв степени\b|\*\*", "^"),
+    ]
+    .into_iter()
+    .map(|(words, sign)| (Regex::new(words).expect("a valid pattern"), sign))
+    .collect()
+});
+static EXPRESSION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^[\d\s.()+*/^!-]*\d[\s)!]*[+*/^-][\s(+-]*\d[\d\s.()+*/^!-]*$").expect("a valid pattern")
+});
+/// Dates and telephone numbers look like differences and sums.
+static NO_SUM: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}$|^\+?\d{1,3}(?:[\s-]\d{2,4}){2,}$").expect("a valid pattern")
+});
+
+/// The value of an expression, where the request is nothing else.
+fn sum(plain: &str) -> Option<String> {
+    let asked = ASKS.replace_all(plain, "");
+    let asked = asked.trim();
+    let mut expression = SHARE.replace_all(asked, "($1/100*$2)").into_owned();
+    for (words, sign) in OPERATORS.iter() {
+        expression = words.replace_all(&expression, *sign).into_owned();
+    }
+    if NO_SUM.is_match(asked) || !EXPRESSION.is_match(&expression) {
+        return None;
+    }
+    Some(format!("{asked} = {}", evaluate(&expression).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_talk_is_answered_in_its_language() {
+        let check = |text: &str, want: &str| {
+            let found = answer(&Request::new(text)).unwrap_or_default();
+            assert!(found.starts_with(want) && !want.is_empty(), "{text}: {found}");
+        };
+        check("Hi!", "Hello.");
+        check("hello, how are you?", "Hello.");
+        check("Thanks a lot", "You are welcome.");
+        check("good night", "Goodbye.");
+        check("Never mind.", "Nothing is running.");
+        check("forget it", "Nothing is running.");
+        check("Who are you?", "I am jarvis");
+        check("do you speak Russian?", "I read and answer requests in English, Russian and Chinese.");
+        check("can you speak?", "I read and answer");
+        check("I hate you", "I am a program");
+        check("привет", "Здравствуйте.");
+        check("спасибо, хватит", "Пожалуйста. Ничего не выполняется.");
+        check("Ты говоришь по-русски?", "Я читаю запросы");
+        check("你好", "你好。");
+        check("谢谢！", "不客气。");
+        check("你会说俄语吗?", "我能读懂");
+    }
+
+    #[test]
+    fn sums_are_worked_out() {
+        let check = |text: &str, want: &str| assert_eq!(sum(&text.to_lowercase()).as_deref(), Some(want), "{text}");
+        check("what is 15% of 80?", "15% of 80 = 12");
+        check("2^65 - 1", "2^65 - 1 = 36893488147419103231");
+        check("Сколько будет 14 умножить на 3?", "14 умножить на 3 = 42");
+        check("计算 7 乘以 6", "7 乘以 6 = 42");
+        check("(3+4)*2 =", "(3+4)*2 = 14");
+    }
+
+    #[test]
+    fn an_order_stays_one() {
+        for text in [
+            "hi, summarise notes.txt",
+            "thanks, now read it aloud",
+            "stop the music in a.wav",
+            "say hello",
+            "do you know Anna?",
+            "do you speak to my boss?",
+            "2024-05-01",
+            "+47 55 12 34 56",
+            "12/0",
+            "5 miles",
+            "what is 17% 240",
+            "17",
+            "",
+            "?",
+        ] {
+            assert_eq!(answer(&Request::new(text)), None, "{text}");
+        }
+    }
+}
