@@ -21,7 +21,6 @@ pub(super) enum Skill {
     Entities,
     Described,
     Regions,
-    Card,
     Speech,
 }
 
@@ -56,7 +55,6 @@ static MOOD: LazyLock<Rows> = LazyLock::new(|| rows("MOOD"));
 static ENTITIES: LazyLock<Rows> = LazyLock::new(|| rows("ENTITIES"));
 static DESCRIBED: LazyLock<Rows> = LazyLock::new(|| rows("DESCRIBED"));
 static REGIONS: LazyLock<Rows> = LazyLock::new(|| rows("REGIONS"));
-static CARD: LazyLock<Rows> = LazyLock::new(|| rows("CARD"));
 static SPEECH: LazyLock<Rows> = LazyLock::new(|| rows("SPEECH"));
 
 impl Skill {
@@ -67,7 +65,6 @@ impl Skill {
             Skill::Entities => &ENTITIES,
             Skill::Described => &DESCRIBED,
             Skill::Regions => &REGIONS,
-            Skill::Card => &CARD,
             Skill::Speech => &SPEECH,
         }
     }
@@ -286,7 +283,6 @@ mod tests {
         check(Mood, "rate the mood of each sentence in a.txt", &["each sentence"]);
         check(Described, "describe b.jpg as a poem", &["as a poem"]);
         check(Regions, "segment b.jpg into 3 regions", &["into 3"]);
-        check(Card, "draw a poster that says a.txt in blue on yellow", &["in blue on yellow"]);
     }
 
     #[test]
@@ -307,6 +303,16 @@ mod tests {
         check("join a.wav and b.wav", &[]);
         check("склей a.wav и b.wav с паузой", &["с паузой"]);
         check("合并 a.wav 和 b.wav", &[]);
+        let (card, words) = (words_of("CARD"), words_of("CARD_READ"));
+        let check = |order: &str, want: &[&str]| {
+            let left = of_order(order, &["Open Day"], Clauses::With(&[&card]), &words, &[&card]);
+            assert_eq!(left, want, "{order}");
+        };
+        check("make a title card with the words Open Day", &[]);
+        check("draw a poster that says Open Day in blue on yellow", &["in blue on yellow"]);
+        check("make a poster \"Open Day\" with a purple background, 640x480", &["with a purple background", "640x480"]);
+        check("сделай плакат «Open Day» на красном фоне", &["на красном фоне"]);
+        let words = words_of("SOUND_READ");
         let others = of_order("join a.wav and b.wav, then count the birds", &[], Clauses::With(&read), &words, &read);
         assert_eq!(others, [""; 0], "another task counts");
     }
@@ -356,6 +362,5 @@ mod tests {
         check(Described, "describe b.jpg in detail");
         check(Described, "describe b.jpg and tell me how wide it is");
         check(Regions, "split b.jpg into regions, segment it");
-        check(Card, "make a title card with the words a.txt");
     }
 }
