@@ -135,7 +135,7 @@ pub fn names_result(text: &str, at: usize) -> bool {
 /// a text file called".
 fn is_turned_into(said: &[Token]) -> bool {
     const NEAR: usize = 5;
-    let turns = said.iter().any(|token| data::TURNING_VERBS.has(&token.lower));
+    let turns = said.iter().any(|token| data::RESULT_VERBS.has(&token.lower));
     let Some(last) = said.last() else { return false };
     if !turns {
         return false;

@@ -222,7 +222,8 @@ pub(super) async fn of_video(native: &Native, job: &Job) -> Result<TaskOutput, T
     native.available("native/video-sound")?;
     let asked = Instruction::read(job.arg("text").unwrap_or(&job.request.text));
     // Its sound alone is no answer to an edit of the video.
-    if !instruction::wants_sound(&job.request.text) {
+    let edits = !asked.is_empty() || !asked.unmet.is_empty();
+    if edits && !instruction::wants_sound(&job.request.text) {
         let message = "nothing here edits videos; only their sound can be taken out";
         return Err(TaskError::new(ErrorCode::CannotDo, message)
             .hint("ask for the sound, for example `the first 2 seconds of the sound as mp3`"));

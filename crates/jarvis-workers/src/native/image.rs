@@ -120,7 +120,9 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
             }
             (None, Some(format)) if quality.is_some() => {
                 let message = format!("a quality is that of a JPEG, and {} has none here", open::name_of(format));
-                return Err(TaskError::new(ErrorCode::CannotDo, message).hint("save it as jpg, or leave the quality out"));
+                return Err(
+                    TaskError::new(ErrorCode::CannotDo, message).hint("save it as jpg, or leave the quality out")
+                );
             }
             (None, Some(format)) => open::encode_as(edited, format)?,
             (None, None) => open::encode(&edited, opened.format)?,
@@ -161,7 +163,8 @@ pub(super) async fn collage(native: &Native, job: &Job) -> Result<TaskOutput, Ta
         return Err(TaskError::new(ErrorCode::MissingArgument, "a collage needs two pictures at least")
             .hint("name the files in the request, or attach them"));
     }
-    let left = unread::of_edit(job, &instruction::collage_patterns(), &COLLAGE_READ, &instruction::collage_patterns(), &[]);
+    let left =
+        unread::of_edit(job, &instruction::collage_patterns(), &COLLAGE_READ, &instruction::collage_patterns(), &[]);
     let layout = instruction::layout(asked, files.len());
     let max_pixels = native.inputs.limits().max_pixels;
     let work = move |cancel: &Cancel| {
@@ -330,11 +333,9 @@ async fn any_text(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let lang = Language::of(&job.request.text);
     let (lines, _) = text_lines(native, job).await?;
     let answer = match lines.is_empty() {
-        true => lang.pick(
-            "no: nothing legible was found",
-            "нет: ничего читаемого не найдено",
-            "没有：没有找到可读的文字",
-        ).to_owned(),
+        true => lang
+            .pick("no: nothing legible was found", "нет: ничего читаемого не найдено", "没有：没有找到可读的文字")
+            .to_owned(),
         false => format!("{}\n{}", lang.pick("yes:", "да:", "有："), ocr::join(&lines)),
     };
     Ok(TaskOutput(json!([{"answer": answer, "score": 0.9}])))

@@ -117,7 +117,7 @@ async fn a_picture_goes_through_every_model_that_takes_one() {
         ("native/line-segments", "lines"),
         ("native/image-edit", "grey and half size"),
         ("native/graph-segmenter", "segment it"),
-        ("native/title-card", "title"),
+        ("native/title-card", "a card saying Hello"),
     ];
     for (id, request) in models {
         let result = native.output(&job(id, request, &[("image", &path), ("text", request)])).await.unwrap();
@@ -238,6 +238,8 @@ async fn other_formats_go_through_ffmpeg() {
     assert!(path.ends_with(".mp3"), "{path}");
     let written = std::fs::read_to_string(root.path().join(path.trim_start_matches('/'))).unwrap();
     assert!(written.contains("-f wav -i pipe:0 -f mp3 pipe:1"), "{written}");
+    let trimmed = native.output(&job("native/video-sound", "trim the video to 1 second", &[("video", &video)])).await;
+    assert_eq!(trimmed.unwrap_err().code, ErrorCode::CannotDo);
     let error = native.output(&job("native/video-sound", "x", &[("video", "/videos/none.mp4")])).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::NotFound);
 }
@@ -250,7 +252,8 @@ async fn the_installed_ffmpeg_takes_sounds_out_of_videos_and_changes_their_forma
         println!("skipped: ffmpeg is not installed");
         return;
     }
-    let sources = ["-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:duration=3", "-f", "lavfi", "-i", "sine=duration=3"];
+    let sources =
+        ["-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:duration=3", "-f", "lavfi", "-i", "sine=duration=3"];
     let target = ["-shortest", "-movflags", "frag_keyframe+empty_moov", "-f", "mp4", "pipe:1"];
     let args = [&sources[..], &target[..]].concat();
     let call = programs::Call { args: &args, stdin: &[], limit: 1 << 20, timeout: std::time::Duration::from_secs(60) };
@@ -259,7 +262,8 @@ async fn the_installed_ffmpeg_takes_sounds_out_of_videos_and_changes_their_forma
     let film = native.inputs.store(jarvis_plan::Kind::Video, "mp4", film).await.unwrap();
     let taken = native.output(&job("native/video-sound", "get the sound as mp3", &[("video", &film)])).await.unwrap();
     let taken = taken.media(jarvis_plan::Kind::Audio).unwrap().to_owned();
-    for (format, magic) in [("ogg", &b"OggS"[..]), ("flac", b"fLaC"), ("m4a", b""), ("opus", b"OggS"), ("aac", b""), ("mp3", b"")]
+    for (format, magic) in
+        [("ogg", &b"OggS"[..]), ("flac", b"fLaC"), ("m4a", b""), ("opus", b"OggS"), ("aac", b""), ("mp3", b"")]
     {
         let request = format!("convert it to {format}");
         let made = native.output(&job("native/audio-edit", &request, &[("audio", &taken)])).await.unwrap();

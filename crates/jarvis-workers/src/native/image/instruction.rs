@@ -154,7 +154,7 @@ patterns! {
     PIXELATE RESIZE SIZED BY RATIO PERCENT BY_NUMBER THIRD_SIZE QUARTER_SIZE TIMES DEGREES NUMBER PIXELS TO_NUMBER
     WIDTH_FIRST WIDTH_LAST HEIGHT_FIRST HEIGHT_LAST SMALLER LARGER HALF TWO THREE FOUR TO BY_WORD THUMBNAIL LESS
     SLIGHT STRONG VERTICAL HORIZONTAL COUNTER AROUND SQUARE CENTRE LEFT RIGHT TOP BOTTOM THIRD QUARTER EACH_SIDE OFF
-    KEEP_RATIO READ_TOO SIZING EXACTLY WITHOUT LABEL WATERMARK WORDLESS BORDER THICK THIN FILE_SIZE COMPRESS METADATA MAKE_SQUARE SAVE_AS DECIMAL_COMMA QUALITY BARE_SIDE SOME_METADATA TITLE_ABOVE IN_COLUMN_PLAINLY IN_ROW IN_COLUMN IN_GRID
+    KEEP_RATIO READ_TOO SIZING EXACTLY WITHOUT LABEL WATERMARK WORDLESS BORDER THICK THIN FILE_SIZE COMPRESS METADATA MAKE_SQUARE SAVE_AS DECIMAL_COMMA QUALITY NAMED_THING BARE_SIDE SOME_METADATA TITLE_ABOVE IN_COLUMN_PLAINLY IN_ROW IN_COLUMN IN_GRID
 }
 
 /// A pattern of `data/image_edits.tsv`.
@@ -305,8 +305,8 @@ fn leaves_alone(clause: &str) -> bool {
 
 /// Whether something that no edit knows is not to be done: "not the house".
 fn unread_negation(clause: &str) -> bool {
-    let behind = NEGATION.find(clause).and_then(|not| clause.get(not.end()..));
-    !KEEP_RATIO.is_match(clause) && behind.is_some_and(says_more)
+    let behind = NEGATION.find(clause).and_then(|not| clause.get(not.end()..)).unwrap_or_default();
+    !KEEP_RATIO.is_match(clause) && NAMED_THING.is_match(behind) && says_more(behind)
 }
 
 /// Whether a clause that only names a file or a format says something else in numbers: "as jpg with 72 dpi".

@@ -206,7 +206,10 @@ mod tests {
         check("где снято b.jpg?", Some("38.70833, -9.13333 (широта и долгота)"));
         check("what is the exposure time?", Some("ExposureTime: 1/250 s"));
         assert_eq!(topics("when and with which camera was it taken?"), [Topic::Taken, Topic::Camera]);
-        assert_eq!(topics("when was b.jpg taken, where, and with what camera?"), [Topic::Taken, Topic::Place, Topic::Camera]);
+        assert_eq!(
+            topics("when was b.jpg taken, where, and with what camera?"),
+            [Topic::Taken, Topic::Place, Topic::Camera]
+        );
         assert_eq!(topics("каким фотоаппаратом и где снято"), [Topic::Place, Topic::Camera]);
         assert!(without("when was b.jpg taken and is it bright?").contains("is it bright"));
         check("what is in the picture?", None);

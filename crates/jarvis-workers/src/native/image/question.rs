@@ -301,7 +301,9 @@ mod tests {
         let left = |question: &str| unanswered(question, |_| false);
         assert_eq!(left("what is the size and who painted it?"), ["who painted it"]);
         assert_eq!(left("какой размер и кто это рисовал?"), ["кто это рисовал"]);
-        assert!(left("what is the size, and how bright is it?").is_empty() && left("how wide is it, please?").is_empty());
+        assert!(
+            left("what is the size, and how bright is it?").is_empty() && left("how wide is it, please?").is_empty()
+        );
         let measures = measure::measure(&image::RgbImage::new(8, 6).into());
         let parts = answer_parts(&measures, "and is it dark?").unwrap();
         assert!(parts[0]["answer"].as_str().unwrap().starts_with("yes"), "{parts}");

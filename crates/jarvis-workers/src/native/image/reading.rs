@@ -56,7 +56,8 @@ pub(super) fn card_words(request: &str, text: &str) -> Option<String> {
         return Some(quoted);
     }
     let said = CARD_SAYS.captures(&whole).and_then(|found| found.iter().skip(1).flatten().next());
-    let said = said.map(|said| CARD_LOOK.replace(said.as_str(), "").trim().trim_end_matches(['.', ',', ';']).to_owned());
+    let said =
+        said.map(|said| CARD_LOOK.replace(said.as_str(), "").trim().trim_end_matches(['.', ',', ';']).to_owned());
     match said.filter(|said| !said.is_empty()) {
         // A planner may have cut it where another order begins.
         Some(said) if part.len() < said.len() && said.starts_with(&part) => Some(part),
@@ -113,11 +114,23 @@ mod tests {
         let check = |request: &str, text: &str, want: Option<&str>| {
             assert_eq!(super::card_words(request, text).as_deref(), want, "{request}");
         };
-        check("make a poster \"BIG SALE\" with a green background", "a poster \"BIG SALE\" with a green background", Some("BIG SALE"));
-        check("a card that says Good luck in blue letters on white", "Good luck in blue letters on white", Some("Good luck"));
+        check(
+            "make a poster \"BIG SALE\" with a green background",
+            "a poster \"BIG SALE\" with a green background",
+            Some("BIG SALE"),
+        );
+        check(
+            "a card that says Good luck in blue letters on white",
+            "Good luck in blue letters on white",
+            Some("Good luck"),
+        );
         check("a poster that says Meet at noon on Friday", "Meet at noon on Friday", Some("Meet at noon on Friday"));
         check("сделай плакат «Мир» на синем фоне", "плакат «Мир» на синем фоне", Some("Мир"));
-        check("плакат со словами Добро пожаловать на желтом фоне", "Добро пожаловать на желтом фоне", Some("Добро пожаловать"));
+        check(
+            "плакат со словами Добро пожаловать на желтом фоне",
+            "Добро пожаловать на желтом фоне",
+            Some("Добро пожаловать"),
+        );
         check("做一张海报，写着欢迎光临", "欢迎光临", Some("欢迎光临"));
         check("find the mood of a.txt and make a poster with the mood on it", "a poster with the mood on it", None);
         check("make a poster of the text of a.txt", "The ship has sailed.", Some("The ship has sailed."));
@@ -139,10 +152,12 @@ mod tests {
 
     #[test]
     fn whether_there_is_writing_and_what_is_shown() {
-        for request in ["is there any text in b.jpg?", "есть ли на b.jpg надписи?", "b.jpg 上有没有文字"] {
+        for request in ["is there any text in b.jpg?", "есть ли на b.jpg надписи?", "b.jpg 上有没有文字"]
+        {
             assert!(super::any_wanted(request), "{request}");
         }
-        for request in ["what is in b.jpg?", "what's shown in the photo", "что изображено на b.jpg", "图里有什么"] {
+        for request in ["what is in b.jpg?", "what's shown in the photo", "что изображено на b.jpg", "图里有什么"]
+        {
             assert!(super::asks_what_is_shown(request), "{request}");
         }
         assert!(!super::asks_what_is_shown("describe b.jpg") && !super::any_wanted("read the text"));
