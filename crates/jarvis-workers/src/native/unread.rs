@@ -99,6 +99,9 @@ pub(super) fn unread(request: &str, things: &[&str], skill: Skill, read: &[&Rege
             unread.extend(ONE_BY_ONE.find(clause).map(|found| shown(found.as_str())));
         }
         let zone = clause.get(behind..).expect("matches end at characters");
+        // The mark that closes a quoted text opens no other.
+        let closed = zone.trim_start().trim_start_matches(['"', '”', '»', '」']);
+        let zone = if skill == Skill::Speech { closed } else { zone };
         let zone = ENDS.find(zone).and_then(|end| zone.get(..end.start())).unwrap_or(zone);
         let zone = if skill == Skill::Speech { zone.into() } else { SPOKEN.replace(zone, "") };
         unread.extend(rest(&zone, words, read));
@@ -278,6 +281,7 @@ mod tests {
         check(Summary, "перескажи a.txt простыми словами", &["простыми словами"]);
         check(Summary, "把 a.txt 总结成一首诗", &["成一首诗"]);
         check(Speech, "read a.txt aloud in 10 seconds", &["aloud in 10 seconds"]);
+        check(Speech, "read \"a.txt\" with a robotic male voice", &["with a robotic"]);
         check(Speech, "say a.txt three times, with music", &["three times", "with music"]);
         check(Entities, "list the people who live in Paris in a.txt", &["people who live in paris in"]);
         check(Entities, "list the people in a.txt in alphabetical order", &["in alphabetical order"]);
