@@ -211,7 +211,7 @@ pub(super) fn of_order(
     let mut left = Vec::new();
     let (mut start, mut follows) = (0, false);
     let borders = SEPARATOR.find_iter(&plain).map(|border| border.range());
-    for border in borders.chain([plain.len()..plain.len()]) {
+    for border in borders.chain(std::iter::once(plain.len()..plain.len())) {
         let clause = start..border.start;
         start = border.end;
         let Some(text) = plain.get(clause.clone()) else { continue };
