@@ -113,6 +113,10 @@ fn missing<'a>(job: &Job, arg: &str, value: &'a str) -> Option<&'a str> {
     if !TEXTS.contains(&arg) || !planned || name.len() > 200 || name.contains(char::is_whitespace) {
         return None;
     }
+    // Chinese has no blanks: a sentence that ends in a file's name is an order, not a name.
+    if name.contains(['，', '。', '；', '、', '：', '！', '？']) {
+        return None;
+    }
     let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map_or("", |(_, ending)| ending);
     let is_ending = (1..=5).contains(&ending.len())
         && ending.starts_with(|c: char| c.is_ascii_alphabetic())

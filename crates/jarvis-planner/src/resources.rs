@@ -127,7 +127,22 @@ pub fn names_result(text: &str, at: usize) -> bool {
     let sentence = sentence.rsplit(". ").next().unwrap_or(sentence);
     let said = tokens(sentence);
     let saves = |token: &Token| data::SAVING_VERBS.has(&token.lower);
-    said.last().is_some_and(|token| data::BEFORE_RESULT_NAMES.has(&token.lower)) && said.iter().any(saves)
+    let saved = said.last().is_some_and(|token| data::BEFORE_RESULT_NAMES.has(&token.lower)) && said.iter().any(saves);
+    saved || is_turned_into(&said)
+}
+
+/// Whether words right before a file's name say that something is turned into it: "join … into", "склей … в один файл", "copy … into
+/// a text file called".
+fn is_turned_into(said: &[Token]) -> bool {
+    const NEAR: usize = 5;
+    let turns = said.iter().any(|token| data::RESULT_VERBS.has(&token.lower));
+    let Some(last) = said.last() else { return false };
+    if !turns {
+        return false;
+    }
+    let ends_a_file = data::FILE_WORDS.has(&last.lower) || data::NAMING_WORDS.has(&last.lower);
+    let near = said.iter().rev().take(NEAR);
+    data::INTO_WORDS.has(&last.lower) || ends_a_file && near.into_iter().any(|token| data::INTO_WORDS.has(&token.lower))
 }
 
 /// The request without the order to save a sound that it has made under a name: no task of its own, since whoever makes the sound
@@ -321,6 +336,11 @@ mod tests {
         check("data:image/png;base64,AAAA==", "url:image=data:image/png;base64,AAAA==");
         check("save a.png as b.png", "path:image=a.png");
         check("make a.png grey and save it as b.png", "path:image=a.png");
+        check("merge a.wav and b.wav into all.wav", "path:audio=a.wav | path:audio=b.wav");
+        check("соедини a.wav и b.wav в один файл всё.wav", "path:audio=a.wav | path:audio=b.wav");
+        check("copy the words out of a.png into a text file called b.txt", "path:image=a.png");
+        check("put b.png next to a file called c.png", "path:image=b.png | path:image=c.png");
+        check("join a.wav to b.wav", "path:audio=a.wav | path:audio=b.wav");
         let without = |text: &str| super::without_sound_name(text);
         assert_eq!(without("read a.txt slowly and save it as b.wav").as_deref(), Some("read a.txt slowly"));
         assert_eq!(without("прочитай a.txt, затем сохрани как b.mp3.").as_deref(), Some("прочитай a.txt."));

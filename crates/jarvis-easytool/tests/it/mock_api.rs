@@ -1,6 +1,5 @@
 //! The stand-in for an API, asked over a real socket: by hand, and with every Example that was written for it.
 
-use jarvis_plan::Effect;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +8,7 @@ use jarvis_catalogue::openapi::ApiDocument;
 use jarvis_easytool::instruct::{InstructOptions, InstructReport, Memo, Shape, Writer, read_documents, write};
 use jarvis_easytool::mock::ApiMock;
 use jarvis_net::Secret;
+use jarvis_plan::Effect;
 use jarvis_tools::openapi::{OpenApiCaller, OpenApiConfig};
 use jarvis_tools::{Registry, ToolErrorKind};
 use serde_json::{Value, json};

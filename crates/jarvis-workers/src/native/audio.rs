@@ -12,9 +12,13 @@ mod style;
 mod voice;
 mod wav;
 
+use std::sync::LazyLock;
+
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
 use jarvis_plan::{ErrorCode, Kind, Language, TaskError};
+
+use regex::Regex;
 
 use super::unread::{self, Skill, with_rest};
 use super::{Cancel, Native, required};
@@ -23,6 +27,9 @@ pub(super) use voice::LANGUAGES;
 
 /// The most recordings that are joined.
 const JOINED: usize = 6;
+
+// The words that go with edits of a sound; a test reads them.
+static READ: LazyLock<Regex> = LazyLock::new(|| unread::words_of("SOUND_READ"));
 
 /// Does the work on the sound of a job, off the async threads.
 async fn with_sound<T: Send + 'static>(
@@ -54,14 +61,17 @@ pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, Task
         spoken = work => spoken?,
         () = job.cancel.cancelled() => return Err(super::cancelled()),
     };
-    let mut made = save(native, spoken, style.format.as_deref()).await?.with("voice", voice);
+    let named = Instruction::read(&job.request.text.replace(whole, " ").replace(&text, " ")).name;
+    // A name says the format too.
+    let format = named.as_deref().and_then(ending).or_else(|| style.format.clone());
+    let mut made = save(native, spoken, format.as_deref()).await?.with("voice", voice);
     let mut met = style.met(missing.is_none());
     met.extend(part.map(|(what, _)| what));
-    met.extend(style.format.as_ref().map(|format| format!("save as {format}")));
+    met.extend(format.as_ref().map(|format| format!("save as {format}")));
     if !met.is_empty() {
         made = made.with("operations", met);
     }
-    if let Some(name) = Instruction::read(&job.request.text.replace(&text, " ")).name {
+    if let Some(name) = named {
         made = made.with(TaskOutput::CALLED, name);
     }
     let read = [style::patterns(), super::text::part::patterns()].concat();
@@ -70,6 +80,11 @@ pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, Task
     unmet.extend(unread::of(job, Skill::Speech, &read));
     unmet.extend(missing);
     Ok(with_rest(made, unmet))
+}
+
+/// The format that the end of a file's name says.
+fn ending(name: &str) -> Option<String> {
+    name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase())
 }
 
 /// A sound as WAV or FLAC, by ffmpeg where it is something else; and the extension it came with.
@@ -105,6 +120,14 @@ fn finish(made: TaskOutput, mut done: Vec<String>, asked: &Instruction) -> TaskO
     with_rest(made, asked.unmet.clone())
 }
 
+/// What else of its own order, or of the clauses with `keys`, an edit leaves undone.
+fn left(job: &Job, keys: &[&Regex], asked: &Instruction, done: &[String]) -> Vec<String> {
+    let mut left = asked.unmet.clone();
+    left.extend(edit::less_loud(done, asked.measured));
+    left.extend(unread::of_edit(job, keys, &READ, &asked.read, &[]));
+    left
+}
+
 /// `native/audio-level`: louder, quieter, normalised.
 pub(super) async fn level(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let mut asked = Instruction::read(job.arg("text").unwrap_or(&job.request.text));
@@ -118,7 +141,8 @@ pub(super) async fn level(native: &Native, job: &Job) -> Result<TaskOutput, Task
     asked
         .ops
         .retain(|op| matches!(op, instruction::Op::Volume(_) | instruction::Op::Normalise | instruction::Op::Mono));
-    perform(native, job, Instruction { ops: asked.ops, ..Instruction::default() }).await
+    let asked = Instruction { format: None, name: None, unmet: Vec::new(), ..asked };
+    perform(native, job, asked).await
 }
 
 /// `native/audio-edit`: cut, louder, quieter, another format.
@@ -149,7 +173,8 @@ async fn perform(native: &Native, job: &Job, asked: Instruction) -> Result<TaskO
     };
     let (edited, done) = native.inputs.heavy().run(&job.cancel, work).await?;
     let format = asked.format.as_deref().unwrap_or(came_as);
-    Ok(finish(save(native, edited, Some(format)).await?, done, &asked))
+    let unmet = left(job, &instruction::volume_keys(), &asked, &done);
+    Ok(finish(save(native, edited, Some(format)).await?, done, &Instruction { unmet, ..asked.clone() }))
 }
 
 /// `native/audio-join`: recordings one after the other.
@@ -164,6 +189,8 @@ pub(super) async fn join(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
             .hint("name the files in the request, or attach them"));
     }
     let asked = Instruction { ops: Vec::new(), ..Instruction::read(&job.request.text) };
+    let unmet = left(job, &instruction::join_keys(), &asked, &[]);
+    let asked = Instruction { unmet, ..asked };
     let work = move |cancel: &Cancel| {
         let sounds = files.iter().map(|file| wav::read(file)).collect::<Result<Vec<_>, _>>()?;
         let joined = edit::join(sounds, cancel)?;
@@ -194,6 +221,13 @@ pub(super) async fn tell(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
 pub(super) async fn of_video(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     native.available("native/video-sound")?;
     let asked = Instruction::read(job.arg("text").unwrap_or(&job.request.text));
+    // Its sound alone is no answer to an edit of the video.
+    let edits = !asked.is_empty() || !asked.unmet.is_empty();
+    if edits && !instruction::wants_sound(&job.request.text) {
+        let message = "nothing here edits videos; only their sound can be taken out";
+        return Err(TaskError::new(ErrorCode::CannotDo, message)
+            .hint("ask for the sound, for example `the first 2 seconds of the sound as mp3`"));
+    }
     let (bytes, _) = readable(native, required(job, "video")?, Kind::Video).await?;
     let ops = asked.ops.clone();
     let work = move |cancel: &Cancel| {
@@ -204,7 +238,8 @@ pub(super) async fn of_video(native: &Native, job: &Job) -> Result<TaskOutput, T
         Ok((wav::write(&edited)?, done))
     };
     let (sound, done) = native.inputs.heavy().run(&job.cancel, work).await?;
-    Ok(finish(save(native, sound, asked.format.as_deref()).await?, done, &asked))
+    let unmet = left(job, &instruction::video_keys(), &asked, &done);
+    Ok(finish(save(native, sound, asked.format.as_deref()).await?, done, &Instruction { unmet, ..asked.clone() }))
 }
 
 /// `native/denoise`: the same sound with less noise, as WAV.

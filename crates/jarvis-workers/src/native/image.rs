@@ -14,14 +14,17 @@ mod reading;
 mod segment;
 mod shrink;
 
+use std::sync::LazyLock;
+
 use image::{DynamicImage, ImageFormat};
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
 use jarvis_plan::{ErrorCode, Kind, TaskError};
+use regex::Regex;
 use serde_json::{Value, json};
 
 use super::programs::Program;
-use super::unread::{self, Skill, with_rest};
+use super::unread::{self, Clauses, Skill, with_rest};
 use super::{Cancel, Native, required};
 use jarvis_plan::Language;
 
@@ -94,7 +97,12 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
     }
     let max_pixels = native.inputs.limits().max_pixels;
     let (ops, format) = (asked.ops, asked.format);
-    let (most_bytes, compress) = (asked.most_bytes, asked.compress);
+    let (most_bytes, compress, quality) = (asked.most_bytes, asked.compress, asked.quality);
+    let strips = ops.iter().any(|op| matches!(op, instruction::Op::StripMetadata));
+    if strips && instruction::keeps_metadata(&job.request.text) {
+        let message = "some of the metadata is to stay, and only all of it can be removed here";
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint("say for example `remove all metadata`"));
+    }
     let work = with_picture(native, job, move |opened, cancel| {
         let (edited, mut done) = edit::apply(opened.picture, &ops, max_pixels, cancel)?;
         cancel.check()?;
@@ -104,10 +112,17 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
                 done.extend(shrunk.words);
                 shrunk.encoded
             }
-            (None, None | Some(ImageFormat::Jpeg)) if compress => {
-                let bytes = shrink::jpeg(&edited, shrink::USUAL)?;
-                done.push(format!("JPEG quality {}, {}", shrink::USUAL, shrink::size(bytes.len())));
+            (None, None | Some(ImageFormat::Jpeg)) if compress || quality.is_some() => {
+                let quality = quality.unwrap_or(shrink::USUAL);
+                let bytes = shrink::jpeg(&edited, quality)?;
+                done.push(format!("JPEG quality {quality}, {}", shrink::size(bytes.len())));
                 ("jpg", bytes)
+            }
+            (None, Some(format)) if quality.is_some() => {
+                let message = format!("a quality is that of a JPEG, and {} has none here", open::name_of(format));
+                return Err(
+                    TaskError::new(ErrorCode::CannotDo, message).hint("save it as jpg, or leave the quality out")
+                );
             }
             (None, Some(format)) => open::encode_as(edited, format)?,
             (None, None) => open::encode(&edited, opened.format)?,
@@ -128,6 +143,11 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
     Ok(with_rest(inference, undone))
 }
 
+// The words that go with a collage, and with a card; a test reads them.
+static COLLAGE_READ: LazyLock<Regex> = LazyLock::new(|| unread::words_of("COLLAGE_READ"));
+static CARD_READ: LazyLock<Regex> = LazyLock::new(|| unread::words_of("CARD_READ"));
+static CARD: LazyLock<Regex> = LazyLock::new(|| unread::words_of("CARD"));
+
 /// The most pictures of one collage.
 const COLLAGE: usize = 6;
 
@@ -143,6 +163,8 @@ pub(super) async fn collage(native: &Native, job: &Job) -> Result<TaskOutput, Ta
         return Err(TaskError::new(ErrorCode::MissingArgument, "a collage needs two pictures at least")
             .hint("name the files in the request, or attach them"));
     }
+    let left =
+        unread::of_edit(job, &instruction::collage_patterns(), &COLLAGE_READ, &instruction::collage_patterns(), &[]);
     let layout = instruction::layout(asked, files.len());
     let max_pixels = native.inputs.limits().max_pixels;
     let work = move |cancel: &Cancel| {
@@ -155,7 +177,7 @@ pub(super) async fn collage(native: &Native, job: &Job) -> Result<TaskOutput, Ta
         open::encode(&compose::collage(&pictures, layout), ImageFormat::Jpeg)
     };
     let encoded = native.inputs.heavy().run(&job.cancel, work).await?;
-    store(native, encoded).await
+    Ok(with_rest(store(native, encoded).await?, left))
 }
 
 fn no_edit(unclear: Option<instruction::Unclear>) -> TaskError {
@@ -242,35 +264,81 @@ pub(super) async fn describe(native: &Native, job: &Job) -> Result<TaskOutput, T
     }
     let lang = Language::of(&job.request.text);
     let measures = with_picture(native, job, |opened, _| Ok(measure::measure(&opened.picture))).await?;
-    Ok(with_rest(TaskOutput::text(measures.describe(lang)), unread::of(job, Skill::Described, &[])))
+    let mut left = unread::of(job, Skill::Described, &[]);
+    // Measures beside the question are no answer to it.
+    if reading::asks_what_is_shown(&job.request.text) {
+        left.push(lang.pick("what the picture shows", "что изображено", "图里是什么").to_owned());
+    }
+    Ok(with_rest(TaskOutput::text(measures.describe(lang)), left))
 }
 
 /// `native/image-measure-qa`: questions about size, colour, light and sharpness.
 pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let asked = job.arg("text").unwrap_or(&job.request.text);
-    if let Some(topic) = metadata::topic(asked) {
-        let lang = Language::of(&job.request.text);
-        let say = move |exif: Option<exif::Exif>, _: &Cancel| metadata::answer(exif.as_ref(), topic, lang);
-        let answer = native.on_medium(job, ("image", Kind::Image), |bytes, _| Ok(metadata::read(bytes)), say).await?;
-        return Ok(TaskOutput(json!([{"answer": answer, "score": 1.0}])));
+    // A planner may take "text in sign.png" out of the question.
+    if reading::any_wanted(&job.request.text) && !reading::wanted(asked) {
+        return any_text(native, job).await;
     }
-    if reading::wanted(asked) || super::text::counts(asked) {
+    let lang = Language::of(&job.request.text);
+    let mut topics = metadata::topics(asked);
+    // "When was it taken, where, and with what?": alone, "where" says too little.
+    if topics.is_empty() && asked.split_whitespace().count() < 2 {
+        topics = metadata::topics(&job.request.text);
+    }
+    let besides = metadata::without(asked);
+    if topics.is_empty() && (reading::wanted(asked) || super::text::counts(asked)) {
         return answer_from_text(native, job).await;
+    }
+    let mut answers = Vec::new();
+    if !topics.is_empty() {
+        let say = move |exif: Option<exif::Exif>, _: &Cancel| {
+            topics.iter().map(|topic| metadata::answer(exif.as_ref(), *topic, lang)).collect::<Result<Vec<_>, _>>()
+        };
+        answers.extend(native.on_medium(job, ("image", Kind::Image), |bytes, _| Ok(metadata::read(bytes)), say).await?);
     }
     if question::asks_bytes(asked) {
         let bytes = native.inputs.bytes(required(job, "image")?, Kind::Image).await?;
-        return Ok(TaskOutput(json!([{"answer": shrink::size(bytes.len()), "score": 1.0}])));
+        answers.push(shrink::size(bytes.len()));
     }
     if question::asks_format(asked) {
-        let named = with_picture(native, job, |opened, _| Ok(open::name_of(opened.format))).await?;
-        return Ok(TaskOutput(json!([{"answer": named, "score": 1.0}])));
+        answers.push(with_picture(native, job, |opened, _| Ok(open::name_of(opened.format))).await?);
     }
+    let told = !answers.is_empty();
     let measures = with_picture(native, job, |opened, _| Ok(measure::measure(&opened.picture))).await?;
-    question::answer(&measures, asked).map(TaskOutput).ok_or_else(|| {
-        let message = "this question is about what the picture shows, and only its size, shape, colours, brightness and \
-                       sharpness can be measured here";
-        TaskError::new(ErrorCode::CannotDo, message).hint(VISION_HINT)
-    })
+    // Where the file answers all of it, its measures would be more than was asked for.
+    let measured = match told {
+        true if !question::has_parts(&besides) => None,
+        true => question::answer_parts(&measures, &besides),
+        false => question::answer(&measures, asked),
+    };
+    if !told {
+        let declined = || {
+            let message = "this question is about what the picture shows, and only its size, shape, colours, brightness \
+                           and sharpness can be measured here";
+            TaskError::new(ErrorCode::CannotDo, message).hint(VISION_HINT)
+        };
+        let answered = TaskOutput(measured.ok_or_else(declined)?);
+        return Ok(with_rest(answered, question::unanswered(asked, |_| false)));
+    }
+    let first = measured.as_ref().and_then(|rows| rows.get(0)?.get("answer")?.as_str());
+    answers.extend(first.map(str::to_owned));
+    let of_file = |part: &str| question::asks_bytes(part) || question::asks_format(part);
+    let left = question::unanswered(&besides, of_file);
+    let answer = answers.join(lang.pick("; ", "; ", "；"));
+    Ok(with_rest(TaskOutput(json!([{"answer": answer, "score": 1.0}])), left))
+}
+
+/// Whether a picture holds writing, and which.
+async fn any_text(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    let lang = Language::of(&job.request.text);
+    let (lines, _) = text_lines(native, job).await?;
+    let answer = match lines.is_empty() {
+        true => lang
+            .pick("no: nothing legible was found", "нет: ничего читаемого не найдено", "没有：没有找到可读的文字")
+            .to_owned(),
+        false => format!("{}\n{}", lang.pick("yes:", "да:", "有："), ocr::join(&lines)),
+    };
+    Ok(TaskOutput(json!([{"answer": answer, "score": 0.9}])))
 }
 
 /// `native/title-card`: the words themselves, drawn.
@@ -282,6 +350,15 @@ pub(super) async fn title_card(native: &Native, job: &Job) -> Result<TaskOutput,
             "configure Hugging Face or a media endpoint with `media.image_model`; or ask for a title card or a poster",
         ));
     }
+    let Some(text) = reading::card_words(&job.request.text, &text) else {
+        let message = "the request does not say which words the card is to bear";
+        return Err(TaskError::new(ErrorCode::CannotDo, message)
+            .hint("put them in quotation marks, for example `a poster that says \"Hello\"`"));
+    };
+    let files = job.request.attachments.iter().filter_map(|file| file.name.as_deref());
+    let things: Vec<&str> = files.chain([text.as_str()]).collect();
+    let clauses = Clauses::With(&[&CARD]);
+    let left = unread::of_order(&job.request.text, &things, clauses, &CARD_READ, &[&CARD]);
     let lang = Language::of(&text);
     let drawn = native.inputs.heavy().run(&job.cancel, move |_| {
         let card = card::draw(&text)?;
@@ -298,17 +375,17 @@ pub(super) async fn title_card(native: &Native, job: &Job) -> Result<TaskOutput,
     if cut {
         note.push_str(lang.pick("; part of the text is left out", "; часть текста опущена", ";部分文字未显示"));
     }
-    Ok(with_rest(store(native, encoded).await?.with("note", note), unread::of(job, Skill::Card, &[])))
+    Ok(with_rest(store(native, encoded).await?.with("note", note), left))
 }
 
 /// What tesseract reads in the picture of a job, and the package whose language data would help.
 async fn text_lines(native: &Native, job: &Job) -> Result<(Vec<ocr::Line>, Option<&'static str>), TaskError> {
     native.available("native/ocr")?;
     let (languages, missing) = ocr::languages(native.programs.ocr_languages().await?, Language::of(&job.request.text));
-    let languages = languages.ok_or_else(|| {
-        TaskError::new(ErrorCode::NotConfigured, "`tesseract` has no language data")
-            .hint("install some, for example with `apt-get install tesseract-ocr-eng`")
-    })?;
+    if languages.is_empty() {
+        return Err(TaskError::new(ErrorCode::NotConfigured, "`tesseract` has no language data")
+            .hint("install some, for example with `apt-get install tesseract-ocr-eng`"));
+    }
     let png = with_picture(native, job, |opened, _| ocr::prepare(&opened.picture)).await?;
     let read = ocr::read(&native.programs, &png, &languages);
     let lines = tokio::select! {
@@ -341,7 +418,13 @@ pub(super) async fn read_text(native: &Native, job: &Job) -> Result<TaskOutput, 
     if text.trim().is_empty() {
         return Err(no_text(missing));
     }
-    let inference = TaskOutput::text(text);
+    // The text is told, and no file is written.
+    let file = reading::file_wanted(&job.request.text).map(|name| match Language::of(&job.request.text) {
+        Language::English => format!("save the text as {name}"),
+        Language::Russian => format!("сохранить текст в {name}"),
+        Language::Chinese => format!("把文字保存为 {name}"),
+    });
+    let inference = with_rest(TaskOutput::text(text), file.into_iter().collect());
     Ok(match missing {
         Some(package) => {
             inference.with("note", format!("the language of the request was not read: `{package}` is not installed"))

@@ -117,7 +117,7 @@ async fn a_picture_goes_through_every_model_that_takes_one() {
         ("native/line-segments", "lines"),
         ("native/image-edit", "grey and half size"),
         ("native/graph-segmenter", "segment it"),
-        ("native/title-card", "title"),
+        ("native/title-card", "a card saying Hello"),
     ];
     for (id, request) in models {
         let result = native.output(&job(id, request, &[("image", &path), ("text", request)])).await.unwrap();
@@ -238,6 +238,8 @@ async fn other_formats_go_through_ffmpeg() {
     assert!(path.ends_with(".mp3"), "{path}");
     let written = std::fs::read_to_string(root.path().join(path.trim_start_matches('/'))).unwrap();
     assert!(written.contains("-f wav -i pipe:0 -f mp3 pipe:1"), "{written}");
+    let trimmed = native.output(&job("native/video-sound", "trim the video to 1 second", &[("video", &video)])).await;
+    assert_eq!(trimmed.unwrap_err().code, ErrorCode::CannotDo);
     let error = native.output(&job("native/video-sound", "x", &[("video", "/videos/none.mp4")])).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::NotFound);
 }

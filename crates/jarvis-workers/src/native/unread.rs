@@ -21,7 +21,6 @@ pub(super) enum Skill {
     Entities,
     Described,
     Regions,
-    Card,
     Speech,
 }
 
@@ -47,6 +46,7 @@ static GOES_ON: LazyLock<Regex> = LazyLock::new(|| row("GOES_ON"));
 static ENDS: LazyLock<Regex> = LazyLock::new(|| row("ENDS"));
 static NEUTRAL: LazyLock<Regex> = LazyLock::new(|| row("NEUTRAL"));
 static NEUTRAL_HAN: LazyLock<Regex> = LazyLock::new(|| row("NEUTRAL_HAN"));
+static NEUTRAL_THING: LazyLock<Regex> = LazyLock::new(|| row("NEUTRAL_THING"));
 static ONE_BY_ONE: LazyLock<Regex> = LazyLock::new(|| row("ONE_BY_ONE"));
 static SOME: LazyLock<Regex> = LazyLock::new(|| row("SOME"));
 static SOME_BOUND: LazyLock<Regex> = LazyLock::new(|| row("SOME_BOUND"));
@@ -56,7 +56,6 @@ static MOOD: LazyLock<Rows> = LazyLock::new(|| rows("MOOD"));
 static ENTITIES: LazyLock<Rows> = LazyLock::new(|| rows("ENTITIES"));
 static DESCRIBED: LazyLock<Rows> = LazyLock::new(|| rows("DESCRIBED"));
 static REGIONS: LazyLock<Rows> = LazyLock::new(|| rows("REGIONS"));
-static CARD: LazyLock<Rows> = LazyLock::new(|| rows("CARD"));
 static SPEECH: LazyLock<Rows> = LazyLock::new(|| rows("SPEECH"));
 
 impl Skill {
@@ -67,7 +66,6 @@ impl Skill {
             Skill::Entities => &ENTITIES,
             Skill::Described => &DESCRIBED,
             Skill::Regions => &REGIONS,
-            Skill::Card => &CARD,
             Skill::Speech => &SPEECH,
         }
     }
@@ -105,6 +103,9 @@ pub(super) fn unread(request: &str, things: &[&str], skill: Skill, read: &[&Rege
             unread.extend(ONE_BY_ONE.find(clause).map(|found| shown(found.as_str())));
         }
         let zone = clause.get(behind..).expect("matches end at characters");
+        // The mark that closes a quoted text opens no other.
+        let closed = zone.trim_start().trim_start_matches(['"', '”', '»', '」']);
+        let zone = if skill == Skill::Speech { closed } else { zone };
         let zone = ENDS.find(zone).and_then(|end| zone.get(..end.start())).unwrap_or(zone);
         let zone = if skill == Skill::Speech { zone.into() } else { SPOKEN.replace(zone, "") };
         unread.extend(rest(&zone, words, read));
@@ -133,6 +134,17 @@ pub(super) fn asking_for(request: &str, things: &[&str], skill: Skill) -> String
     let key = &skill.rows().key;
     let asking: Vec<&str> = SEPARATOR.split(&plain).filter(|clause| key.is_match(clause)).collect();
     if asking.is_empty() { plain.replace(THING, " ") } else { asking.join(", ").replace(THING, " ") }
+}
+
+/// What a job is asked to do by an order of its own, or by the clauses of the request that hold one of `keys`, and that nothing
+/// reads. `written` are texts that the order quotes.
+pub(super) fn of_edit(job: &Job, keys: &[&Regex], words: &Regex, read: &[&Regex], written: &[&str]) -> Vec<String> {
+    let files = job.request.attachments.iter().filter_map(|file| file.name.as_deref());
+    let things: Vec<&str> = files.chain(written.iter().copied()).collect();
+    match job.arg("text") {
+        Some(order) => of_order(order, &things, Clauses::All, words, read),
+        None => of_order(&job.request.text, &things, Clauses::With(keys), words, read),
+    }
 }
 
 /// What the request of a job wishes and `skill` does not read.
@@ -167,7 +179,9 @@ fn plain(request: &str, things: &[&str]) -> String {
 /// reads all of it.
 pub(super) fn rest(zone: &str, words: &Regex, read: &[&Regex]) -> Option<String> {
     let mut known = vec![false; zone.len()];
-    for pattern in read.iter().copied().chain([words, &*super::audio::LANGUAGES, &*NEUTRAL, &*NEUTRAL_HAN]) {
+    for pattern in
+        read.iter().copied().chain([words, &*super::audio::LANGUAGES, &*NEUTRAL, &*NEUTRAL_HAN, &*NEUTRAL_THING])
+    {
         for found in pattern.find_iter(zone) {
             known.get_mut(found.range()).expect("matches lie in the text").fill(true);
         }
@@ -183,6 +197,78 @@ pub(super) fn rest(zone: &str, words: &Regex, read: &[&Regex]) -> Option<String>
     let start = zone.get(..first.start).and_then(|before| before.rfind(THING)).map_or(0, |at| at + THING.len_utf8());
     let wish = zone.get(start..last.end)?;
     (wish.split_whitespace().count() <= LONGEST).then(|| shown(wish))
+}
+
+/// Which clauses of a text an order is in.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Clauses<'a> {
+    /// The text is the order, and nothing else.
+    All,
+    /// Those in which one of these is met, and what goes on with them; the others are the business of other tasks.
+    With(&'a [&'a Regex]),
+}
+
+/// A row of `data/wishes.tsv` for skills that bring patterns of their own.
+pub(super) fn words_of(name: &str) -> Regex {
+    row(name)
+}
+
+/// What of an order nothing reads, clause by clause. An edit does what its words say, so each word of its clauses is to be read:
+/// by the patterns that were used (`read`), by the words that go with such edits (`words`), or it wishes nothing by itself.
+pub(super) fn of_order(
+    order: &str,
+    things: &[&str],
+    clauses: Clauses<'_>,
+    words: &Regex,
+    read: &[&Regex],
+) -> Vec<String> {
+    let plain = plain(order, things);
+    // A time may hold an "and": patterns are looked for in the whole, not in its clauses.
+    let marked = |patterns: &[&Regex]| {
+        let mut known = vec![false; plain.len()];
+        for found in patterns.iter().flat_map(|pattern| pattern.find_iter(&plain)) {
+            known.get_mut(found.range()).expect("matches lie in the text").fill(true);
+        }
+        known
+    };
+    let weighty = marked(&[read, &[words]].concat());
+    let light = marked(&[&*super::audio::LANGUAGES, &*NEUTRAL, &*NEUTRAL_HAN, &*NEUTRAL_THING]);
+    let is_in = |known: &[bool], word: &Range<usize>| known.get(word.clone()).is_some_and(|part| part.contains(&true));
+    let mut left = Vec::new();
+    let (mut start, mut follows) = (0, false);
+    let borders = SEPARATOR.find_iter(&plain).map(|border| border.range());
+    for border in borders.chain(std::iter::once(plain.len()..plain.len())) {
+        let clause = start..border.start;
+        start = border.end;
+        let Some(text) = plain.get(clause.clone()) else { continue };
+        let begins = text.trim_start();
+        let goes_on = || {
+            GOES_ON.is_match(text) || begins.starts_with(THING) || begins.starts_with(|ch: char| ch.is_ascii_digit())
+        };
+        follows = match clauses {
+            Clauses::All => true,
+            Clauses::With(keys) => keys.iter().any(|key| key.is_match(text)) || follows && goes_on(),
+        };
+        if !follows {
+            continue;
+        }
+        let said = spoken(text).into_iter().map(|word| word.start + clause.start..word.end + clause.start);
+        let said: Vec<Range<usize>> = said.collect();
+        let unknown: Vec<&Range<usize>> =
+            said.iter().filter(|word| !is_in(&weighty, word) && !is_in(&light, word)).collect();
+        let (Some(first), Some(last)) = (unknown.first(), unknown.last()) else { continue };
+        let is_sign = plain.get((*first).clone()).is_some_and(|word| word.starts_with(is_han));
+        if is_sign && unknown.len() < 2 {
+            continue;
+        }
+        // Small words right before belong to the wish: "at 64 kbps".
+        let before = said.iter().rev().skip_while(|word| word.start >= first.start);
+        let small = before.take_while(|word| !is_in(&weighty, word)).last();
+        let from = small.map_or(first.start, |word| word.start);
+        left.extend(plain.get(from..last.end).map(shown));
+    }
+    left.dedup();
+    left
 }
 
 /// The words of a text; signs of Chinese one by one.
@@ -227,6 +313,7 @@ mod tests {
         check(Entities, "dates in a.txt as ISO dates", &["as iso"]);
         check(Entities, "first three names in a.txt", &["first three names in"]);
         check(Speech, "read a.txt aloud in 10 seconds", &["aloud in 10 seconds"]);
+        check(Speech, "read \"a.txt\" with a robotic male voice", &["with a robotic"]);
         check(Speech, "say a.txt three times, with music", &["three times", "with music"]);
         check(Entities, "list the people who live in Paris in a.txt", &["people who live in paris in"]);
         check(Entities, "list the people in a.txt in alphabetical order", &["in alphabetical order"]);
@@ -234,7 +321,38 @@ mod tests {
         check(Mood, "rate the mood of each sentence in a.txt", &["each sentence"]);
         check(Described, "describe b.jpg as a poem", &["as a poem"]);
         check(Regions, "segment b.jpg into 3 regions", &["into 3"]);
-        check(Card, "draw a poster that says a.txt in blue on yellow", &["in blue on yellow"]);
+    }
+
+    #[test]
+    fn each_word_of_an_order_is_read_or_said() {
+        let read = [Regex::new(r"\bto (?:mp3|ogg)\b|\bjoin\b|склей|合并").unwrap()];
+        let read: Vec<&Regex> = read.iter().collect();
+        let words = words_of("SOUND_READ");
+        let check = |order: &str, want: &[&str]| {
+            let all = of_order(order, &["a.wav", "b.wav"], Clauses::All, &words, &read);
+            assert_eq!(all, want, "{order}");
+            let some = of_order(order, &["a.wav", "b.wav"], Clauses::With(&read), &words, &read);
+            assert_eq!(some, want, "{order}");
+        };
+        check("convert a.wav to mp3 please", &[]);
+        check("convert a.wav to mp3 at 96 kbps", &["at 96 kbps"]);
+        check("convert the recording to ogg, 16000 Hz", &["16000 hz"]);
+        check("join a.wav and b.wav with 3 beeps between them", &["with 3 beeps between"]);
+        check("join a.wav and b.wav", &[]);
+        check("склей a.wav и b.wav с паузой", &["с паузой"]);
+        check("合并 a.wav 和 b.wav", &[]);
+        let (card, words) = (words_of("CARD"), words_of("CARD_READ"));
+        let check = |order: &str, want: &[&str]| {
+            let left = of_order(order, &["Open Day"], Clauses::With(&[&card]), &words, &[&card]);
+            assert_eq!(left, want, "{order}");
+        };
+        check("make a title card with the words Open Day", &[]);
+        check("draw a poster that says Open Day in blue on yellow", &["in blue on yellow"]);
+        check("make a poster \"Open Day\" with a purple background, 640x480", &["a purple background", "640x480"]);
+        check("сделай плакат «Open Day» на красном фоне", &["на красном фоне"]);
+        let words = words_of("SOUND_READ");
+        let others = of_order("join a.wav and b.wav, then count the birds", &[], Clauses::With(&read), &words, &read);
+        assert_eq!(others, [""; 0], "another task counts");
     }
 
     #[test]
@@ -292,6 +410,5 @@ mod tests {
         check(Described, "describe b.jpg in detail");
         check(Described, "describe b.jpg and tell me how wide it is");
         check(Regions, "split b.jpg into regions, segment it");
-        check(Card, "make a title card with the words a.txt");
     }
 }

@@ -10,6 +10,16 @@ use super::wav::{MOST_SAMPLES, Sound};
 /// The loudest sample of a normalised sound: one decibel below full scale.
 const PEAK: f32 = 0.89;
 
+/// What is said where a sound could not be made as loud as was asked.
+const CAPPED: &str = ", the most without distortion";
+
+/// What of a change of volume was not done: less than was asked for in numbers, or nothing that can be heard.
+pub(super) fn less_loud(done: &[String], measured: bool) -> Option<String> {
+    let capped = done.iter().find_map(|words| words.strip_suffix(CAPPED))?;
+    let decibels: f32 = capped.split_whitespace().rev().nth(1)?.parse().ok()?;
+    (measured || decibels < 1.0).then(|| format!("as loud as asked: beyond {decibels:+.1} dB it would be distorted"))
+}
+
 /// Does the operations in order; returns the sound and what was done.
 pub(super) fn apply(mut sound: Sound, ops: &[Op], cancel: &Cancel) -> Result<(Sound, Vec<String>), TaskError> {
     let mut done = Vec::new();
@@ -41,7 +51,7 @@ pub(super) fn apply(mut sound: Sound, ops: &[Op], cancel: &Cancel) -> Result<(So
                 scale(&mut sound, allowed);
                 let decibels = 20.0 * allowed.max(1e-4).log10();
                 match allowed < factor {
-                    true => format!("volume {decibels:+.1} dB, the most without distortion"),
+                    true => format!("volume {decibels:+.1} dB{CAPPED}"),
                     false => format!("volume {decibels:+.1} dB"),
                 }
             }

@@ -26,7 +26,7 @@ pub(super) enum Moment {
     BeforeEnd(f64),
 }
 
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Instruction {
     pub(super) ops: Vec<Op>,
     /// `mp3`, `wav` …
@@ -35,6 +35,10 @@ pub(super) struct Instruction {
     pub(super) name: Option<String>,
     /// What was asked for and is not done here.
     pub(super) unmet: Vec<String>,
+    /// Whether it says how much louder or quieter.
+    pub(super) measured: bool,
+    /// What was read of it.
+    pub(super) read: Vec<&'static Regex>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +60,7 @@ macro_rules! patterns {
 
 patterns! {
     PART BETWEEN FIRST LAST AFTER UNTIL REMOVE CUT LOUDER QUIETER NORMALISE MONO FORMAT SAVE_AS PERCENT DECIBELS TIMES TWICE
-    OTHER NOISE KINDS UNHEARD LENGTH RATE CHANNELS LOUDNESS ABOUT
+    OTHER NOISE KINDS UNHEARD LENGTH RATE CHANNELS LOUDNESS ABOUT BARE_FORMAT OF_SOUND JOIN
 }
 
 fn row(name: &str) -> &'static str {
@@ -80,7 +84,12 @@ impl Instruction {
         let named_format = name.as_deref().and_then(|name| name.rsplit('.').next()).map(str::to_lowercase);
         let format = named_format.or_else(|| format(&plain));
         let mut ops = Vec::new();
-        ops.extend(cut(&plain));
+        let mut read: Vec<&'static Regex> =
+            vec![&LOUDER, &QUIETER, &NORMALISE, &MONO, &FORMAT, &BARE_FORMAT, &SAVE_AS, &OTHER, &NOISE];
+        if let Some((op, by)) = cut(&plain) {
+            ops.push(op);
+            read.extend([&*CUT, by]);
+        }
         if MONO.is_match(&plain) {
             ops.push(Op::Mono);
         }
@@ -90,8 +99,14 @@ impl Instruction {
             _ if NORMALISE.is_match(&plain) => ops.push(Op::Normalise),
             _ => {}
         }
+        let amounts: [&'static Regex; 4] = [&DECIBELS, &PERCENT, &TIMES, &TWICE];
+        let changes = ops.iter().any(|op| matches!(op, Op::Volume(_)));
+        let measured = changes && amounts.iter().any(|amount| amount.is_match(&plain));
+        if changes {
+            read.extend(amounts);
+        }
         let unmet = OTHER.find_iter(&plain).map(|found| found.as_str().to_owned()).collect();
-        Instruction { ops, format, name, unmet }
+        Instruction { ops, format, name, unmet, measured, read }
     }
 
     pub(super) fn changes_volume(&self) -> bool {
@@ -106,7 +121,25 @@ impl Instruction {
 
 /// The format that a text in lower case asks for.
 pub(super) fn format(text: &str) -> Option<String> {
-    FORMAT.captures(text).and_then(|found| group(&found))
+    FORMAT.captures(text).or_else(|| BARE_FORMAT.captures(text)).and_then(|found| group(&found))
+}
+
+/// Whether a request over a video wants its sound.
+pub(super) fn wants_sound(request: &str) -> bool {
+    OF_SOUND.is_match(&plain(request))
+}
+
+/// What marks the clauses that are about how loud a sound is, that join sounds, that want a video's sound.
+pub(super) fn volume_keys() -> [&'static Regex; 4] {
+    [&LOUDER, &QUIETER, &NORMALISE, &MONO]
+}
+
+pub(super) fn join_keys() -> [&'static Regex; 1] {
+    [&JOIN]
+}
+
+pub(super) fn video_keys() -> [&'static Regex; 1] {
+    [&OF_SOUND]
 }
 
 /// Whether the measured kinds of a sound answer a request.
@@ -125,7 +158,8 @@ fn group(found: &Captures<'_>) -> Option<String> {
     found.iter().skip(1).flatten().next().map(|part| part.as_str().to_owned())
 }
 
-fn cut(text: &str) -> Option<Op> {
+/// The cut that a text asks for, and the pattern that read its times.
+fn cut(text: &str) -> Option<(Op, &'static Regex)> {
     let remove = REMOVE.is_match(text);
     if !remove && !CUT.is_match(text) {
         return None;
@@ -136,17 +170,18 @@ fn cut(text: &str) -> Option<Op> {
         groups.filter_map(|group| seconds(group.as_str())).collect()
     };
     let end = Moment::BeforeEnd(0.0);
-    let (from, to) = match (times(&BETWEEN).as_slice(), times(&FIRST).as_slice(), times(&LAST).as_slice()) {
-        ([from, to], ..) if from < to => (Moment::At(*from), Moment::At(*to)),
-        (_, [length], _) => (Moment::At(0.0), Moment::At(*length)),
-        (_, _, [length]) => (Moment::BeforeEnd(*length), end),
-        _ => match (times(&AFTER).as_slice(), times(&UNTIL).as_slice()) {
-            ([from], _) => (Moment::At(*from), end),
-            (_, [to]) => (Moment::At(0.0), Moment::At(*to)),
-            _ => return None,
-        },
-    };
-    Some(if remove { Op::Drop(from, to) } else { Op::Keep(from, to) })
+    let (from, to, by): (Moment, Moment, &'static Regex) =
+        match (times(&BETWEEN).as_slice(), times(&FIRST).as_slice(), times(&LAST).as_slice()) {
+            ([from, to], ..) if from < to => (Moment::At(*from), Moment::At(*to), &BETWEEN),
+            (_, [length], _) => (Moment::At(0.0), Moment::At(*length), &FIRST),
+            (_, _, [length]) => (Moment::BeforeEnd(*length), end, &LAST),
+            _ => match (times(&AFTER).as_slice(), times(&UNTIL).as_slice()) {
+                ([from], _) => (Moment::At(*from), end, &AFTER),
+                (_, [to]) => (Moment::At(0.0), Moment::At(*to), &UNTIL),
+                _ => return None,
+            },
+        };
+    Some((if remove { Op::Drop(from, to) } else { Op::Keep(from, to) }, by))
 }
 
 /// A time in seconds: `0:05`, `1:02:03.5`, `90`, `2 minutes 5 seconds`, `десять секунд`.

@@ -289,7 +289,28 @@ fn instructions_become_operations() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-    assert_eq!(Instruction::read("save the first 3 seconds as intro.mp3").name.as_deref(), Some("intro.mp3"));
+    for (text, name) in [
+        ("save the first 3 seconds as intro.mp3", Some("intro.mp3")),
+        ("join a.wav and b.wav into all.wav", Some("all.wav")),
+        ("объедини a.wav и b.wav в один файл всё.wav", Some("всё.wav")),
+        ("обрежь до 5 секунд и сохрани с именем начало.mp3", Some("начало.mp3")),
+        ("把a.wav和b.wav合并成all.wav", Some("all.wav")),
+        ("cut a.wav to 5 seconds", None),
+    ] {
+        assert_eq!(Instruction::read(text).name.as_deref(), name, "{text}");
+    }
+    for (text, wants) in [
+        ("get the sound of a.mp4", true),
+        ("вытащи звук из a.mp4", true),
+        ("提取 a.mp4 的声音", true),
+        ("trim a.mp4 to 4 seconds", false),
+        ("обрежь видео до 4 секунд", false),
+        ("把视频剪成前四秒", false),
+    ] {
+        assert_eq!(instruction::wants_sound(text), wants, "{text}");
+    }
+    let capped = ["volume +2.5 dB, the most without distortion".to_owned()];
+    assert!(edit::less_loud(&capped, true).is_some() && edit::less_loud(&capped, false).is_none());
 }
 
 #[test]

@@ -17,6 +17,7 @@ use super::super::unread::rest;
 use super::super::words::{COLOUR_NAMES, Colour};
 use super::compose::Layout;
 use extent::{crop, resize};
+pub(super) use labels::quoted;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Op {
@@ -103,6 +104,8 @@ pub(super) struct Instruction {
     pub(super) format: Option<ImageFormat>,
     /// The most bytes that the file may have.
     pub(super) most_bytes: Option<u64>,
+    /// The quality of the JPEG file, of 100.
+    pub(super) quality: Option<u8>,
     /// To be made smaller as a file, whatever that takes off its quality.
     pub(super) compress: bool,
     /// The name that the file is to have.
@@ -116,7 +119,11 @@ pub(super) struct Instruction {
 impl Instruction {
     /// Whether it asks for nothing that can be done.
     pub(super) fn is_empty(&self) -> bool {
-        self.ops.is_empty() && self.format.is_none() && self.most_bytes.is_none() && !self.compress
+        self.ops.is_empty()
+            && self.format.is_none()
+            && self.most_bytes.is_none()
+            && !self.compress
+            && self.quality.is_none()
     }
 }
 
@@ -147,7 +154,7 @@ patterns! {
     PIXELATE RESIZE SIZED BY RATIO PERCENT BY_NUMBER THIRD_SIZE QUARTER_SIZE TIMES DEGREES NUMBER PIXELS TO_NUMBER
     WIDTH_FIRST WIDTH_LAST HEIGHT_FIRST HEIGHT_LAST SMALLER LARGER HALF TWO THREE FOUR TO BY_WORD THUMBNAIL LESS
     SLIGHT STRONG VERTICAL HORIZONTAL COUNTER AROUND SQUARE CENTRE LEFT RIGHT TOP BOTTOM THIRD QUARTER EACH_SIDE OFF
-    KEEP_RATIO READ_TOO SIZING EXACTLY WITHOUT LABEL WATERMARK WORDLESS BORDER THICK THIN FILE_SIZE COMPRESS METADATA MAKE_SQUARE SAVE_AS DECIMAL_COMMA IN_ROW IN_COLUMN IN_GRID
+    KEEP_RATIO READ_TOO SIZING EXACTLY WITHOUT LABEL WATERMARK WORDLESS BORDER THICK THIN FILE_SIZE COMPRESS METADATA MAKE_SQUARE SAVE_AS DECIMAL_COMMA QUALITY NAMED_THING BARE_SIDE SOME_METADATA TITLE_ABOVE IN_COLUMN_PLAINLY IN_ROW IN_COLUMN IN_GRID
 }
 
 /// A pattern of `data/image_edits.tsv`.
@@ -188,6 +195,10 @@ pub(super) fn read(text: &str) -> Instruction {
             None => (clause, false),
         };
         let clause = clause.trim();
+        // "Blur it, but not the house": something of what was done is to be left as it is.
+        if negated && clause.is_empty() && !found.ops.is_empty() && unread_negation(whole) {
+            found.rest.push(whole.trim().to_owned());
+        }
         if !clause.chars().any(char::is_alphanumeric) || FILLER.is_match(clause) {
             continue;
         }
@@ -195,6 +206,7 @@ pub(super) fn read(text: &str) -> Instruction {
         let format = format.and_then(|found| found.get(1).or_else(|| found.get(2)));
         let format = format.and_then(|name| ImageFormat::from_extension(name.as_str()));
         found.format = format.or(found.format);
+        found.quality = first::<u8>(&QUALITY, clause).map(|quality| quality.clamp(1, 100)).or(found.quality);
         let size = FILE_SIZE.captures(clause).and_then(|size| bytes(&size));
         found.most_bytes = size.or(found.most_bytes);
         let sizes = size.is_some() && !negated;
@@ -234,6 +246,13 @@ pub(super) fn read(text: &str) -> Instruction {
             ops.clear();
             found.unclear = Some(Unclear::Turn);
         }
+        // "Make it square, 500 px."
+        if ops.is_empty()
+            && found.ops.iter().any(|op| matches!(op, Op::Crop(Crop::Square(_))))
+            && let Some(side) = first::<u32>(&BARE_SIDE, clause).filter(|side| *side > 0)
+        {
+            ops.push(Op::Resize(Size::Exact(side, side)));
+        }
         if ops.is_empty()
             && let Some(Op::FlipHorizontal | Op::FlipVertical) = found.ops.last()
         {
@@ -244,7 +263,7 @@ pub(super) fn read(text: &str) -> Instruction {
                 ops.push(Op::FlipHorizontal);
             }
         }
-        if ops.is_empty() && !negated && format.is_none() {
+        if ops.is_empty() && !negated && format.is_none() && !QUALITY.is_match(clause) {
             let sized = CROP.is_match(clause) || RESIZE.is_match(clause);
             found.unclear = match () {
                 () if sized && ZERO_SIZE.is_match(clause) => Some(Unclear::Nothing),
@@ -259,7 +278,8 @@ pub(super) fn read(text: &str) -> Instruction {
             found.rest.push(clause.to_owned());
             continue;
         }
-        if !ops.is_empty() && more {
+        let saves = ops.is_empty() && format.is_some();
+        if !ops.is_empty() && more || saves && says_more_than_a_format(clause) {
             found.rest.push(whole.trim().to_owned());
         }
         found.ops.extend(ops);
@@ -281,6 +301,19 @@ fn keep_shape(ops: &mut [Op]) {
 /// "Grey without touching the roof": something is to be left as it is that no edit knows.
 fn leaves_alone(clause: &str) -> bool {
     !KEEP_RATIO.is_match(clause) && WITHOUT.find(clause).and_then(|not| clause.get(not.end()..)).is_some_and(says_more)
+}
+
+/// Whether something that no edit knows is not to be done: "not the house".
+fn unread_negation(clause: &str) -> bool {
+    let behind = NEGATION.find(clause).and_then(|not| clause.get(not.end()..)).unwrap_or_default();
+    !KEEP_RATIO.is_match(clause) && NAMED_THING.is_match(behind) && says_more(behind)
+}
+
+/// Whether a clause that only names a file or a format says something else in numbers: "as jpg with 72 dpi".
+fn says_more_than_a_format(clause: &str) -> bool {
+    let rest = SAVE_AS.replace_all(clause, " ");
+    let rest = QUALITY.replace_all(&rest, " ");
+    NUMBER.is_match(&FORMAT.replace_all(&rest, " "))
 }
 
 /// Whether a clause says more than its edits read: "grey except the roof".
@@ -310,6 +343,7 @@ fn says_more(clause: &str) -> bool {
         &FILE_SIZE,
         &COMPRESS,
         &METADATA,
+        &QUALITY,
         &MAKE_SQUARE,
         &SAVE_AS,
         &SIZED,
@@ -368,12 +402,26 @@ pub(super) fn of_a_part(instruction: &str, request: &str) -> bool {
     THEM.is_match(&instruction) && !request.trim().eq(instruction.trim()) && SEEN.is_match(&request)
 }
 
+/// Whether only some of the metadata is to go.
+pub(super) fn keeps_metadata(request: &str) -> bool {
+    let plain = request.to_lowercase().replace('ё', "е");
+    SOME_METADATA.is_match(&plain)
+}
+
+/// What is read of how a collage is to be, for what of its order is not.
+pub(super) fn collage_patterns() -> [&'static Regex; 5] {
+    [&IN_COLUMN_PLAINLY, &IN_COLUMN, &IN_ROW, &IN_GRID, &SAVE_AS]
+}
+
 /// How the pictures of a collage are to stand; two stand side by side unless something else is said.
 pub(super) fn layout(text: &str, count: usize) -> Layout {
     let plain = text.to_lowercase();
+    // A title above them is no way to stand.
+    let plain = TITLE_ABOVE.replace_all(&plain, " ");
     match () {
-        () if IN_COLUMN.is_match(&plain) => Layout::Column,
+        () if IN_COLUMN_PLAINLY.is_match(&plain) => Layout::Column,
         () if IN_ROW.is_match(&plain) => Layout::Row,
+        () if IN_COLUMN.is_match(&plain) => Layout::Column,
         () if IN_GRID.is_match(&plain) || count > 2 => Layout::Grid,
         () => Layout::Row,
     }
@@ -509,6 +557,12 @@ fn rotation(clause: &str) -> f32 {
 }
 
 fn flip(clause: &str) -> Op {
+    // "Turn it upside down" is no mirror image.
+    let turned = clause.contains("upside") || clause.contains("вверх ногами");
+    let mirrored = ["flip", "mirror", "отраз", "отраж", "зеркал", "vertical", "вертикал"];
+    if turned && !mirrored.iter().any(|word| clause.contains(word)) {
+        return Op::Rotate(180.0);
+    }
     if HORIZONTAL.is_match(clause) {
         Op::FlipHorizontal
     } else if VERTICAL.is_match(clause) {

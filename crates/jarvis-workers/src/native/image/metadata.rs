@@ -24,16 +24,30 @@ static TOPICS: LazyLock<Vec<(Topic, Regex)>> = LazyLock::new(|| {
     rows.map(|(name, pattern)| (topic(name), Regex::new(pattern).expect("a valid pattern"))).collect()
 });
 
-/// What a question asks of the metadata, if it does.
-pub(super) fn topic(question: &str) -> Option<Topic> {
+/// What a question asks of the metadata; all of it only where nothing narrower is asked for.
+pub(super) fn topics(question: &str) -> Vec<Topic> {
     let words: Vec<&str> = question.split_whitespace().filter(|word| !is_path(word)).collect();
     let plain = words.join(" ").to_lowercase().replace('ё', "е");
-    TOPICS.iter().find(|(_, pattern)| pattern.is_match(&plain)).map(|(topic, _)| *topic)
+    let asked = TOPICS.iter().filter(|(_, pattern)| pattern.is_match(&plain)).map(|(topic, _)| *topic);
+    let asked: Vec<Topic> = asked.collect();
+    match asked.as_slice() {
+        [_, _, ..] => asked.into_iter().filter(|topic| *topic != Topic::Everything).collect(),
+        _ => asked,
+    }
+}
+
+/// What of a question the metadata answers, taken out: what is left may ask for something else.
+pub(super) fn without(question: &str) -> String {
+    let words: Vec<&str> = question.split_whitespace().filter(|word| !is_path(word)).collect();
+    let plain = words.join(" ").to_lowercase().replace('ё', "е");
+    TOPICS.iter().fold(plain, |plain, (_, pattern)| pattern.replace_all(&plain, " ").into_owned())
 }
 
 /// The metadata of a picture's file; `None` where it has none that can be read.
 pub(super) fn read(bytes: &[u8]) -> Option<Exif> {
-    Reader::new().read_from_container(&mut Cursor::new(bytes)).ok().filter(|exif| exif.fields().len() > 0)
+    let read = Reader::new().continue_on_error(true).read_from_container(&mut Cursor::new(bytes));
+    // A field that breaks the rules takes the others not with it.
+    read.or_else(|error| error.distill_partial_result(|_| ())).ok().filter(|exif| exif.fields().len() > 0)
 }
 
 /// The most fields that are listed, and the longest value.
@@ -172,7 +186,7 @@ mod tests {
         assert_eq!(image::guess_format(&bytes).unwrap(), ImageFormat::Jpeg);
         let exif = read(&bytes);
         let check = |question: &str, want: Option<&str>| {
-            let topic = topic(question);
+            let topic = topics(question).first().copied();
             let found = topic.map(|topic| answer(exif.as_ref(), topic, Language::of(question)).unwrap());
             assert_eq!(found.as_deref(), want, "{question}");
         };
@@ -191,9 +205,16 @@ mod tests {
         check("where was it taken?", Some("38.70833, -9.13333 (latitude and longitude)"));
         check("где снято b.jpg?", Some("38.70833, -9.13333 (широта и долгота)"));
         check("what is the exposure time?", Some("ExposureTime: 1/250 s"));
+        assert_eq!(topics("when and with which camera was it taken?"), [Topic::Taken, Topic::Camera]);
+        assert_eq!(
+            topics("when was b.jpg taken, where, and with what camera?"),
+            [Topic::Taken, Topic::Place, Topic::Camera]
+        );
+        assert_eq!(topics("каким фотоаппаратом и где снято"), [Topic::Place, Topic::Camera]);
+        assert!(without("when was b.jpg taken and is it bright?").contains("is it bright"));
         check("what is in the picture?", None);
         check("how many cars are there?", None);
-        let all = answer(exif.as_ref(), topic("show the EXIF data of b.jpg").unwrap(), Language::English).unwrap();
+        let all = answer(exif.as_ref(), topics("show the EXIF data of b.jpg")[0], Language::English).unwrap();
         assert!(all.contains("Model: Snap 3") && all.lines().count() >= 6, "{all}");
     }
 

@@ -57,6 +57,10 @@ pattern!(
     FORMAT,
     r"\b(?:what|which)\b.*\b(?:format|file ?type|type of file|kind of file)\b|како\S+ формат|формат файла|什么格式|哪种格式"
 );
+pattern!(
+    ASKS,
+    r"\b(?:what|which|who|whom|whose|where|when|why|how)\b|^(?:is|are|does|do|did|has|have|can)\b|\b(?:что|кто|где|куда|когда|почему|зачем|сколько|как|како\w+|чей)\b|什么|谁|哪|为什么|几[个只]|多少"
+);
 pattern!(TOO, r"\btoo\b|слишком|太");
 
 // The patterns are constants; the tests compile each.
@@ -76,6 +80,17 @@ pub(super) fn asks_bytes(question: &str) -> bool {
     BYTES.is_match(&question.to_lowercase())
 }
 
+/// The parts of a question that ask something and that nothing answers, where it has several parts.
+pub(super) fn unanswered(question: &str, is_answered: impl Fn(&str) -> bool) -> Vec<String> {
+    let plain = plain(question, Language::of(question));
+    let parts: Vec<&str> = SPLIT.split(&plain).map(str::trim).filter(|part| !part.is_empty()).collect();
+    let asks = |part: &&&str| ASKS.is_match(part) && topic(part).is_none() && !is_answered(part);
+    match parts.as_slice() {
+        [_, _, ..] => parts.iter().filter(asks).map(|part| (*part).to_owned()).collect(),
+        _ => Vec::new(),
+    }
+}
+
 fn topic(part: &str) -> Option<Topic> {
     TOPICS.iter().find(|(_, pattern)| pattern.is_match(part)).map(|(topic, _)| *topic)
 }
@@ -92,6 +107,23 @@ fn plain(question: &str, lang: Language) -> String {
         .filter(|word| !matches!(*word, "now" | "now?" | "теперь" | "сейчас"))
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// Whether a question has parts that measures may answer.
+pub(super) fn has_parts(question: &str) -> bool {
+    let plain = plain(question, Language::of(question));
+    SPLIT.split(&plain).any(|part| topic(part.trim()).is_some())
+}
+
+/// Answers the parts of a question that measures can answer, one by one.
+pub(super) fn answer_parts(measures: &Measures, question: &str) -> Option<Value> {
+    let lang = Language::of(question);
+    let plain = plain(question, lang);
+    let parts = SPLIT.split(&plain).map(str::trim);
+    let rows = parts.filter_map(|part| topic(part).map(|topic| say(topic, part, measures, lang)));
+    let answers: Vec<String> =
+        rows.filter_map(|rows| rows.get(0).and_then(|row| row.get("answer")?.as_str().map(str::to_owned))).collect();
+    (!answers.is_empty()).then(|| json!([{"answer": answers.join(lang.pick("; ", "; ", "；")), "score": 0.9}]))
 }
 
 /// Answers a question from measures, as a list of `{answer, score}`, best first; `None` when measures cannot answer it.
@@ -262,6 +294,20 @@ mod tests {
             }
         }
         assert!(wrong.is_empty(), "{wrong}");
+    }
+
+    #[test]
+    fn what_of_a_question_is_not_answered_is_told() {
+        let left = |question: &str| unanswered(question, |_| false);
+        assert_eq!(left("what is the size and who painted it?"), ["who painted it"]);
+        assert_eq!(left("какой размер и кто это рисовал?"), ["кто это рисовал"]);
+        assert!(
+            left("what is the size, and how bright is it?").is_empty() && left("how wide is it, please?").is_empty()
+        );
+        let measures = measure::measure(&image::RgbImage::new(8, 6).into());
+        let parts = answer_parts(&measures, "and is it dark?").unwrap();
+        assert!(parts[0]["answer"].as_str().unwrap().starts_with("yes"), "{parts}");
+        assert!(has_parts("is it dark?") && !has_parts("please"));
     }
 
     #[test]

@@ -18,6 +18,53 @@ static DESCRIBE: LazyLock<Regex> = LazyLock::new(|| pattern("DESCRIBE"));
 static ALL: LazyLock<Regex> = LazyLock::new(|| pattern("ALL"));
 static COMPARE: LazyLock<Regex> = LazyLock::new(|| pattern("COMPARE"));
 static CARD: LazyLock<Regex> = LazyLock::new(|| pattern("CARD"));
+static TEXT_FILE: LazyLock<Regex> = LazyLock::new(|| pattern("TEXT_FILE"));
+static ANY: LazyLock<Regex> = LazyLock::new(|| pattern("ANY"));
+static SHOWN: LazyLock<Regex> = LazyLock::new(|| pattern("SHOWN"));
+static CARD_SAYS: LazyLock<Regex> = LazyLock::new(|| pattern("CARD_SAYS"));
+static CARD_LOOK: LazyLock<Regex> = LazyLock::new(|| {
+    let row = include_str!("../../../data/image_reading.tsv").lines().find_map(|line| line.strip_prefix("CARD_LOOK\t"));
+    let names = super::super::words::COLOUR_NAMES.as_str();
+    Regex::new(&row.expect("a pattern named in the code has a row").replace("COLOUR", names)).expect("a valid pattern")
+});
+
+/// The text file that the writing is to be saved in.
+pub(super) fn file_wanted(request: &str) -> Option<String> {
+    let found = TEXT_FILE.captures(request)?;
+    found.iter().skip(1).flatten().next().map(|name| name.as_str().to_owned())
+}
+
+/// True when the question is whether there is any writing.
+pub(super) fn any_wanted(request: &str) -> bool {
+    ANY.is_match(&plain(request))
+}
+
+/// True when the question is what a picture shows, which measures do not answer.
+pub(super) fn asks_what_is_shown(request: &str) -> bool {
+    SHOWN.is_match(&plain(request))
+}
+
+/// The words that a card is to bear: what the request quotes, or what follows "that says". A text that is not from the request (of
+/// a file, of a task before) is drawn as it is; an order itself is no such text.
+pub(super) fn card_words(request: &str, text: &str) -> Option<String> {
+    let close = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (whole, part) = (close(request), close(text));
+    if !whole.contains(&part) {
+        return Some(text.to_owned());
+    }
+    if let Some(quoted) = super::instruction::quoted(&part).or_else(|| super::instruction::quoted(&whole)) {
+        return Some(quoted);
+    }
+    let said = CARD_SAYS.captures(&whole).and_then(|found| found.iter().skip(1).flatten().next());
+    let said =
+        said.map(|said| CARD_LOOK.replace(said.as_str(), "").trim().trim_end_matches(['.', ',', ';']).to_owned());
+    match said.filter(|said| !said.is_empty()) {
+        // A planner may have cut it where another order begins.
+        Some(said) if part.len() < said.len() && said.starts_with(&part) => Some(part),
+        Some(said) => Some(said),
+        None => (!card_wanted(&part)).then_some(part),
+    }
+}
 
 fn plain(request: &str) -> String {
     let words: Vec<&str> = request.split_whitespace().filter(|word| !is_path(word)).collect();
@@ -60,6 +107,60 @@ mod tests {
         {
             assert!(!card_wanted(request), "{request}");
         }
+    }
+
+    #[test]
+    fn a_card_bears_what_is_quoted_or_said() {
+        let check = |request: &str, text: &str, want: Option<&str>| {
+            assert_eq!(super::card_words(request, text).as_deref(), want, "{request}");
+        };
+        check(
+            "make a poster \"BIG SALE\" with a green background",
+            "a poster \"BIG SALE\" with a green background",
+            Some("BIG SALE"),
+        );
+        check(
+            "a card that says Good luck in blue letters on white",
+            "Good luck in blue letters on white",
+            Some("Good luck"),
+        );
+        check("a poster that says Meet at noon on Friday", "Meet at noon on Friday", Some("Meet at noon on Friday"));
+        check("сделай плакат «Мир» на синем фоне", "плакат «Мир» на синем фоне", Some("Мир"));
+        check(
+            "плакат со словами Добро пожаловать на желтом фоне",
+            "Добро пожаловать на желтом фоне",
+            Some("Добро пожаловать"),
+        );
+        check("做一张海报，写着欢迎光临", "欢迎光临", Some("欢迎光临"));
+        check("find the mood of a.txt and make a poster with the mood on it", "a poster with the mood on it", None);
+        check("make a poster of the text of a.txt", "The ship has sailed.", Some("The ship has sailed."));
+        check("make a title card: Welcome", "Welcome", Some("Welcome"));
+    }
+
+    #[test]
+    fn a_file_for_the_text_is_noticed() {
+        let check = |request: &str, want: Option<&str>| {
+            assert_eq!(super::file_wanted(request).as_deref(), want, "{request}");
+        };
+        check("copy the text of b.jpg into a file called out.txt", Some("out.txt"));
+        check("read b.jpg and save it as words.md", Some("words.md"));
+        check("распознай b.jpg и сохрани как текст.txt", Some("текст.txt"));
+        check("读出 b.jpg 的文字，保存为out.txt", Some("out.txt"));
+        check("does b.jpg say the same as the file called notes.txt?", None);
+        check("read b.jpg", None);
+    }
+
+    #[test]
+    fn whether_there_is_writing_and_what_is_shown() {
+        for request in ["is there any text in b.jpg?", "есть ли на b.jpg надписи?", "b.jpg 上有没有文字"]
+        {
+            assert!(super::any_wanted(request), "{request}");
+        }
+        for request in ["what is in b.jpg?", "what's shown in the photo", "что изображено на b.jpg", "图里有什么"]
+        {
+            assert!(super::asks_what_is_shown(request), "{request}");
+        }
+        assert!(!super::asks_what_is_shown("describe b.jpg") && !super::any_wanted("read the text"));
     }
 
     #[test]

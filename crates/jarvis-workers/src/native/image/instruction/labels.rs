@@ -16,6 +16,13 @@ static PUT_ON: LazyLock<Regex> = LazyLock::new(|| pattern("PUT_ON"));
 static SHOWN: LazyLock<Regex> = LazyLock::new(|| pattern("LABEL_SHOWN"));
 static MARK: LazyLock<Regex> = LazyLock::new(|| pattern("LABEL_MARK"));
 
+/// The first words of a text in quotation marks.
+pub(in crate::native::image) fn quoted(text: &str) -> Option<String> {
+    let found = QUOTED.captures(text)?;
+    let words = found.iter().skip(1).flatten().next()?.as_str().trim();
+    (!words.is_empty()).then(|| words.to_owned())
+}
+
 /// The instruction with `⟦0⟧`, `⟦1⟧` … for words that are to be written, and those words.
 pub(super) fn extract(text: &str) -> (String, Vec<String>) {
     let mut labels = Vec::new();

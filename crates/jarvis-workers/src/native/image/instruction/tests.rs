@@ -48,6 +48,29 @@ fn what_an_edit_does_not_read_is_said() {
     check("grey without touching the roof", "[Grayscale]", &["grey without touching the roof"]);
     check("blur it, half transparent", "[Blur(4.0)]", &["half transparent"]);
     check("make it exactly 50 KB", "[]", &["make it exactly 50 kb"]);
+    check("blur b.jpg but not the bird", "[Blur(4.0)]", &["not the bird"]);
+    check("make it square, 640 px", "[Crop(Square(Place(0, 0))), Resize(Exact(640, 640))]", &[]);
+    check("make it square, then 30 px of border", "[Crop(Square(Place(0, 0))), Border(Pixels(30), [0, 0, 0])]", &[]);
+    check("turn it upside down", "[Rotate(180.0)]", &[]);
+    check("переверни вверх ногами", "[Rotate(180.0)]", &[]);
+    check("mirror it upside down", "[FlipVertical]", &[]);
+    check("save it as out.jpg with 300 dpi", "[]", &["save it as .jpg with 300 dpi"]);
+    check("convert to jpg at quality 55", "[]", &[]);
+    assert_eq!(read("convert to jpg at quality 55").quality, Some(55));
+    assert_eq!(read("качество 70, jpg").quality, Some(70));
+    for (text, keeps) in [
+        ("remove the gps but keep the date", true),
+        ("удали метаданные, оставь дату съемки", true),
+        ("删除位置信息，保留日期", true),
+        ("remove all metadata", false),
+        ("удали exif", false),
+    ] {
+        assert_eq!(keeps_metadata(text), keeps, "{text}");
+    }
+    let stands = |text: &str| layout(text, 2);
+    assert_eq!(stands("side by side with the title \"Cats\" above"), Layout::Row);
+    assert_eq!(stands("put one above the other"), Layout::Column);
+    assert_eq!(stands("put b.jpg above c.jpg"), Layout::Column);
     let label = read("write \"Hi\" in 40 pt Arial");
     assert_eq!((label.ops.len(), label.rest), (1, vec!["write \"Hi\" in 40 pt arial".to_owned()]));
     assert_eq!(read("rotate it a little").unclear, Some(Unclear::Turn));
