@@ -9,7 +9,8 @@ fn line(text: &str) -> ocr::Line {
 #[test]
 fn languages_follow_the_request_and_what_is_there() {
     let installed = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let cases: [(&[&str], Language, &[&str], Option<&str>); 7] = [
+    type Case = (&'static [&'static str], Language, &'static [&'static str], Option<&'static str>);
+    let cases: [Case; 7] = [
         (&["eng", "osd", "rus"], Language::Russian, &["eng", "rus+eng"], None),
         (&["eng", "osd", "rus"], Language::English, &["eng", "rus+eng"], None),
         (&["eng", "osd"], Language::Russian, &["eng"], Some("tesseract-ocr-rus")),
