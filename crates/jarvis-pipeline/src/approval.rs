@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use jarvis_catalogue::Host;
 use jarvis_engine::{Gate, Job};
 use jarvis_plan::{
-    Approval, Arg, EACH, Effect, ErrorCode, EventKind, Place, Request, RunId, Task, TaskError, TaskId, text_of,
+    Approval, Arg, EACH, Effect, ErrorCode, EventKind, Place, Request, RunId, Task, TaskError, TaskId, is_han, text_of,
 };
 use jarvis_tools::Registry;
 use serde::Deserialize;
@@ -134,7 +134,7 @@ pub fn question(asked: &Approval) -> String {
         let from = asked.sources.get(name).map_or("the plan", String::as_str);
         let calls = value.as_array().filter(|_| asked.each);
         let Some(calls) = calls else {
-            text.push_str(&format!("  {name}: {}  (from {from})\n", shown(value)));
+            text.push_str(&format!("  {}: {}  (from {from})\n", named(name), shown(value)));
             continue;
         };
         text.push_str(&format!("  {} calls, one for each element of a list (from {from})\n", calls.len()));
@@ -145,8 +145,19 @@ pub fn question(asked: &Approval) -> String {
     text
 }
 
+/// A name as it is, or quoted where it could pass for another line of the question.
+fn named(name: &str) -> String {
+    let is_plain = name.chars().all(|c| c.is_alphanumeric() || "_-.<>[] ".contains(c));
+    if is_plain { name.to_owned() } else { Value::from(name).to_string() }
+}
+
+/// A value as JSON; where it is cut, with how much more there is.
 fn shown(value: &Value) -> String {
-    jarvis_net::text::cut(&value.to_string(), SHOWN, "…")
+    let text = value.to_string();
+    match text.chars().count().checked_sub(SHOWN).filter(|more| *more > 0) {
+        Some(more) => jarvis_net::text::cut(&text, SHOWN, &format!("… and {more} characters more")),
+        None => text,
+    }
 }
 
 /// Where nobody can be asked.
@@ -270,13 +281,25 @@ fn sources(task: &Task, args: &IndexMap<String, Value>, request: &Request) -> In
         let text = text.trim();
         if request.attachments.iter().any(|one| one.as_arg() == text || one.name.as_deref() == Some(text)) {
             "attached file".to_owned()
-        } else if !text.is_empty() && said.contains(&text.to_lowercase()) {
+        } else if stands_in(&text.to_lowercase(), &said) {
             "the request".to_owned()
         } else {
             "the plan".to_owned()
         }
     };
     args.iter().map(|(name, value)| (name.clone(), source(name, value))).collect()
+}
+
+/// Whether a value stands in a text as words of its own, and not as a part of others.
+fn stands_in(value: &str, text: &str) -> bool {
+    let continues = |one: Option<char>, other: Option<char>| matches!((one, other), (Some(one), Some(other)) if [one, other].iter().all(|c| c.is_alphanumeric() && !is_han(*c)));
+    !value.is_empty()
+        && text.match_indices(value).any(|(at, found)| {
+            let (before, after) =
+                (text.get(..at).unwrap_or_default(), text.get(at + found.len()..).unwrap_or_default());
+            !continues(before.chars().next_back(), value.chars().next())
+                && !continues(value.chars().next_back(), after.chars().next())
+        })
 }
 
 #[cfg(test)]

@@ -106,17 +106,20 @@ impl FieldPath {
     /// # Errors
     /// When a step leads to what the schema does not have.
     pub fn fits(&self, schema: &Value) -> Result<(), NoSuchField> {
-        self.followed(schema, schema, 0)
+        self.followed(schema, schema, 0, &mut { MOST_SCHEMAS })
     }
 
-    fn followed(&self, root: &Value, schema: &Value, at: usize) -> Result<(), NoSuchField> {
+    /// `left` counts down the schemas that may still be looked at: one may lead back to itself, or fork again and again.
+    fn followed(&self, root: &Value, schema: &Value, at: usize, left: &mut u32) -> Result<(), NoSuchField> {
         let Some(step) = self.0.get(at) else { return Ok(()) };
+        let Some(fewer) = left.checked_sub(1) else { return Ok(()) };
+        *left = fewer;
         // References to references would be followed as long as they are followed.
         let schema = schema.get("$ref").and_then(Value::as_str).map_or(Some(schema), |name| definition(root, name));
         let Some(schema) = schema else { return Ok(()) };
         for key in ["anyOf", "oneOf", "allOf"] {
             if let Some(Value::Array(choices)) = schema.get(key) {
-                let mut tries = choices.iter().map(|choice| self.followed(root, choice, at));
+                let mut tries = choices.iter().map(|choice| self.followed(root, choice, at, left));
                 let first = tries.next().unwrap_or(Ok(()));
                 return if first.is_ok() || tries.any(|found| found.is_ok()) { Ok(()) } else { first };
             }
@@ -136,7 +139,7 @@ impl FieldPath {
             }
             Step::Field(name) => match schema.get("properties").and_then(Value::as_object) {
                 Some(fields) if fields.contains_key(name) => {
-                    self.followed(root, fields.get(name).unwrap_or(root), at + 1)
+                    self.followed(root, fields.get(name).unwrap_or(root), at + 1, left)
                 }
                 Some(fields) if !fields.is_empty() && !is_open(schema) => {
                     missing(fields.keys().take(SHOWN).map(|name| format!("`{name}`")).collect())
@@ -147,11 +150,14 @@ impl FieldPath {
                 missing(vec![if named("object") { "an object" } else { "a single value" }.into()])
             }
             Step::Index(_) | Step::Each => {
-                schema.get("items").map_or(Ok(()), |items| self.followed(root, items, at + 1))
+                schema.get("items").map_or(Ok(()), |items| self.followed(root, items, at + 1, left))
             }
         }
     }
 }
+
+/// How many schemas a path is followed through; what lies behind them is left open. Few enough for the stack.
+const MOST_SCHEMAS: u32 = 200;
 
 /// Whether a schema says that its objects have more fields than it names.
 fn is_open(schema: &Value) -> bool {
@@ -272,6 +278,13 @@ mod tests {
         check(".extra[]", Some("there is no `.extra[]`; there is an object"));
         check(".flight", Some("there is no `.flight`; there is `flights`, `extra`, `any`, `either`"));
         check(".flights.number", Some("there is no `.flights.number`; there is a list"));
+        // Schemas that lead back to themselves, or fork at every step, end.
+        let forks = json!({"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}],
+            "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}, {"$ref": "#/$defs/b"}]},
+                      "b": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "string"}]}}});
+        for schema in [json!({"anyOf": [{"anyOf": [{"$ref": "#"}]}]}), forks] {
+            assert_eq!(FieldPath::at_start(".x").0.fits(&schema), Ok(()), "{schema}");
+        }
         check(".flights[0].price", Some("there is no `.flights[0].price`; there is `number`, `seat`"));
         check(".flights[0].number.x", Some("there is no `.flights[0].number.x`; there is a single value"));
         check("[0]", Some("there is no `[0]`; there is an object"));

@@ -147,6 +147,8 @@ pub fn undone(request: &Request) -> Option<Undone> {
     // What there was, the latest last; a result is named after what it came from.
     let mut versions: Vec<(Kind, String)> = Vec::new();
     let mut undoes = false;
+    // A turn that made no file cannot be undone by going back to an older one.
+    let mut made = true;
     for turn in &request.history {
         match turn.role {
             Role::User => {
@@ -155,21 +157,26 @@ pub fn undone(request: &Request) -> Option<Undone> {
                     versions.pop();
                 }
             }
-            Role::Assistant if !undoes => media(turn, &mut versions),
+            Role::Assistant if !undoes => made = media(turn, &mut versions),
             Role::Assistant | Role::System => {}
         }
+    }
+    if !made {
+        return Some(Undone::Nothing);
     }
     versions.pop();
     Some(versions.pop().map_or(Undone::Nothing, |(kind, text)| Undone::To(kind, text)))
 }
 
-/// Adds the media that a turn names, each once; one that is named again is the latest again.
-fn media(turn: &Turn, versions: &mut Vec<(Kind, String)>) {
+/// Adds the media that a turn names, each once; one that is named again is the latest again. Whether there are any.
+fn media(turn: &Turn, versions: &mut Vec<(Kind, String)>) -> bool {
+    let before = versions.clone();
     for span in spans(head(&turn.content, LONGEST)).into_iter().filter(is_file) {
         let Some(kind) = span.kind.filter(|kind| kind.is_media()) else { continue };
         versions.retain(|(_, text)| *text != span.text);
         versions.push((kind, span.text));
     }
+    *versions != before
 }
 
 #[cfg(test)]
@@ -237,6 +244,8 @@ mod tests {
         let twice: Vec<&str> = edited.into_iter().chain(["undo that", "As before: /images/1.jpg"]).collect();
         check(&twice, "undo that", Some("/images/0.jpg"));
         check(&["hello", "hi"], "undo that", Some(""));
+        let booked: Vec<&str> = edited.into_iter().chain(["book a lamp", "shop.reserve: done"]).collect();
+        check(&booked, "undo that", Some(""));
         check(&edited, "undo the blur and rotate it", None);
         let mut attached = talk(&edited, "undo that");
         attached.attachments.push(Resource {

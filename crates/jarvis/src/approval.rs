@@ -44,7 +44,8 @@ impl Approver for Terminal {
         let question = question(asked);
         let answered = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            without_bars(|| answer(&question, &mut std::io::stdin().lock(), &mut std::io::stderr().lock()))
+            // Not locked: a run that is interrupted meanwhile says so, and ends.
+            without_bars(|| answer(&question, &mut std::io::stdin().lock(), &mut std::io::stderr()))
         });
         answered.await.unwrap_or_else(|_| refused("the question could not be asked"))
     }

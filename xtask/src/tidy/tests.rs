@@ -164,7 +164,7 @@ fn missing_programs_are_named_with_their_packages() {
     let advice = setup::advice(&missing);
     for word in [
         "reading text in pictures",
-        "apt-get install espeak-ng tesseract-ocr python3",
+        "apt-get install espeak-ng tesseract-ocr ffmpeg python3",
         "brew install espeak-ng tesseract",
     ] {
         assert!(advice.contains(word), "{advice}");

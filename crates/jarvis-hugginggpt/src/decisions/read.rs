@@ -11,7 +11,7 @@ use std::fmt;
 
 use jarvis_plan::{
     Arg, Draft, DraftRef, DraftTask, Fault, FieldPath, Limits as PlanLimits, Piece, Plan, Selection, Task, Vocabulary,
-    check,
+    check, text_of,
 };
 use serde_json::Value;
 
@@ -268,8 +268,14 @@ fn draft(
             }
         }
     }
-    for (name, text) in &row.args {
-        let arg = Arg::<DraftRef>::parse(text);
+    let tool = vocabulary.find(&row.task);
+    for (name, value) in &row.args {
+        let is_plain = tool.and_then(|tool| tool.param(name)).is_some_and(|param| param.schema.is_none());
+        let arg: Arg<DraftRef> = match value {
+            // A parameter of a kind takes a text.
+            Value::Number(_) | Value::Bool(_) if is_plain => Arg::literal(text_of(value).into_owned()),
+            _ => Arg::of(value),
+        };
         if arg.clone().of_each(DraftRef(None), &FieldPath::default()) != arg {
             let hint = "name the list with it: `<GENERATED>-0.rows[].id`";
             faults.advise(&row.id, format!("args.{name}"), "`<EACH>` is an element of no list", hint);

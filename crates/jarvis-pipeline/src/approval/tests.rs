@@ -137,15 +137,37 @@ async fn the_question_tells_the_real_arguments_and_where_they_came_from() {
 }
 
 #[test]
+fn a_value_stands_in_the_request_as_words_of_its_own() {
+    for (value, said, stands) in [
+        ("1", "10 lamps", false),
+        ("10", "10 lamps", true),
+        ("lamp", "a lamp, please", true),
+        ("lamp", "a lampshade", false),
+        ("北京", "去北京的航班", true),
+        ("", "x", false),
+    ] {
+        assert_eq!(stands_in(value, said), stands, "{value} in {said}");
+    }
+}
+
+#[test]
 fn a_task_type_that_a_tool_serves_has_its_effect() {
     let nobody = Arc::new(Nobody { hint: String::new() });
-    let serving = [("image-to-text", "shop/find"), ("image-to-text", "shop/reserve")];
+    let serving = [
+        ("image-to-text", "shop/find"),
+        ("image-to-text", "shop/reserve"),
+        // `canny-text-to-image` without its text is performed as this.
+        ("canny-control", "shop/reserve"),
+    ];
     let keeper = Gatekeeper::new(registry(), serving, Rules::default(), nobody);
     let (job, _events) = job("shop/find");
     let named = |name: &str| Task { task: name.into(), ..(*job.task).clone() };
-    for (name, effect) in
-        [("image-to-text", Effect::Writes), ("text-to-speech", Effect::Reads), ("shop/cancel", Effect::Destroys)]
-    {
+    for (name, effect) in [
+        ("image-to-text", Effect::Writes),
+        ("canny-text-to-image", Effect::Writes),
+        ("text-to-speech", Effect::Reads),
+        ("shop/cancel", Effect::Destroys),
+    ] {
         assert_eq!(keeper.effect(&named(name)), effect, "{name}");
     }
 }
@@ -169,6 +191,10 @@ fn the_question_shows_the_real_call() {
         "Task 2 calls `shop/reserve`, which changes something:\n  2 calls, one for each element of a list (from task 1)\n  \
          1. {\"article\":17}\n  2. {\"article\":18}\n"
     );
+    // Nothing is cut without saying so, and no name passes for a line.
+    let long = IndexMap::from([("a\n  b: 1".into(), json!("x".repeat(500)))]);
+    let text = question(&Approval { arguments: long, ..asked.clone() });
+    assert!(text.contains("\n  \"a\\n  b: 1\": \"xxx") && text.contains("… and 102 characters more  (from"), "{text}");
     let text = question(&asked);
     assert_eq!(
         text,

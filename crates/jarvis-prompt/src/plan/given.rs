@@ -87,11 +87,13 @@ pub(super) fn hold(draft: &mut Draft, scope: Scope<'_>) {
         for param in tool.params.iter().filter(|param| param.kind == Kind::Text && param.schema.is_none()) {
             let Some(text) = task.args.get(&param.name).and_then(Arg::as_literal) else { continue };
             let own = words(&text);
-            let is_known = own.is_empty()
-                || own.iter().filter(|word| said.contains(*word)).count() * 2 >= own.len()
-                || scope.request.text.contains(text.trim());
+            let is_said = || {
+                own.iter().filter(|word| said.contains(*word)).count() * 2 >= own.len()
+                    || scope.request.text.contains(text.trim())
+            };
             let is_worked_on = works_on_text(tool);
-            if if is_worked_on { files.is_given(&text) } else { is_known } {
+            let is_given = || if is_worked_on { files.is_given(&text) } else { is_said() };
+            if own.is_empty() || is_given() {
                 continue;
             }
             let (arg, value) = (param.name.clone(), quoted(&text));
@@ -136,8 +138,8 @@ pub(super) fn part(draft: &mut Draft, scope: Scope<'_>) {
                 })
             });
         found.extend(found_here.map(|fault| (at, fault)));
-        // A picture is not to be had of a task that gives a text.
-        for param in tool.params.iter().filter(|param| param.kind.is_media()) {
+        // Of a task that gives a text no picture is to be had. A question about what it says is one about its own picture.
+        for param in tool.params.iter().filter(|param| param.kind.is_media() && !tool.gives(Kind::Text)) {
             let Some(Piece::Output(DraftRef(Some(of)))) = task.args.get(&param.name).and_then(Arg::as_reference) else {
                 continue;
             };

@@ -1,11 +1,15 @@
 //! What models, tools and documents do wrong, and what it comes to.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_plan::EventKind;
+use async_trait::async_trait;
+use indexmap::IndexMap;
+use jarvis_engine::{Gate, Job};
+use jarvis_plan::{Effect, ErrorCode, EventKind, Task, TaskError};
 use jarvis_react::{AskError, Asked, Finish};
 use jarvis_testing::chat::{Reply, Script};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{FRUITS, Harness, answer, plot, script};
@@ -130,5 +134,53 @@ async fn cancelling_reaches_the_model_and_the_tools() {
             cancel.cancel();
         });
         assert_eq!(ended.0.unwrap_err(), AskError::Cancelled);
+    }
+}
+
+/// Lets calls of `add` that change something go on, or refuses them.
+struct Changing {
+    allowed: bool,
+}
+
+#[async_trait]
+impl Gate for Changing {
+    fn effect(&self, task: &Task) -> Effect {
+        if task.task == "add" { Effect::Writes } else { Effect::Reads }
+    }
+
+    async fn admit(&self, job: &Job) -> Result<IndexMap<String, Value>, TaskError> {
+        match self.allowed {
+            true => Ok(job.args.clone()),
+            false => Err(TaskError::new(ErrorCode::NotApproved, "`add` was not called: it was refused")),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_to_change_and_did_not_is_told_whatever_the_model_says() {
+    let add = |a: u32| format!("<Thought>: Do it.\n<Action>: add\n<Action Input>: {{\"a\": {a}, \"b\": 0}}");
+    let cases = [
+        // Refused, and called done by the model.
+        (false, vec![add(1), answer("Done.")], Some("refused"), 1),
+        // It may have arrived: an equal call is not made again.
+        (true, vec![add(0), add(0), answer("Done.")], Some("not called again"), 2),
+        // Made up for with other arguments.
+        (true, vec![add(0), add(2), answer("Done.")], None, 2),
+        (true, vec![add(2), answer("Done.")], None, 1),
+    ];
+    for (allowed, replies, undone, calls) in cases {
+        let replies: Vec<Reply> = replies.into_iter().map(Reply::text).collect();
+        let mut harness = Harness::new(Script::always(replies)).await;
+        harness.agent.gate = Arc::new(Changing { allowed });
+        let answered = harness.answered("Add one.").await;
+        assert_eq!(answered.ok(), undone.is_none(), "{answered:?}");
+        assert_eq!(answered.outcomes.len(), calls, "{answered:?}");
+        match undone {
+            Some(why) => {
+                assert_eq!(answered.finish, Finish::NotDone);
+                assert!(answered.text.starts_with("Not done: ") && answered.text.contains(why), "{}", answered.text);
+            }
+            None => assert_eq!((answered.text.as_str(), answered.finish), ("Done.", Finish::Final)),
+        }
     }
 }

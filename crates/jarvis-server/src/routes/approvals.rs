@@ -63,6 +63,9 @@ pub(crate) async fn decide(
     let id: u32 = task.parse().map_err(|_| ApiError::not_found("a task is named by its number"))?;
     let (task, desk) = (TaskId(id), server.runs.desk());
     let Some(live) = server.runs.get(&run.0) else { return Err(ApiError::not_found("there is no such run going on")) };
+    if ask.arguments.is_some() && ask.decision != Said::Approve {
+        return Err(ApiError::invalid("`arguments` go with the decision `approve` alone").param("arguments"));
+    }
     let decision = match ask.decision {
         Said::Approve => {
             if let Some(arguments) = &ask.arguments

@@ -178,14 +178,22 @@ async fn calls_for_each_element_of_a_list_are_asked_about_together_over_a_kill_a
 }
 
 #[tokio::test]
-async fn what_was_settled_and_what_was_left_out_outlive_a_kill() {
+async fn nothing_changes_beside_what_was_left_out() {
     let find = |id: u32| json!({"task": "shop.findArticle", "id": id, "dep": [-1], "args": {"query": "lamp"}});
     let reserve =
         json!({"task": "shop.reserve", "id": 1, "dep": [0], "args": {"article": "<GENERATED>-0.articles[0].id"}});
     // More than a plan may have.
     let shop = Shop::planning(200, &[17], &json!([find(0), reserve, find(2), find(3)])).await;
+    let url = shop.chat.url();
+    let ended = shop.harness.run(&shop.args(&url, &["run", REQUEST, "--yes"]));
+    assert_eq!(ended.code, 1, "{}{}", ended.stdout, ended.stderr);
+    assert_eq!(shop.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_was_settled_outlives_a_kill() {
+    let shop = Shop::open(200).await;
     let server = shop.serve();
-    let left_out = waiting(&server).await;
     // A plan names who performs its last task.
     let mood = json!({"task_id": 2, "task_type": "text-classification", "args": {"text": "I love it"}, "model_id": "native/vader",
         "model_reason": "the plan says so", "hosted_on": "native", "alternatives": [], "dependencies": [1]});
@@ -201,13 +209,10 @@ async fn what_was_settled_and_what_was_left_out_outlive_a_kill() {
     assert_eq!(server.end("-KILL"), None);
 
     let server = shop.serve();
-    for id in [&left_out, &pinned] {
-        let at = format!("/runs/{id}/approvals/1");
-        assert_eq!(server.post(&at, &json!({"decision": "approve"})).await.0, 200);
-    }
-    let events = ended(&server, &left_out).await;
-    let done = events.iter().find(|event| event["event"] == "done").expect("an end");
-    assert_eq!(done["ok"], false, "a task was left out: {done}");
+    let at = format!("/runs/{pinned}/approvals/1");
+    let wrong = json!({"decision": "approve_always", "arguments": {"article": 1}});
+    assert_eq!(server.post(&at, &wrong).await.0, 400);
+    assert_eq!(server.post(&at, &json!({"decision": "approve"})).await.0, 200);
     let events = ended(&server, &pinned).await;
     let outcome = events.iter().rfind(|event| event["event"] == "task_finished").expect("an outcome");
     let selection = &outcome["outcome"]["selection"];

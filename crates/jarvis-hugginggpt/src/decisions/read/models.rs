@@ -20,7 +20,7 @@ pub(super) fn pin(
         notes.push(format!("task {}: the plan names no model; one is chosen now", row.id));
         return None;
     };
-    let has_text = row.args.get("text").is_some_and(|text| !text.trim().is_empty());
+    let has_text = row.args.get("text").is_some_and(|text| !text.as_str().is_some_and(|text| text.trim().is_empty()));
     let effective = effective_of(task, has_text);
     let chosen = match resolve(model, row.hosted_on.as_deref(), effective, sources) {
         Ok(chosen) => chosen,

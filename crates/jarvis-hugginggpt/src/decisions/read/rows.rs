@@ -26,7 +26,7 @@ pub(super) struct Row {
     pub(super) names: Names,
     pub(super) id: String,
     pub(super) task: String,
-    pub(super) args: IndexMap<String, String>,
+    pub(super) args: IndexMap<String, Value>,
     pub(super) dependencies: Vec<String>,
     /// `None` leaves the choice open.
     pub(super) model: Option<String>,
@@ -168,14 +168,14 @@ fn one_spelling(id: &str) -> String {
     digits.parse::<i64>().map_or_else(|_| id.to_owned(), |number| number.to_string())
 }
 
-/// Arguments as text: what is not a string becomes JSON text.
-fn args(value: Option<&Value>, id: &str, faults: &mut Faults) -> IndexMap<String, String> {
+/// Arguments by name.
+fn args(value: Option<&Value>, id: &str, faults: &mut Faults) -> IndexMap<String, Value> {
     match value {
         None | Some(Value::Null) => IndexMap::new(),
         Some(Value::Object(fields)) => fields
             .iter()
             .filter(|(_, value)| !value.is_null())
-            .map(|(name, value)| (name.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
+            .map(|(name, value)| (name.clone(), value.clone()))
             .collect(),
         Some(_) => {
             faults.push(id, "args", "it is not an object of names and values");
