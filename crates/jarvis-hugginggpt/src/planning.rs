@@ -33,6 +33,7 @@ impl HuggingGpt {
             }
             if self.chat.is_none()
                 && let Some(text) = small_talk::answer(request)
+                && !self.has_tool_for(request).await?
             {
                 events.emit(EventKind::Plan { plan: Plan::default() });
                 return Ok(Planned::Conversation(Answer { text, ..Answer::default() }, Plan::default()));
@@ -55,6 +56,16 @@ impl HuggingGpt {
             Ok(planned)
         }
         .boxed()
+    }
+
+    /// Whether the offline planner has a tool of the configuration for a request, such as a calculator for a sum.
+    async fn has_tool_for(&self, request: &Request) -> Result<bool, RunError> {
+        let is_own = |name: &str| jarvis_catalogue::find(name).is_none();
+        if !self.vocabulary.tools().iter().any(|tool| is_own(&tool.name)) {
+            return Ok(false);
+        }
+        let plan = self.plan_offline(request).await?;
+        Ok(plan.tasks().iter().any(|task| task.faults.is_empty() && is_own(&task.task)))
     }
 
     async fn plan_offline(&self, request: &Request) -> Result<Plan, RunError> {
