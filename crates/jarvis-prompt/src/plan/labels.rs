@@ -140,8 +140,7 @@ impl<'a> Labels<'a> {
                 ([at], _) if *at == from && !exact && from > 0 => task(from - 1),
                 ([at], _) | (_, [at]) => task(*at),
                 // An id that several tasks have tells none of them.
-                (several, []) => Denoted::Several(several.to_vec()),
-                (_, several) => Denoted::Several(several.to_vec()),
+                (several, []) | (_, several) => Denoted::Several(several.to_vec()),
             };
         }
         let counted = match self.base {
