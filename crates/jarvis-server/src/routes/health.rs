@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::error::{ApiError, Failures};
 use crate::guard;
-use crate::state::{Reach, Server};
+use crate::state::Server;
 use crate::wire::reply::HealthReply;
 
 /// State of the server
@@ -56,23 +56,11 @@ async fn look(server: &Server, headers: &HeaderMap) -> HealthReply {
         pipelines: server.working_pipelines(),
         runs_live: server.runs.count(),
         checks,
-        reach: reach(server),
+        reach: server.parts.reach.clone(),
         kept,
         warnings,
     }
 }
-
-/// Callers that may bring an endpoint of their own may have it asked for whatever a chat model is asked.
-fn reach(server: &Server) -> Vec<Reach> {
-    let mut reach = server.parts.reach.clone();
-    let caller = &server.options.caller;
-    for stage in reach.iter_mut().filter(|one| caller.allow && STAGES.contains(&one.kind.as_str())) {
-        stage.hosts.extend(caller.hosts.iter().cloned());
-    }
-    reach
-}
-
-const STAGES: [&str; 3] = ["planning", "choosing", "answering"];
 
 /// What the server counted, for Prometheus
 #[utoipa::path(get, path = "/metrics", tag = "server",

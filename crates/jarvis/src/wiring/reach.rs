@@ -1,6 +1,6 @@
 //! Where the parts of this configuration send what they are given, read off the parts themselves, and what is kept.
 
-use std::net::IpAddr;
+use std::{iter, net::IpAddr};
 
 use jarvis_catalogue::Host;
 use jarvis_net::Reach as Address;
@@ -68,8 +68,12 @@ fn reach(kind: &str, hosts: impl IntoIterator<Item = String>) -> Reach {
 impl App {
     /// The hosts that each stage, task type and tool may send to.
     pub(crate) fn reach(&self) -> Vec<Reach> {
-        let chat = || self.endpoint.iter().filter_map(|endpoint| Url::parse(&endpoint.address()).ok());
-        let chat = || chat().map(|url| host_of(&url));
+        let configured = || self.endpoint.iter().filter_map(|endpoint| Url::parse(&endpoint.address()).ok());
+        let callers = &self.config.server.caller_endpoints;
+        // Callers bring endpoints of their own only where there is a model's name to ask for.
+        let brought = callers.hosts.iter().filter(|_| callers.allow && self.endpoint.is_some());
+        let brought = || brought.clone().map(|host| host_of_tool(ToolAddress::Url(host.clone())));
+        let chat = || configured().map(|url| host_of(&url)).chain(brought());
         let registry = &self.base.tools.registry;
         let tool = |name: &str| registry.address(name).map(host_of_tool);
         let mut all = vec![
@@ -92,7 +96,9 @@ impl App {
                     Host::Tool => name.and_then(tool).into_iter().collect(),
                     Host::Api => Vec::new(),
                     Host::Llm => match &self.addresses.media {
-                        Some((url, tasks)) if tasks.contains(&kind.name) => vec![host_of(url)],
+                        Some((url, tasks)) if tasks.contains(&kind.name) => {
+                            iter::once(host_of(url)).chain(brought()).collect()
+                        }
                         Some(_) | None => chat().collect(),
                     },
                 }
@@ -113,7 +119,8 @@ impl App {
         let folders = Folders::of(&self.config)?;
         let plans = if self.config.decisions.save_plan { self.config.decisions.plan_keep } else { 0 };
         let folder = folders.journal.parent().map(|folder| folder.display().to_string());
-        let (journal, logs) = (self.journal.is_some(), self.base.logs.is_some());
+        let prompts = self.config.decisions.save_prompts || self.config.react.trace_file.is_some();
+        let (journal, logs) = (self.journal.is_some(), self.base.logs.is_some() || prompts);
         Ok(Kept { journal, logs, files: true, plans, until: "deleted", folder })
     }
 

@@ -3,6 +3,7 @@
 //! The text is cut into clauses, and each clause is searched for what it may ask. A clause about a part of the picture
 //! that only a model could find (the background, a face) is left alone rather than done to the whole.
 
+mod clause;
 mod extent;
 mod labels;
 
@@ -14,9 +15,9 @@ use regex::Regex;
 use jarvis_plan::is_path;
 
 use super::super::unread::rest;
-use super::super::words::{COLOUR_NAMES, Colour};
+use super::super::words::COLOUR_NAMES;
 use super::compose::Layout;
-use extent::{crop, resize};
+use clause::{bytes, clause_ops, first};
 pub(super) use labels::quoted;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -435,163 +436,6 @@ fn plain_char(ch: char) -> char {
         '０'..='９' | '％' | '：' | 'ｘ' => char::from_u32(u32::from(ch) - 0xfee0).unwrap_or(ch),
         other => other,
     }
-}
-
-/// The operations of one clause, in the order their words stand.
-fn clause_ops(clause: &str) -> Vec<Op> {
-    let at = |pattern: &Regex| pattern.find(clause).map(|found| found.start());
-    let mut ops: Vec<(usize, Op)> = Vec::new();
-    let mut add = |place: Option<usize>, op: Option<Op>| {
-        if let (Some(place), Some(op)) = (place, op) {
-            ops.push((place, op));
-        }
-    };
-    let upside_down = at(&FLIP).is_some() && AROUND.is_match(clause) && at(&ROTATE).is_some();
-    add(at(&ROTATE), Some(Op::Rotate(rotation(clause))));
-    if !upside_down {
-        add(at(&FLIP), Some(flip(clause)));
-    }
-    add(at(&GRAY), Some(Op::Grayscale));
-    match at(&UNBLUR) {
-        Some(place) => add(Some(place), Some(Op::Sharpen)),
-        None => {
-            add(at(&BLUR), Some(Op::Blur(blur(clause))));
-            add(at(&SHARPEN), Some(Op::Sharpen));
-        }
-    }
-    add(at(&INVERT), Some(Op::Invert));
-    let sign = if LESS.is_match(clause) { -1.0 } else { 1.0 };
-    let amount = amount(clause);
-    match (at(&BRIGHTER), at(&DARKER)) {
-        // "насыщенность ярче" and the like stay two operations; "dark" beside "bright" is a contradiction.
-        (Some(place), None) => add(Some(place), Some(Op::Brightness(sign * amount))),
-        (None, Some(place)) => add(Some(place), Some(Op::Brightness(-sign * amount))),
-        (Some(_), Some(_)) | (None, None) => {}
-    }
-    add(at(&CONTRAST), Some(Op::Contrast(sign * amount)));
-    add(at(&SATURATION), Some(Op::Saturation(sign * amount)));
-    // "Invert the edges": they are what is inverted, not another order.
-    let named = OF_EDGES.is_match(clause);
-    add(at(&EDGES).filter(|_| at(&CROP).is_none() && !named), Some(Op::Edges));
-    add(at(&SKETCH), Some(Op::Sketch));
-    add(at(&SEPIA), Some(Op::Sepia));
-    add(at(&WARM), Some(Op::Warm));
-    add(at(&COOL), Some(Op::Cool));
-    add(at(&PIXELATE), Some(Op::Pixelate));
-    if METADATA.is_match(clause) {
-        return vec![Op::StripMetadata];
-    }
-    if at(&CROP).is_none()
-        && let Some(place) = at(&BORDER)
-    {
-        add(Some(place), Some(border(clause)));
-        ops.sort_by_key(|(place, _)| *place);
-        return ops.into_iter().map(|(_, op)| op).collect();
-    }
-    if let Some(place) = at(&MAKE_SQUARE)
-        && at(&CROP).is_none()
-    {
-        let wanted =
-            pair(&RATIO, clause).map_or(Crop::Square(Place(0, 0)), |(wide, high)| Crop::Ratio(wide, high, Place(0, 0)));
-        add(Some(place), Some(Op::Crop(wanted)));
-        return ops.into_iter().map(|(_, op)| op).collect();
-    }
-    match at(&CROP) {
-        Some(place) => add(Some(place), crop(clause).map(Op::Crop)),
-        None => {
-            // In "increase the brightness by 20%" the number is not a size.
-            let tone = [&BRIGHTER, &DARKER, &CONTRAST, &SATURATION, &SHARPEN, &BLUR, &UNBLUR, &PIXELATE];
-            let sized = SIZED.is_match(clause) || HALF.is_match(clause);
-            if sized || !tone.iter().any(|pattern| pattern.is_match(clause)) {
-                add(at(&RESIZE), resize(clause).map(Op::Resize));
-            }
-        }
-    }
-    ops.sort_by_key(|(place, _)| *place);
-    ops.into_iter().map(|(_, op)| op).collect()
-}
-
-/// Bytes of a file as people count them: `50 KB`, `1.5 МБ`.
-fn bytes(found: &regex::Captures<'_>) -> Option<u64> {
-    let number: f64 = found.get(1)?.as_str().replace(',', ".").parse().ok()?;
-    let mega = found.get(2)?.as_str().starts_with(['m', 'м', '兆']);
-    let bytes = number * if mega { 1_000_000.0 } else { 1000.0 };
-    (bytes >= 1.0).then_some(bytes as u64)
-}
-
-fn border(clause: &str) -> Op {
-    let thickness = match () {
-        () if PIXELS.is_match(clause) => first::<f32>(&PIXELS, clause).map(|pixels| Thickness::Pixels(pixels as u32)),
-        () if PERCENT.is_match(clause) => {
-            first::<f32>(&PERCENT, clause).map(|percent| Thickness::Share(percent / 100.0))
-        }
-        () if THICK.is_match(clause) => Some(Thickness::Share(0.06)),
-        () if THIN.is_match(clause) => Some(Thickness::Share(0.01)),
-        () => None,
-    };
-    let colour = Colour::named(clause).map_or([0; 3], Colour::rgb);
-    Op::Border(thickness.unwrap_or(Thickness::Share(0.03)), colour)
-}
-
-fn first<T: std::str::FromStr>(pattern: &Regex, clause: &str) -> Option<T> {
-    let found = pattern.captures(clause)?;
-    let group = found.iter().skip(1).flatten().next().or_else(|| found.get(0))?;
-    group.as_str().parse().ok()
-}
-
-fn pair(pattern: &Regex, clause: &str) -> Option<(u32, u32)> {
-    let found = pattern.captures(clause)?;
-    let number = |group: usize| found.get(group)?.as_str().parse().ok().filter(|number| *number > 0);
-    Some((number(1)?, number(2)?))
-}
-
-fn rotation(clause: &str) -> f32 {
-    let degrees = first(&DEGREES, clause).or_else(|| {
-        // A bare number, unless it belongs to a size.
-        let rest = SIZED.replace_all(clause, "");
-        let rest = PERCENT.replace_all(&rest, "");
-        first(&NUMBER, &PIXELS.replace_all(&rest, ""))
-    });
-    let degrees: f32 = degrees.unwrap_or(if AROUND.is_match(clause) { 180.0 } else { 90.0 });
-    if COUNTER.is_match(clause) { -degrees } else { degrees }
-}
-
-fn flip(clause: &str) -> Op {
-    // "Turn it upside down" is no mirror image.
-    let turned = clause.contains("upside") || clause.contains("вверх ногами");
-    let mirrored = ["flip", "mirror", "отраз", "отраж", "зеркал", "vertical", "вертикал"];
-    if turned && !mirrored.iter().any(|word| clause.contains(word)) {
-        return Op::Rotate(180.0);
-    }
-    if HORIZONTAL.is_match(clause) {
-        Op::FlipHorizontal
-    } else if VERTICAL.is_match(clause) {
-        Op::FlipVertical
-    } else if clause.contains("перевер") {
-        Op::Rotate(180.0)
-    } else {
-        Op::FlipHorizontal
-    }
-}
-
-fn blur(clause: &str) -> f32 {
-    let asked = first(&PIXELS, clause).or_else(|| first(&NUMBER, &PERCENT.replace_all(clause, "")));
-    let by_word = match () {
-        () if SLIGHT.is_match(clause) => 1.5,
-        () if STRONG.is_match(clause) => 10.0,
-        () => 4.0,
-    };
-    asked.filter(|sigma: &f32| *sigma > 0.0).unwrap_or(by_word).clamp(0.3, 200.0)
-}
-
-/// How much brighter and so on, in percent.
-fn amount(clause: &str) -> f32 {
-    let by_word = match () {
-        () if SLIGHT.is_match(clause) => 10.0,
-        () if STRONG.is_match(clause) => 50.0,
-        () => 25.0,
-    };
-    first::<f32>(&PERCENT, clause).or_else(|| first(&BY_NUMBER, clause)).unwrap_or(by_word).clamp(0.0, 100.0)
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use regex::Regex;
 
+use super::clause::{first, pair};
 use super::{
     BOTTOM, BY, BY_WORD, CENTRE, Crop, EACH_SIDE, FOUR, HALF, HEIGHT_FIRST, HEIGHT_LAST, LARGER, LEFT, OFF, PERCENT,
     PIXELS, Place, QUARTER, QUARTER_SIZE, RATIO, RIGHT, SIZED, SMALLER, SQUARE, Size, THIRD, THIRD_SIZE, THREE,
-    THUMBNAIL, TIMES, TO, TO_NUMBER, TOP, TWO, WIDTH_FIRST, WIDTH_LAST, ZERO_SIZE, first, pair,
+    THUMBNAIL, TIMES, TO, TO_NUMBER, TOP, TWO, WIDTH_FIRST, WIDTH_LAST, ZERO_SIZE,
 };
 
 /// The size that a clause asks for.
