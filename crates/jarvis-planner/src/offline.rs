@@ -8,17 +8,18 @@ use async_trait::async_trait;
 use jarvis_plan::{Draft, Kind, Note, Request, Tool};
 
 use crate::candidate::Step;
-use crate::clauses::{self, Clause};
+use crate::clauses::{self, Clause, Join};
 use crate::data;
 use crate::followup;
 use crate::lattice::Lattice;
 use crate::lexicon::{self, Nature};
 use crate::linking::Linker;
-use crate::own;
+use crate::own::clauses::Part;
+use crate::own::{self, Meant};
 use crate::retrieval::ToolIndex;
 use crate::weights::Weights;
 use crate::words::grammar::{is_order_verb, strip_polite};
-use crate::words::{head, slice};
+use crate::words::{Token, head, slice};
 use crate::{Planner, PlannerError};
 
 /// Plans without a model. Clones share the index of the tool list used last.
@@ -75,6 +76,7 @@ impl Offline {
         let steps = Lattice::new(&mut reading, request, index, weights).decode(index, weights);
         let mut linker = Linker::new(request, &reading, index);
         let mut unserved: Vec<&str> = Vec::new();
+        let mut beside: Vec<&str> = Vec::new();
         let served: Vec<bool> = steps.iter().map(|steps| !steps.is_empty()).collect();
         let own = own::clauses::meanings(text, &reading.clauses, &served, &index.own, &index.tools);
         for ((at, clause), steps) in reading.clauses.iter().enumerate().zip(&steps) {
@@ -83,7 +85,11 @@ impl Offline {
             }
             linker.clause(at, steps);
             if steps.is_empty() && !clause.tokens.is_empty() {
-                unserved.push(clause.text(text).trim());
+                let next = reading.clauses.get(at + 1);
+                let in_one =
+                    at > 0 && clause.join != Join::Sentence || next.is_some_and(|next| next.join != Join::Sentence);
+                let list = if in_one && clause.tokens.iter().any(tells) { &mut beside } else { &mut unserved };
+                list.push(clause.text(text).trim());
             }
             unserved.extend(left_behind(clause, steps, text, index));
         }
@@ -95,8 +101,12 @@ impl Offline {
                 (false, false) => Note::left_out("no tool fits the request"),
             });
         } else {
-            // Sentences that only tell something are no reason for a note; orders are.
-            for text in unserved.into_iter().filter(|text| looks_like_order(text, index)) {
+            // Sentences that only tell something are no reason for a note; orders are. In a sentence with a call of a tool of
+            // somebody's own, every part may say how it is meant.
+            let calls = own.iter().any(|part| matches!(part, Part::Own(Meant::Call(_) | Meant::Equal(_))));
+            let (beside, kept): (Vec<&str>, Vec<&str>) = beside.into_iter().partition(|_| calls);
+            let orders = unserved.into_iter().chain(kept).filter(|text| looks_like_order(text, index));
+            for text in beside.into_iter().chain(orders) {
                 notes.push(Note::left_out(format!("no tool fits \"{}\"", short(text))));
             }
         }
@@ -158,6 +168,15 @@ fn left_behind<'t>(clause: &Clause, steps: &[Step], text: &'t str, index: &ToolI
     let order = clause.tokens.get(and + 1..).unwrap_or_default();
     let known = lexicon::hits(order, |concept| index.serves(concept)).iter().any(|hit| hit.strong);
     (!served && !known).then(|| slice(text, start, clause.end).trim())
+}
+
+/// Whether a word says something by itself.
+fn tells(token: &Token) -> bool {
+    let lower = &token.lower;
+    !crate::words::listed(own::ASKS, lower)
+        && !data::STOP_WORDS.has(lower)
+        && !data::FUNCTION_WORDS.has(lower)
+        && !data::POLITE.has(lower)
 }
 
 fn looks_like_order(text: &str, index: &ToolIndex) -> bool {

@@ -105,12 +105,30 @@ impl Own {
     }
 }
 
+impl Own {
+    /// Whether a word is the tool's name: `find_article`.
+    fn is_named(&self, word: &str) -> bool {
+        let spelled = || words::stems(&words::spell_out(word));
+        word.contains(['_', '.', '/', '-']) && word.len() > 3 && [&self.name, &self.full].contains(&&spelled())
+    }
+
+    /// Whether a word is one that services use for what this tool does.
+    fn is_alike(&self, word: &Word) -> bool {
+        let verb = self.name.first().filter(|_| self.verb);
+        ALIKE.iter().any(|list| {
+            let among = |stem: &str| list.split(' ').any(|word| words::stem(word) == stem);
+            word.keys.iter().any(|key| among(key))
+                && (verb.is_some_and(|verb| among(verb)) || self.deeds.first().is_some_and(|stem| among(stem)))
+        })
+    }
+}
+
 /// Verbs that names begin with, beside those of the thesaurus.
 const VERBS: &str = "add create set get list lock unlock assign close open move copy make start stop turn put post update remove \
     delete insert append fetch read write run query lookup mark archive rename upload download count show reply log";
 
 /// Verbs that say only that something is wanted of the tool that follows.
-const ASKS: &str = "show get give tell check list find look see display want need use call run invoke try fetch what search query \
+pub(crate) const ASKS: &str = "show get give tell check list find look see display want need use call run invoke try fetch what search query \
     read view let print return retrieve know покажи найди узнай проверь скажи дай вызови используй 查 查询 查看 查找 显示 告诉";
 
 /// Verbs that services use for one another.
@@ -140,8 +158,8 @@ pub(crate) struct Call {
     pub(crate) open: bool,
     /// Whether an argument that is needed is not there.
     pub(crate) lacks: bool,
-    /// Words that nothing explains.
-    pub(crate) strange: usize,
+    /// Words that nothing explains, as they were written.
+    pub(crate) strange: Vec<String>,
     /// How plainly the clause says the tool.
     pub(crate) score: f32,
 }
@@ -173,16 +191,19 @@ fn read(request: &str, start: usize, end: usize, own: &[Own], tools: &[Tool], al
         let files = one.name.iter().any(|stem| words::listed("file directori folder path document", stem));
         let fields: Vec<Field<'_>> = tool.params.iter().map(|param| Field::of(param, files)).collect();
         let Some(evidence) = evidence(&words, one, &fields, request) else { continue };
-        let nouns: Vec<String> = one.name.iter().skip(usize::from(one.verb || one.name.len() == 1)).cloned().collect();
-        let filled = fill::fill(request, &words, end, &fields, &one.words, &nouns);
+        let filled = fill::fill(request, &words, end, &fields, one);
         let required = fields.iter().filter(|field| field.param.required).count().max(1) as f32;
         let given =
             fields.iter().zip(&filled.slots).filter(|(field, slot)| field.param.required && slot.is_some()).count();
-        let fit = given as f32 / required - 0.3 * filled.left.len() as f32 - 0.1 * filled.strange as f32;
+        let fit = given as f32 / required - 0.3 * filled.left.len() as f32 - 0.1 * filled.strange.len() as f32;
         let score = evidence + 0.6 * fit;
         let said = order::Said { request, all, words: &words, filled: &filled, one };
-        let against = if one.writes { said.against() } else { None };
-        found.push((score, Call { against, ..call(one, &fields, filled, score) }));
+        let against = if one.writes { said.against().or_else(|| said.guesses()) } else { said.denied() };
+        // "Plan the way: plan_trip from …": what stands before the name of a tool says why it is called.
+        let named = words.iter().position(|word| one.is_named(&word.text)).unwrap_or(0);
+        let strange = filled.strange.iter().filter(|at| **at >= named).filter_map(|at| words.get(*at));
+        let strange = strange.map(|word| word.text.clone()).collect();
+        found.push((score, Call { against, strange, ..call(one, &fields, filled, score) }));
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     let Some((best, call)) = found.first() else { return Meant::Nothing };
@@ -256,7 +277,7 @@ fn call(one: &Own, fields: &[Field<'_>], filled: Filled, score: f32) -> Call {
         against: None,
         open: one.open,
         lacks,
-        strange: filled.strange,
+        strange: Vec::new(),
         score,
     }
 }
@@ -290,14 +311,7 @@ fn evidence(words: &[Word], one: &Own, fields: &[Field<'_>], request: &str) -> O
             && one.name.first().is_some_and(|stem| first.has(stem))
             && !led.is_some_and(|word| word.is("the a an my our your this that of for"))
     });
-    let verb = one.name.first().filter(|_| one.verb);
-    let alike = first.is_some_and(|first| {
-        ALIKE.iter().any(|list| {
-            let among = |stem: &str| list.split(' ').any(|word| words::stem(word) == stem);
-            first.keys.iter().any(|key| among(key))
-                && (verb.is_some_and(|verb| among(verb)) || one.deeds.first().is_some_and(|stem| among(stem)))
-        })
-    });
+    let alike = first.is_some_and(|first| one.is_alike(first));
     let does: f32 = match () {
         () if verb_said || opens => 1.0,
         () if told => 0.85,
@@ -395,13 +409,8 @@ fn explicit(words: &[Word], one: &Own, request: &str) -> bool {
         _ => return false,
     };
     let last = one.name.join(" ");
-    let written = |word: &str| {
-        let spelled = words::stems(&words::spell_out(word));
-        spelled == one.name || spelled == one.full
-    };
     let whole = text.split(|c: char| c.is_whitespace() || ",;:()\"'`“”".contains(c));
-    let compound = |word: &&str| word.contains(['_', '.', '/', '-']) && word.len() > 3;
-    let named = whole.filter(compound).any(|word| written(word.trim_end_matches(['.', '?', '!'])));
+    let named = whole.into_iter().any(|word| one.is_named(word.trim_end_matches(['.', '?', '!'])));
     let mut after = words.iter().skip_while(|word| !word.is("use using call run invoke вызови используй 调用 使用 用"));
     let called = after.next().is_some() && {
         let stems: Vec<&str> = after

@@ -1,6 +1,6 @@
 //! Calls of tools that somebody brought: what [`crate::own`] read in a clause, with the outputs and files that it points at.
 
-use jarvis_plan::{Arg, DraftRef, DraftTask, Fault, Kind, Medium, Note, Param, Source, Tool, medium};
+use jarvis_plan::{Arg, DraftRef, DraftTask, Fault, Kind, Medium, Param, Source, Tool, medium};
 use serde_json::Value;
 
 use super::{Linker, StepContext, Thing, ids, own_things};
@@ -55,16 +55,12 @@ impl Linker<'_> {
         let Some(tool) = index.tool(call.tool) else { return };
         let mut against = call.against.clone();
         // What lacks an argument is asked about, and called only then.
-        let asks_back = call.writes && call.lacks;
-        if !call.left.is_empty() && !asks_back {
-            let left: Vec<String> = call.left.iter().map(|text| format!("\"{text}\"")).collect();
-            let left = left.join(", ");
-            if !call.writes {
-                self.notes.push(Note::left_out(format!("no argument of `{}` takes {left}", tool.name)));
-            } else if against.is_none() {
-                let why = "it changes something, and is called only when all is understood";
-                against = Some(format!("no argument takes {left}; {why}"));
-            }
+        let asks_back = call.lacks;
+        let left = crate::words::distinct(call.left.iter().chain(&call.strange));
+        if !left.is_empty() && !asks_back && against.is_none() {
+            let left: Vec<String> = left.iter().map(|text| format!("\"{text}\"")).collect();
+            let why = "it is called only when all is understood";
+            against = Some(format!("no argument of `{}` takes {}; {why}", tool.name, left.join(", ")));
         }
         let step = Step { own: true, ..Step::of_tool(call.tool) };
         let things = own_things(clause, self.request);

@@ -1,5 +1,7 @@
 //! What a request says beside the arguments: how many people a party has, what is spoken of and not said, what is taken out.
 
+use serde_json::Value;
+
 use super::field::Sort;
 use super::fill::Filler;
 use super::lex::What;
@@ -65,6 +67,39 @@ impl Filler<'_> {
             };
             if let Some(at) = (0..self.words.len()).find(whom) {
                 found.push(self.text(at, at + 2).to_owned());
+            }
+        }
+        found
+    }
+
+    /// Values that are said otherwise than a parameter takes them: "after 14:30" for a time, "about 5" for a number, two places that
+    /// may be one and where it lies, a day without a year where a calendar's is wanted.
+    pub(super) fn unlike(&self) -> Vec<String> {
+        const LATER: &str = "after above over since exceeding после свыше более больше 超过";
+        const EARLIER: &str = "before under below until till within less fewer меньше менее 低于";
+        const NEARLY: &str =
+            "between about around roughly approximately circa ca almost nearly между примерно около почти 大约 左右";
+        let mut found = Vec::new();
+        for ((field, slot), place) in self.fields.iter().zip(&self.slots).zip(&self.places) {
+            let Some(values) = slot.as_ref().filter(|_| !place.is_empty()) else { continue };
+            let measured = matches!(field.sort, Sort::Number { .. } | Sort::Date | Sort::Time);
+            let value = place.clone().find(|at| self.at(*at).is_some_and(super::lex::Word::is_value));
+            let before = |back: usize| value.and_then(|at| at.checked_sub(back)).and_then(|at| self.at(at));
+            let said = |list: &str| {
+                before(1).is_some_and(|word| word.is(list))
+                    || before(1).is_some_and(|word| word.is("than чем")) && before(2).is_some_and(|word| word.is(list))
+            };
+            let off = said(LATER) && field.side() != Some(true)
+                || said(EARLIER) && field.side() != Some(false)
+                || said(NEARLY) && field.side().is_none();
+            let dated =
+                |value: &Value| value.as_str().is_some_and(|day| day.starts_with(|ch: char| ch.is_ascii_digit()));
+            let yearless =
+                field.sort == Sort::Date && field.param.description.contains("YYYY") && !values.iter().all(dated);
+            let joined = || place.clone().any(|at| self.at(at).is_some_and(|word| word.is("and и 和 与 &")));
+            let apart = self.one.writes && values.len() == 2 && field.is_text() && !joined();
+            if measured && off || yearless || apart {
+                found.push(self.text(place.start.saturating_sub(usize::from(off)), place.end).to_owned());
             }
         }
         found

@@ -64,6 +64,6 @@ fn tells_more(call: &Call, longer: &Call) -> bool {
     let count = |call: &Call| call.rows.iter().map(Vec::len).sum::<usize>();
     call.tool == longer.tool
         && longer.left.len() <= call.left.len()
-        && longer.strange <= call.strange + 1
+        && longer.strange.len() <= call.strange.len() + 1
         && (count(longer) > count(call) || longer.rows != call.rows)
 }

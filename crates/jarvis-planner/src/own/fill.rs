@@ -2,14 +2,16 @@
 //! stands beside a parameter's name, then what a preposition leads, and free text last.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use jarvis_plan::Kind;
 use serde_json::Value;
 
+use super::Own;
 use super::field::{Field, Sort};
 use super::lex::{What, Word};
-use crate::data;
 use crate::words::slice;
+use crate::{data, thesaurus};
 
 /// What a call gets, and what of the request it leaves.
 #[derive(Debug, Clone, Default)]
@@ -18,11 +20,13 @@ pub(super) struct Filled {
     pub(super) slots: Vec<Option<Vec<Value>>>,
     /// Values of the request that no parameter takes, as they were written.
     pub(super) left: Vec<String>,
-    /// Words that neither the tool's words nor an argument explain.
-    pub(super) strange: usize,
+    /// The places of words that neither the tool's words nor an argument explain.
+    pub(super) strange: Vec<usize>,
     /// Which words became part of an argument, and which of these are text that is passed on as it stands.
     pub(super) used: Vec<bool>,
     pub(super) told: Vec<bool>,
+    /// Whether a text is words written small that nothing leads: "play chess".
+    pub(super) guessed: bool,
 }
 
 pub(super) struct Filler<'a> {
@@ -31,6 +35,7 @@ pub(super) struct Filler<'a> {
     pub(super) fields: &'a [Field<'a>],
     /// Stems of the tool's name and description.
     pub(super) tool: &'a HashSet<String>,
+    pub(super) one: &'a Own,
     /// Stems of the things that the tool's name speaks of.
     pub(super) nouns: &'a [String],
     /// Where the part of the request ends.
@@ -40,18 +45,31 @@ pub(super) struct Filler<'a> {
     /// What the request takes out, as it is written.
     pub(super) aside: Vec<String>,
     pub(super) slots: Vec<Option<Vec<Value>>>,
+    /// Where the value of each parameter stands among the words.
+    pub(super) places: Vec<Range<usize>>,
+    /// What was taken last.
+    pub(super) latest: Range<usize>,
+    pub(super) guessed: bool,
 }
 
-pub(super) fn fill(
-    request: &str,
-    words: &[Word],
-    end: usize,
-    fields: &[Field<'_>],
-    tool: &HashSet<String>,
-    nouns: &[String],
-) -> Filled {
-    let (used, told, slots) = (vec![false; words.len()], vec![false; words.len()], vec![None; fields.len()]);
-    let mut filler = Filler { request, words, fields, tool, nouns, end, used, told, aside: Vec::new(), slots };
+pub(super) fn fill(request: &str, words: &[Word], end: usize, fields: &[Field<'_>], one: &Own) -> Filled {
+    let nouns: Vec<String> = one.name.iter().skip(usize::from(one.verb || one.name.len() == 1)).cloned().collect();
+    let mut filler = Filler {
+        request,
+        words,
+        fields,
+        tool: &one.words,
+        one,
+        nouns: &nouns,
+        end,
+        used: vec![false; words.len()],
+        told: vec![false; words.len()],
+        aside: Vec::new(),
+        slots: vec![None; fields.len()],
+        places: vec![0..0; fields.len()],
+        latest: 0..0,
+        guessed: false,
+    };
     filler.excluded();
     filler.expressions();
     filler.reasons();
@@ -87,12 +105,16 @@ impl<'a> Filler<'a> {
 
     pub(super) fn take(&mut self, from: usize, to: usize) {
         self.used.iter_mut().take(to).skip(from).for_each(|used| *used = true);
+        self.latest = from..to;
     }
 
     pub(super) fn put(&mut self, field: usize, values: Vec<Value>) {
         if let Some(slot) = self.slots.get_mut(field) {
             let list = self.fields.get(field).is_some_and(|field| matches!(field.sort, Sort::List(_)));
             *slot = Some(if list { vec![Value::Array(values)] } else { values });
+        }
+        if let Some(place) = self.places.get_mut(field) {
+            *place = self.latest.clone();
         }
     }
 
@@ -247,23 +269,58 @@ impl<'a> Filler<'a> {
     fn finish(self) -> Filled {
         let mut left = self.aside.clone();
         left.extend(self.untold());
-        let mut strange = 0;
+        left.extend(self.unlike());
+        let mut strange = Vec::new();
         let mut at = 0;
         while let Some(word) = self.at(at) {
             let to = self.name(at).unwrap_or(at + 1);
-            let explained = word.keys.iter().any(|key| {
-                self.tool.contains(key) || self.fields.iter().any(|field| field.name.iter().any(|name| name == key))
-            });
+            let explained = self.is_explained(at);
             if self.free(at) {
                 if word.is_value() && !self.empty_count(at) || word.name && !explained && word.is_word() {
                     left.push(self.text(at, to).to_owned());
-                } else if word.is_word() && !explained && !is_small(word) {
-                    strange += 1;
+                } else if word.is_word() && !explained && (!is_small(word) || self.weighs(at)) {
+                    strange.push(at);
                 }
             }
             at = to;
         }
-        Filled { slots: self.slots, left, strange, used: self.used, told: self.told }
+        Filled { slots: self.slots, left, strange, used: self.used, told: self.told, guessed: self.guessed }
+    }
+
+    /// Whether the tool's own words, or the name of a parameter, say why a word stands there.
+    fn is_explained(&self, at: usize) -> bool {
+        let Some(word) = self.at(at) else { return true };
+        let named = |key: &String| {
+            self.tool.contains(key) || self.fields.iter().any(|field| field.name.iter().any(|name| name == key))
+        };
+        // "21 degrees", "40 percent": what a number that is taken counts, where it can be nothing else.
+        let counted = at.checked_sub(1).is_some_and(|before| {
+            !self.free(before) && self.at(before).is_some_and(|word| matches!(word.what, What::Number(..)))
+        });
+        let taken = |at: usize| self.at(at).is_some() && !self.free(at);
+        let leads = word.is("named called titled entitled saying stating reading next coming") && taken(at + 1);
+        let mails = word.is("mail email e-mail") && self.fields.iter().any(|field| field.sort == Sort::Email);
+        // "Has it been paid?" asks how it stands.
+        let state = ["status", "state", "track"].iter().any(|stem| self.tool.contains(*stem))
+            && (word.is("been paid sent gone lost ready late") || word.lower.ends_with("ed"));
+        let mut senses = word.keys.iter().flat_map(|key| thesaurus::of_stem(key));
+        word.keys.iter().any(named)
+            || senses.any(|sense| self.one.does.contains(sense) || self.one.things.contains(sense))
+            || word.is(super::ASKS)
+            || self.one.is_alike(word)
+            || leads
+            || mails
+            || state && !self.one.writes
+            || counted && word.is("degree degrees percent градусов градуса процентов 度")
+    }
+
+    /// Whether a word that is small elsewhere changes what is asked: "one of", "either", "or".
+    fn weighs(&self, at: usize) -> bool {
+        let of = matches!(self.lower(at + 1), "of" | "из");
+        let part = self.at(at).is_some_and(|word| {
+            word.is("one half either neither any some most part none rest other another first last next older один одну одно половину любой любую")
+        });
+        of && part || self.at(at).is_some_and(|word| word.is("or или 或 或者 还是 instead except without unless"))
     }
 
     /// "a couple of", "№": a number word that counts nothing in particular.

@@ -11,7 +11,7 @@ use super::lex::{What, Word};
 use super::{ALIKE, Own, VERBS, explicit};
 use crate::data::{self, WordSet};
 use crate::thesaurus;
-use crate::words::{self, listed, slice};
+use crate::words::{listed, slice};
 
 /// A clause before a tool: the words of the whole request, and those of the clause with what the call takes of them.
 pub(super) struct Said<'a> {
@@ -63,6 +63,27 @@ impl Said<'_> {
             return Some(no_order());
         }
         None
+    }
+
+    /// A text that only the verb leads, and that may be anything: "play chess" to a tool that plays music.
+    pub(super) fn guesses(&self) -> Option<String> {
+        let verb = self.one.name.first();
+        let thing = |word: &Word| {
+            let of = |key: &String| {
+                Some(key) != verb && self.one.words.contains(key)
+                    || thesaurus::of_stem(key).iter().any(|sense| self.one.things.contains(sense))
+            };
+            word.is_word() && word.keys.iter().any(of)
+        };
+        let why =
+            "it changes something, and what it is to work on is only guessed; put it in quotes, or say what it is";
+        (self.filled.guessed && !self.unused().any(thing)).then(|| why.to_owned())
+    }
+
+    /// What a question or an order to a tool that only reads says that cannot be asked of it: what is not to be.
+    pub(super) fn denied(&self) -> Option<String> {
+        let own: Vec<&Word> = self.words.iter().collect();
+        self.negated(stripped(&own).0).map(|word| format!("`{word}` says what is not wanted"))
     }
 
     /// The words of the clause that no argument takes.
@@ -188,16 +209,11 @@ impl Said<'_> {
             return false;
         }
         let verb = one.name.first();
-        let alike = ALIKE.iter().any(|list| {
-            let among = |stem: &str| list.split(' ').any(|word| words::stem(word) == stem);
-            word.keys.iter().any(|key| among(key))
-                && (verb.is_some_and(|verb| among(verb)) || one.deeds.first().is_some_and(|stem| among(stem)))
-        });
         let senses: Vec<thesaurus::SenseId> =
             word.keys.iter().flat_map(|key| thesaurus::of_stem(key)).copied().collect();
         verb.is_some_and(|stem| word.has(stem))
             || one.deeds.iter().any(|stem| word.has(stem))
-            || alike
+            || one.is_alike(word)
             || word.is(SENT)
             || senses.iter().any(|sense| one.does.contains(sense))
     }

@@ -22,9 +22,25 @@ impl Filler<'_> {
                 || self.lower(*at) == "due" && self.lower(at + 1) == "to"
                 || self.lower(*at) == "потому" && self.lower(at + 1) == "что"
         };
-        let Some(at) = (0..self.words.len()).find(lead) else { return };
-        let skip = if matches!(self.lower(at), "due" | "потому") { 2 } else { 1 };
-        self.pass_on(field, at, at + skip);
+        let Some(at) = (0..self.words.len()).find(lead) else { return self.named_reason(field) };
+        let two = matches!(self.lower(at), "due" | "потому") || self.lower(at + 1) == "of";
+        self.pass_on(field, at, at + if two { 2 } else { 1 });
+    }
+
+    /// "Reason: knee pain", "with the reason knee pain": up to the next mark.
+    fn named_reason(&mut self, field: usize) {
+        let Some(at) = (0..self.words.len()).find(|at| self.free(*at) && self.own_name(field, *at)) else { return };
+        let mut from = at + 1;
+        while self.at(from).is_some_and(|word| word.is("is : ：")) {
+            from += 1;
+        }
+        let to = self.until_mark(from);
+        if to > from && self.at(from).is_some_and(|word| word.is_word() && !is_small(word)) {
+            let text = self.text(from, to).to_owned();
+            self.take(at, to);
+            self.told.iter_mut().take(to).skip(from).for_each(|told| *told = true);
+            self.put(field, vec![text.into()]);
+        }
     }
 
     fn colon(&self, at: usize) -> bool {
@@ -228,7 +244,12 @@ impl Filler<'_> {
     fn until_cue(&self, from: usize) -> usize {
         let ends = self.until_mark(from);
         let cue = |at: &usize| {
-            self.at(*at).is_some_and(|word| word.is("on at for with from in by to due as и с на в для and"))
+            self.at(*at).is_some_and(|word| {
+                let leads =
+                    word.is("on at for with from in by to due as over under after before between until near and or");
+                let joins = word.is("that which who not if и с на в для или до после");
+                leads || joins || matches!(word.what, What::Day | What::Date(_) | What::Time)
+            })
         };
         (from..ends).find(|at| *at > from && cue(at)).unwrap_or(ends)
     }
@@ -445,16 +466,36 @@ impl Filler<'_> {
         while from < count && skipped(from) && !is_name(from) {
             from += 1;
         }
-        let to = if query { self.until_mark(from) } else { self.until_cue(from) };
+        let whole = query && !self.one.writes;
+        let to = if whole { self.until_mark(from) } else { self.until_cue(from) };
         let to = to.min(from + if query { 12 } else { 5 });
         let telling = (from..to).any(|at| self.at(at).is_some_and(|word| !is_small(word) && !no_name(word)));
         // "Reserve two" says how many, and not of what.
         let counts = !query && self.at(from).is_some_and(|word| matches!(word.what, What::Number(..)));
         if to > from && telling && !counts {
             let text = self.text(from, to).to_owned();
+            // "Books about cats that are not in German": what another parameter is for is no part of what is looked for.
+            let others = self.wanting(|_| true).iter().any(|other| *other != field);
+            if whole && others && (from..to).any(|at| self.limits(at)) {
+                self.aside.push(text);
+                self.take(from, to);
+                return;
+            }
+            let written = |at: usize| self.at(at).is_some_and(|word| word.name || word.is_value() || is_small(word));
+            self.guessed |= !(from..to).all(written);
             self.take(from, to);
             self.put(field, vec![text.into()]);
         }
+    }
+
+    /// Whether a word of what is looked for narrows it down.
+    fn limits(&self, at: usize) -> bool {
+        self.at(at).is_some_and(|word| {
+            word.is("not no without or that which who after before since under over between until или не без")
+                || word.lower.ends_with("n't")
+                || word.is_value() && !matches!(word.what, What::Quote(_))
+                || super::fill::is_language(word)
+        })
     }
 
     fn own_name(&self, field: usize, at: usize) -> bool {

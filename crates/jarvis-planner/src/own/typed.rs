@@ -326,11 +326,11 @@ impl Filler<'_> {
         let places: Option<Vec<usize>> = telling.iter().map(|stem| place(stem)).collect();
         let Some(places) = places.filter(|places| !places.is_empty()) else { return };
         let refused = places.first().and_then(|first| first.checked_sub(1)).is_some_and(|before| {
-            self.at(before).is_some_and(|word| word.is("not no non без не 不"))
-                || before
-                    .checked_sub(1)
-                    .and_then(|two| self.at(two))
-                    .is_some_and(|word| word.is("not without no without"))
+            let denies = |word: &super::lex::Word| {
+                word.is("not no non without без не 不") || word.lower.ends_with("n't") || word.lower.ends_with("n’t")
+            };
+            let two = before.checked_sub(1).and_then(|two| self.at(two));
+            self.at(before).is_some_and(denies) || two.is_some_and(|word| word.is("not without"))
         });
         let from = places.first().map_or(0, |first| first - usize::from(refused));
         places.into_iter().for_each(|at| self.take(at, at + 1));

@@ -91,7 +91,7 @@ impl Table {
     }
 
     pub(super) fn label<'r>(&self, row: &'r Row) -> &'r str {
-        self.label.and_then(|label| row.get(label)).map_or("", |cell| cell.trim().trim_matches(['*', '"', '`']))
+        self.label.and_then(|label| row.get(label)).map_or("", |cell| unmarked(cell.trim()))
     }
 
     pub(super) fn has_names(&self) -> bool {
@@ -180,6 +180,12 @@ fn counts_up(rows: &[Row]) -> bool {
 pub(super) fn is_missing(cell: &str) -> bool {
     let cell = cell.trim();
     cell.is_empty() || (cell.len() < 32 && words::is_in("missing", &folded(cell)))
+}
+
+/// A cell without the marks around it; a quotation mark at one end alone belongs to the cell.
+fn unmarked(cell: &str) -> &str {
+    let cell = cell.trim_matches(['*', '`']);
+    cell.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(cell)
 }
 
 fn is_total(label: &str) -> bool {

@@ -131,8 +131,11 @@ impl Intent {
         let rank = beside(&[(2, "rank_2"), (3, "rank_3"), (4, "rank_4"), (5, "rank_5")]);
         let numbers = [(2, "number_2"), (3, "number_3"), (4, "number_4"), (5, "number_5"), (10, "number_10")];
         let top = beside(&numbers);
-        let figure = if has("mean") { Figure::Mean } else { Figure::Sum };
-        let of_group = (figure, has("mean") || has("sum"));
+        let of_group = match () {
+            () if has("mean") => (Figure::Mean, true),
+            () if has("median") => (Figure::Median, true),
+            () => (Figure::Sum, has("sum")),
+        };
         let bound = bound.map(|(bound, _)| bound);
         let mut intent = Intent { chart, op, bound, most, rank, top, of_group, used };
         intent.read_top(question);

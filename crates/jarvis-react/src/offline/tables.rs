@@ -117,7 +117,9 @@ impl Step<'_> {
         let is_header = |cell: &str| table.header.iter().any(|name| folded(name) == folded(cell));
         let mut known: HashMap<&str, f64> = HashMap::new();
         let mut score = |cell| {
-            *known.entry(cell).or_insert_with(|| if is_header(cell) { 0.0 } else { self.question.mentions(cell) })
+            *known.entry(cell).or_insert_with(|| {
+                if is_header(cell) || self.is_limit(cell) { 0.0 } else { self.question.mentions(cell) }
+            })
         };
         let scores: Vec<f64> = table.rows.iter().map(|row| row.get(column).map_or(0.0, |cell| score(cell))).collect();
         let best = scores.iter().copied().fold(0.0, f64::max);
@@ -126,6 +128,14 @@ impl Step<'_> {
             return HashSet::new();
         }
         (0..scores.len()).filter(|row| scores.get(*row) == Some(&best)).collect()
+    }
+
+    /// Whether a cell is a number that the question uses otherwise: the 3 of "top 3".
+    fn is_limit(&self, cell: &str) -> bool {
+        let cell = cell.trim();
+        let is_number = !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit());
+        let is_used = |at: usize| self.intent.used.iter().any(|used| used.contains(&at));
+        is_number && self.question.folded.match_indices(cell).all(|(at, _)| is_used(at))
     }
 
     /// Why nothing is calculated: a part of the question that plays no part in the answer, or several answers.
@@ -142,8 +152,11 @@ impl Step<'_> {
         if is_sold && !is_of_kind(table.name(chosen.column), &["kind_quantity"]) {
             return Some(self.refuse("no_pieces", &[]));
         }
-        if let Some(word) = self.unknown_word(table, chosen).filter(|_| !is_drawn || is_figure) {
+        if let Some(word) = self.unknown_word(table, chosen) {
             return Some(self.refuse("unknown_word", &[&word]));
+        }
+        if self.asks_twice() || self.names_several(table, chosen) {
+            return Some(self.refuse("too_complex", &[]));
         }
         let mentions = |column: &usize| self.question.mentions(table.name(*column)) > MENTIONED;
         let is_spare = |column: &usize| {
@@ -166,6 +179,30 @@ impl Step<'_> {
         }
         let is_complex = is_figure && table.texts().any(|column| is_spare(&column));
         is_complex.then(|| self.refuse("too_complex", &[]))
+    }
+
+    /// Whether two numbers are asked for: "how many lamps and how many chairs".
+    fn asks_twice(&self) -> bool {
+        ["how many", "how much", "сколько", "多少"].iter().any(|words| self.question.folded.matches(words).count() > 1)
+    }
+
+    /// Whether the greatest or least of several groups that the question names may mean one of each: "in Oslo and in Rome".
+    fn names_several(&self, table: &Table, chosen: &Selection<'_>) -> bool {
+        let is_extreme = matches!(self.intent.op, Op::Figure(Figure::Most | Figure::Least));
+        let differ = |by: &usize| {
+            let mut cells = chosen.rows.iter().filter_map(|row| row.get(*by)).map(|cell| folded(cell.trim()));
+            let first = cells.next();
+            cells.any(|cell| Some(cell) != first)
+        };
+        is_extreme && chosen.by.iter().filter(|by| Some(**by) != table.label).any(differ)
+    }
+
+    /// Whether the question wants something of each group: "per city", "by city".
+    fn is_of_each(&self, table: &Table, group: usize) -> bool {
+        let at = self.question.place(table.name(group));
+        let before = self.question.folded.get(..at).unwrap_or_default().trim_end();
+        let by = [" by", " по", "按"].iter().any(|word| before.ends_with(word));
+        by || self.question.has("only_grouped")
     }
 
     /// Whether the question is how many things there are, of which sales are one: "how many were sold", "the fewest".
@@ -276,6 +313,10 @@ impl Step<'_> {
         if chosen.group.is_some() && is_order && !is_group_figure_named && !is_of_kind(name, &ADDITIVE) {
             return Err(self.refuse("too_complex", &[]));
         }
+        let is_of_each = chosen.group.is_some_and(|group| self.is_of_each(table, group));
+        if is_order && !is_group_figure_named && is_of_each {
+            return Err(self.refuse("too_complex", &[]));
+        }
         if !is_extreme && figure != Figure::Difference && is_order && chosen.group.is_none() {
             return Err(self.refuse("too_complex", &[]));
         }
@@ -378,6 +419,11 @@ impl Step<'_> {
         }
         if let Some(group) = chosen.group.filter(|_| !chosen.is_column_named) {
             let cells = chosen.rows.iter().filter_map(|row| row.get(group)).filter(|cell| !is_missing(cell));
+            if self.is_of_each(table, group) {
+                let items: Vec<&str> = cells.map(|cell| cell.trim()).collect();
+                let counted = self.result("count", || self.text("count_next", &[]), json!({"items": items}))?;
+                return self.counts(counted).map(Some);
+            }
             let names: indexmap::IndexSet<&str> = cells.map(|cell| cell.trim()).collect();
             let shown = names.iter().map(|name| (*name).to_owned()).collect();
             return self.rows(names.into_iter().collect(), shown).map(Some);
@@ -394,6 +440,11 @@ impl Step<'_> {
         }
         if chosen.by.is_empty() && !table.has_names() {
             return Ok(None);
+        }
+        let has_pieces = table.numeric.iter().any(|column| is_of_kind(table.name(*column), &["kind_quantity"]));
+        if !chosen.by.is_empty() && has_pieces {
+            // Rows, or the pieces in them?
+            return Err(self.refuse("too_complex", &[]));
         }
         let names: Vec<&str> = chosen.rows.iter().map(|row| table.label(row)).collect();
         let shown = names.iter().map(|name| (*name).to_owned()).collect();
@@ -463,6 +514,10 @@ impl Step<'_> {
 
     /// The values that are drawn, and a sentence about the chart; `None` where there are none.
     fn plot(&self, table: &Table, chosen: &Selection<'_>, kind: &str) -> Result<Option<String>, Move> {
+        if self.intent.op == Op::Count && !chosen.is_column_named {
+            // How many rows there are is no column to draw.
+            return Err(self.refuse("too_complex", &[]));
+        }
         let all = Selection { rows: table.rows.iter().collect(), by: Vec::new(), ..*chosen };
         let chosen = if chosen.rows.len() > 1 { chosen } else { &all };
         let (entries, missing) = self.entries(table, chosen, chosen.group)?;
@@ -496,9 +551,6 @@ impl Step<'_> {
             text += &self.messages.counted("left_out", missing, &[]);
         }
         text += &drawn;
-        if let Some(word) = self.unknown_word(table, chosen) {
-            text += &self.text("not_in_chart", &[&word]);
-        }
         let gap = if matches!(self.intent.op, Op::Figure(_)) { " " } else { "" };
         Ok(Some(format!("{gap}{text}")))
     }
