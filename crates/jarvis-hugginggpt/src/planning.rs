@@ -8,7 +8,7 @@ use jarvis_ask::{AskError, Events};
 use jarvis_catalogue::TaskType;
 use jarvis_chat::ChatModel;
 use jarvis_pipeline::{RunError, put_out};
-use jarvis_plan::{Answer, Effect, EventKind, Level, Note, Plan, Request, Tool, check, export};
+use jarvis_plan::{Answer, Arg, Effect, EventKind, Level, Note, Plan, Request, Tool, check, export};
 use serde_json::json;
 
 use crate::pipeline::{HuggingGpt, Planned};
@@ -145,6 +145,16 @@ impl HuggingGpt {
             && jarvis_catalogue::find(&only.task).is_some_and(TaskType::is_chat_served)
             && !self.sources.is_served_by_tool(&only.task)
         {
+            // Talk is no answer to what was to be done with a picture or a sound.
+            let takes = |path: &str| only.args.values().filter_map(Arg::as_literal).any(|said| said == path);
+            let media = request.attachments.iter().filter(|file| file.kind.is_media());
+            if brings_media(request) && !media.map(|file| file.as_arg()).any(takes) {
+                let reason = "the planner's only task takes none of the attached files";
+                if let Some(plan) = self.last_resort(request, reason, events).await? {
+                    return Ok(Planned::Tasks(plan));
+                }
+                return self.without_tasks(&stages, request, Plan::default(), reason, events).await;
+            }
             events.emit(EventKind::Plan { plan: plan.clone() });
             let answer = converse(&stages, request).await?;
             self.log_success(

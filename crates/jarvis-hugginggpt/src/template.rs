@@ -33,7 +33,9 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resou
     if outcomes.is_empty() {
         return table.map_or(words.nothing.to_owned(), |file| (words.reckoned)(file));
     }
-    if outcomes.len() > 1 || done == 0 {
+    // What ran and left something undone is not all done.
+    let left_undone = outcomes.iter().any(|outcome| outcome.succeeded() && !undone(outcome).is_empty());
+    if outcomes.len() > 1 && !(left_undone && done == outcomes.len()) || done == 0 {
         out.push_str(&(words.summary)(done, outcomes.len()));
         out.push('\n');
     }
@@ -44,7 +46,8 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resou
     for note in left_out {
         let _ = writeln!(out, "{}: {note}", words.note);
     }
-    for part in done.iter().filter_map(|outcome| TaskOutput::of(outcome)).flat_map(|output| output.not_done()) {
+    let undone: IndexSet<String> = done.iter().flat_map(|outcome| undone(outcome)).collect();
+    for part in undone {
         let _ = writeln!(out, "{}{part}", capitalised(words.not_done));
     }
     for same in alike(failed).into_iter().chain(done.into_iter().map(|outcome| vec![outcome])) {
@@ -64,6 +67,11 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resou
         out.push_str(&(words.reckoned)(file));
     }
     by_name(out.trim_end().to_owned(), request)
+}
+
+/// What a task that ran says that it left undone.
+fn undone(outcome: &Outcome) -> Vec<String> {
+    TaskOutput::of(outcome).map_or_else(Vec::new, |output| output.not_done())
 }
 
 /// The file with a table that a request is about: what people ask of one is reckoned and drawn by another command.

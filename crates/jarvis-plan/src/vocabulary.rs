@@ -88,7 +88,7 @@ impl Vocabulary {
         if let Some(at) = self.exact.get(name) {
             return one(at);
         }
-        let name = name.trim().trim_matches(['`', '"', '\'']);
+        let name = name.trim().trim_matches(['`', '"', '\'', '*']);
         if let Some(at) = self.index.get(&fold(name)) {
             return one(at);
         }

@@ -18,11 +18,11 @@ static SAME: LazyLock<Regex> = LazyLock::new(|| {
             (?:(?:(?:can|could)\ you\s+)?(?:do|make|apply|repeat|try)\s+)?
             (?:(?:exactly\s+)?(?:the\s+)?same(?:\s+thing)?|that|this|it|them)?(?:\s+(?:again|too|as\ well))?\s*
             (?:with|for|to|on|using)\s+(?:the\s+)?⟨⟩(?:\W+(?:and\s+)?⟨⟩)*(?:[\s,]*(?:too|as\ well|again|please|instead|now))*
-          | (?:(?:and|now|what\ about|how\ about)\W+)+⟨⟩(?:\W+(?:and\s+)?⟨⟩)*(?:[\s,]*(?:too|as\ well|please))*
+          | (?:(?:and|now|what\ about|how\ about)\W+)+(?:(?:of|for|in|with)\s+)?⟨⟩(?:\W+(?:and\s+)?⟨⟩)*(?:[\s,]*(?:too|as\ well|please))*
           | (?:(?:пожалуйста|и|а|теперь)\W+)*
             (?:(?:сделай\w*|повтори\w*|проделай\w*)\s+)?(?:это\s+)?(?:то\s+же(?:\s+самое)?|также|так\s+же)?\s*
             (?:с|со|для|к)\s+⟨⟩(?:\W+(?:и\s+)?⟨⟩)*(?:[\s,]*(?:тоже|пожалуйста))*
-          | (?:а|теперь|и)\W+⟨⟩(?:\s*тоже)?
+          | (?:а|теперь|и)\W+(?:(?:в|у|для|с)\s+)?⟨⟩(?:\s*тоже)?
           | (?:请|再|现在|然后)*(?:对|把|给|用)?\s*⟨⟩\s*(?:(?:也|再)?(?:做|进行|来)?(?:同样|一样|相同|这样)的?(?:事|操作|处理|做|来)?(?:一[次遍下])?|也(?:一样|是|要)|呢)
         )\W*$",
     )
@@ -202,6 +202,8 @@ mod tests {
             "same with b.png",
             "and b.png?",
             "what about b.png",
+            "and of b.png?",
+            "а в b.png?",
             "repeat that for b.png",
             "сделай то же самое с b.png",
             "а теперь то же с b.png",

@@ -105,7 +105,14 @@ impl Offline {
             // somebody's own, every part may say how it is meant.
             let calls = own.iter().any(|part| matches!(part, Part::Own(Meant::Call(_) | Meant::Equal(_))));
             let (beside, kept): (Vec<&str>, Vec<&str>) = beside.into_iter().partition(|_| calls);
-            let orders = unserved.into_iter().chain(kept).filter(|text| looks_like_order(text, index));
+            let acts = |text: &&str| {
+                let tokens = crate::words::tokens(text);
+                let own = |token: &Token| {
+                    index.own.iter().any(|own| own.acts_as(token)) || is_order_verb(token) && tells(token)
+                };
+                calls && (tokens.iter().any(own) || text.contains([':', '：']))
+            };
+            let orders = unserved.into_iter().chain(kept).filter(|text| looks_like_order(text, index) || acts(text));
             for text in beside.into_iter().chain(orders) {
                 notes.push(Note::left_out(format!("no tool fits \"{}\"", short(text))));
             }

@@ -63,11 +63,18 @@ pub(crate) struct Own {
     deeds: Vec<String>,
     words: HashSet<String>,
     writes: bool,
+    /// Whether it says that its days are those of a calendar.
+    dated: bool,
     /// Whether its schema requires nothing, and [`needing`] said what a call needs.
     open: bool,
 }
 
 impl Own {
+    /// Whether a word is what the tool does.
+    pub(crate) fn acts_as(&self, token: &words::Token) -> bool {
+        self.verb && self.name.first() == Some(&token.stem)
+    }
+
     pub(crate) fn new(at: usize, tool: &Tool, open: bool) -> Own {
         let last = tool.name.rsplit(['/', '.', ':']).next().unwrap_or(&tool.name);
         let tokens = words::tokens(&words::spell_out(last));
@@ -101,7 +108,8 @@ impl Own {
             words::tokens(description).into_iter().take_while(|token| !about(token)).map(|token| token.stem).collect();
         let words = name.iter().chain(&told).cloned().collect();
         let full = words::stems(&words::spell_out(&tool.name));
-        Own { tool: at, full, name, verb, does, things, told, deeds, words, writes: tool.effect != Effect::Reads, open }
+        let (writes, dated) = (tool.effect != Effect::Reads, tool.description.contains("YYYY-MM-DD"));
+        Own { tool: at, full, name, verb, does, things, told, deeds, words, writes, dated, open }
     }
 }
 

@@ -15,6 +15,7 @@ mod markup;
 mod media;
 mod python;
 mod reference;
+mod sorted;
 
 use jarvis_plan::{Draft, Meant, Request, Vocabulary};
 use serde_json::Value;

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{ConceptId, Nature, concepts};
+use crate::data;
 use crate::words::{self, Token};
 
 /// Single English words that alone stand for a concept, with their plurals.
@@ -48,7 +49,7 @@ fn nearest(slip: &str, wanted: impl Fn(ConceptId) -> bool) -> Option<&'static st
         let swapped = letters > 4 || sorted(slip) == sorted(word);
         ((1..=most).contains(&distance) && swapped).then_some(distance)
     };
-    if WORDS.iter().any(|(_, word)| word == slip) {
+    if data::NO_SLIPS.has(slip) || WORDS.iter().any(|(_, word)| word == slip) {
         return None;
     }
     WORDS
@@ -115,6 +116,7 @@ mod tests {
             ("transalte", Some("translate")),
             ("gery", Some("grey")),
             ("order", None),
+            ("companies", None),
             ("blue", None),
             ("edges", None),
             ("the", None),

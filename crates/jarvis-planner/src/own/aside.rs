@@ -94,8 +94,9 @@ impl Filler<'_> {
                 || said(NEARLY) && field.side().is_none();
             let dated =
                 |value: &Value| value.as_str().is_some_and(|day| day.starts_with(|ch: char| ch.is_ascii_digit()));
-            let yearless =
-                field.sort == Sort::Date && field.param.description.contains("YYYY") && !values.iter().all(dated);
+            let yearless = field.sort == Sort::Date
+                && (self.one.dated || field.param.description.contains("YYYY"))
+                && !values.iter().all(dated);
             let joined = || place.clone().any(|at| self.at(at).is_some_and(|word| word.is("and и 和 与 &")));
             let apart = self.one.writes && values.len() == 2 && field.is_text() && !joined();
             if measured && off || yearless || apart {

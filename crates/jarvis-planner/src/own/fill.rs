@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::Own;
 use super::field::{Field, Sort};
 use super::lex::{What, Word};
-use crate::words::slice;
+use crate::words::{self, slice};
 use crate::{data, thesaurus};
 
 /// What a call gets, and what of the request it leaves.
@@ -278,7 +278,7 @@ impl<'a> Filler<'a> {
             if self.free(at) {
                 if word.is_value() && !self.empty_count(at) || word.name && !explained && word.is_word() {
                     left.push(self.text(at, to).to_owned());
-                } else if word.is_word() && !explained && (!is_small(word) || self.weighs(at)) {
+                } else if word.is_word() && (!explained && !is_small(word) || self.weighs(at)) {
                     strange.push(at);
                 }
             }
@@ -293,12 +293,19 @@ impl<'a> Filler<'a> {
         let named = |key: &String| {
             self.tool.contains(key) || self.fields.iter().any(|field| field.name.iter().any(|name| name == key))
         };
+        // An e-book is no book.
+        let part = |key: &String| named(key) || data::STOP_WORDS.has(key) || data::FUNCTION_WORDS.has(key);
+        if word.lower.contains('-') && !words::stems(&words::spell_out(&word.text)).iter().all(part) {
+            return false;
+        }
         // "21 degrees", "40 percent": what a number that is taken counts, where it can be nothing else.
         let counted = at.checked_sub(1).is_some_and(|before| {
             !self.free(before) && self.at(before).is_some_and(|word| matches!(word.what, What::Number(..)))
         });
         let taken = |at: usize| self.at(at).is_some() && !self.free(at);
-        let leads = word.is("named called titled entitled saying stating reading next coming") && taken(at + 1);
+        let leads = word.is("named called titled entitled saying stating reading next coming max maximum limit")
+            && taken(at + 1);
+        let opens = (0..at).all(|before| self.at(before).is_none_or(|word| !word.is_word() || is_small(word)));
         let mails = word.is("mail email e-mail") && self.fields.iter().any(|field| field.sort == Sort::Email);
         // "Has it been paid?" asks how it stands.
         let state = ["status", "state", "track"].iter().any(|stem| self.tool.contains(*stem))
@@ -307,7 +314,7 @@ impl<'a> Filler<'a> {
         word.keys.iter().any(named)
             || senses.any(|sense| self.one.does.contains(sense) || self.one.things.contains(sense))
             || word.is(super::ASKS)
-            || self.one.is_alike(word)
+            || (opens || word.lower.chars().any(jarvis_plan::is_han)) && self.one.is_alike(word)
             || leads
             || mails
             || state && !self.one.writes

@@ -58,6 +58,14 @@ impl Said<'_> {
         if corrected {
             return Some("it is taken back in the same breath; say only what is meant".to_owned());
         }
+        // "Undo the cancellation": what is done is what is to be undone.
+        let verb = self.one.name.first();
+        let deed = |word: &&Word| word.is_word() && verb.is_some_and(|verb| word.has(verb));
+        let undone = own.get(head).is_some_and(|word| !deed(word) && self.fits(word));
+        let written = |word: &&&Word| !word.lower.chars().any(is_han) && deed(word);
+        if self.one.verb && undone && own.iter().skip(head + 1).any(|word| written(&word)) {
+            return Some(no_order());
+        }
         let asks = words.iter().rev().take_while(|word| word.mark().is_some()).any(|word| word.is("? ？"));
         if asks && !asked || !self.tied(&before) || !self.orders(head) || self.tells(head) {
             return Some(no_order());

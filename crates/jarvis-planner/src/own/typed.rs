@@ -349,8 +349,13 @@ impl Filler<'_> {
                 matches!(field.sort, Sort::Number { .. })
                     && !field.identifies()
                     && word.is_some_and(|word| {
+                        // "Price per hour" is no number of hours.
+                        let own = field.name.iter().take_while(|name| *name != "per");
                         word.keys.iter().any(|key| {
-                            field.name.contains(key) || field.meaning.contains(key) && field.param.name.len() > 2
+                            own.clone().any(|name| name == key)
+                                || field.meaning.contains(key)
+                                    && field.param.name.len() > 2
+                                    && !field.name.contains(&"per".to_owned())
                         })
                     })
             };

@@ -1,9 +1,6 @@
 //! Calls to tasks: names to tools, keys to parameters, values to what the plan format has for them.
 
-use indexmap::IndexMap;
-use jarvis_plan::{
-    Arg, Draft, DraftRef, DraftTask, EACH, Fault, FieldPath, Kind, Meant, Note, Param, Piece, Tool, spell_out, text_of,
-};
+use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, EACH, Fault, FieldPath, Kind, Meant, Note, Param, Piece, text_of};
 use serde_json::{Map, Value};
 
 use super::call::Call;
@@ -14,38 +11,6 @@ use super::media::{Files, Medium};
 use super::reference::{Place, numbers, quoted};
 use super::{Scope, reference};
 use crate::reader::{Want, read_json};
-
-/// Words for a kind in the names of arguments.
-const WORDS: [(Kind, &[&str]); 4] = [
-    (Kind::Image, &["image", "img", "picture", "photo", "photograph", "pic", "images", "frame"]),
-    (Kind::Audio, &["audio", "sound", "recording", "voice", "wav", "mp3"]),
-    (Kind::Video, &["video", "movie", "clip", "footage"]),
-    (
-        Kind::Text,
-        &[
-            "text",
-            "prompt",
-            "question",
-            "query",
-            "sentence",
-            "content",
-            "message",
-            "caption",
-            "description",
-            "string",
-            "words",
-            "body",
-            "passage",
-            "document",
-            "context",
-            "instruction",
-            "transcript",
-            "say",
-            "speech",
-            "script",
-        ],
-    ),
-];
 
 /// The most calls that are read as tasks; no plan is allowed as many.
 const MOST: usize = 256;
@@ -63,14 +28,15 @@ pub(super) fn draft(calls: &[Call], scope: Scope<'_>) -> Draft {
     given::fill(&mut draft, scope);
     given::hold(&mut draft, scope);
     given::part(&mut draft, scope);
+    given::unnamed(&mut draft);
     draft
 }
 
-struct Reading<'a> {
-    calls: &'a [Call],
-    scope: Scope<'a>,
-    files: Files<'a>,
-    labels: Labels<'a>,
+pub(super) struct Reading<'a> {
+    pub(super) calls: &'a [Call],
+    pub(super) scope: Scope<'a>,
+    pub(super) files: Files<'a>,
+    pub(super) labels: Labels<'a>,
     ids: Vec<i64>,
     notes: Vec<Note>,
     /// Whether the task that is read has a list beside its arguments.
@@ -95,7 +61,7 @@ impl<'a> Reading<'a> {
         Reading { calls, scope, files: Files::new(scope), labels, ids, notes: Vec::new(), in_each: false }
     }
 
-    fn note(&mut self, at: usize, text: &str) {
+    pub(super) fn note(&mut self, at: usize, text: &str) {
         self.notes.push(format!("task {}: {text}", at + 1).into());
     }
 
@@ -174,144 +140,6 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The arguments of a call under the names of the tool's parameters, in the order of the call.
-    fn sorted(&mut self, at: usize, call: &Call, tool: Option<&Tool>, task: &mut DraftTask) -> IndexMap<String, Value> {
-        let is_there = |value: &&Value| !value.is_null();
-        let named = call.named.iter().filter(|(_, value)| is_there(value));
-        let Some(tool) = tool.filter(|tool| !tool.params.is_empty()) else {
-            return named.map(|(name, value)| (name.clone(), value.clone())).collect();
-        };
-        let mut sorted: IndexMap<String, Value> = IndexMap::new();
-        let mut loose: Vec<(Option<&str>, &Value)> = Vec::new();
-        for (name, value) in named.chain(call.beside.iter().filter(|(_, value)| is_there(value))) {
-            match by_name(tool, name) {
-                Some(param) if !sorted.contains_key(&param.name) => {
-                    sorted.insert(param.name.clone(), value.clone());
-                }
-                _ => loose.push((Some(name), value)),
-            }
-        }
-        loose.extend(call.listed.iter().filter(is_there).map(|value| (None, value)));
-        let mut beside = Vec::new();
-        for (name, value) in loose {
-            let free: Vec<&Param> = tool.params.iter().filter(|param| !sorted.contains_key(&param.name)).collect();
-            match self.place(name, value, &free) {
-                Ok(Some(param)) => {
-                    sorted.insert(param.name.clone(), value.clone());
-                    if let Some(name) = name {
-                        self.note(at, &format!("its argument `{name}` was taken as `{}`", param.name));
-                    }
-                }
-                Ok(None) => beside.push((name, value)),
-                Err(readings) => {
-                    let arg = name.unwrap_or("?").to_owned();
-                    task.faults.push(Fault::Ambiguous { arg, value: quoted(&text_of(value)), readings });
-                }
-            }
-        }
-        for (name, value) in beside {
-            // What a task is to work on is not left out.
-            if self.kind(value).is_none_or(Kind::is_media) {
-                task.faults.push(Fault::BadValue {
-                    arg: name.unwrap_or("?").to_owned(),
-                    value: quoted(&text_of(value)),
-                    takes: format!("left out, since `{}` takes no more; write a task for each input", tool.name),
-                });
-                continue;
-            }
-            match name {
-                Some(name) => self.note(at, &format!("`{}` takes no `{name}`; it was left out", tool.name)),
-                None => {
-                    self.note(at, &format!("`{}` takes no {}; it was left out", tool.name, quoted(&text_of(value))))
-                }
-            }
-        }
-        sorted
-    }
-
-    /// The free parameter for a value whose name is none of the tool's: by what the name says, else the next in order for a
-    /// value without a name, else the only one of its kind.
-    fn place<'p>(
-        &self,
-        name: Option<&str>,
-        value: &Value,
-        free: &[&'p Param],
-    ) -> Result<Option<&'p Param>, Vec<String>> {
-        let one = |fitting: Vec<&'p Param>| match fitting.as_slice() {
-            [] => Ok(None),
-            [only] => Ok(Some(*only)),
-            several => {
-                let required: Vec<&&Param> = several.iter().filter(|param| param.required).collect();
-                match required.as_slice() {
-                    [only] => Ok(Some(**only)),
-                    _ => Err(several.iter().map(|param| param.name.clone()).collect()),
-                }
-            }
-        };
-        if let Some(name) = name {
-            let words: Vec<String> = spell_out(name).to_lowercase().split_whitespace().map(str::to_owned).collect();
-            let says = |param: &Param| {
-                let own = spell_out(&param.name).to_lowercase();
-                words.iter().any(|word| own.split_whitespace().any(|own| own == word))
-            };
-            let by_word: Vec<&Param> = free.iter().copied().filter(|param| says(param)).collect();
-            if let [only] = by_word.as_slice() {
-                return Ok(Some(only));
-            }
-            let kind = WORDS.iter().find(|(_, known)| words.iter().any(|word| known.contains(&word.as_str())));
-            if let Some((kind, _)) = kind {
-                let of_kind: Vec<&Param> = free.iter().copied().filter(|param| self.takes(param, *kind)).collect();
-                if let Ok(Some(param)) = one(of_kind) {
-                    return Ok(Some(param));
-                }
-            }
-        }
-        let kind = self.kind(value);
-        let fitting: Vec<&Param> = free
-            .iter()
-            .copied()
-            .filter(|param| match (&param.schema, kind) {
-                (Some(schema), _) => self.may_be(value, schema),
-                (None, Some(kind)) => self.takes(param, kind),
-                (None, None) => true,
-            })
-            .collect();
-        match name {
-            // A value without a name goes to the next parameter that takes it.
-            None => Ok(fitting.first().copied()),
-            // An own name that says nothing of a parameter: only what must be given is taken to be meant.
-            Some(_) => one(fitting.into_iter().filter(|param| param.required).collect()),
-        }
-    }
-
-    fn takes(&self, param: &Param, kind: Kind) -> bool {
-        param.kind == kind && param.schema.as_ref().is_none_or(|schema| jarvis_plan::schema::takes(schema, &"x".into()))
-    }
-
-    fn may_be(&self, value: &Value, schema: &Value) -> bool {
-        let is_reference =
-            value.as_str().is_some_and(|text| !numbers(text).is_empty() && text.contains(['<', '$', '{']));
-        let read = jarvis_plan::schema::coerced(value.clone(), schema);
-        is_reference || jarvis_plan::schema::takes(schema, &read)
-    }
-
-    /// The kind of a value, where it is one of a medium: the kind of the attachment it names, or by its ending.
-    fn kind(&self, value: &Value) -> Option<Kind> {
-        let text = match value {
-            Value::String(text) => text.as_str(),
-            Value::Array(items) => items.first()?.as_str()?,
-            Value::Object(fields) => fields.values().next()?.as_str()?,
-            Value::Null | Value::Bool(_) | Value::Number(_) => return Some(Kind::Text),
-        };
-        if !numbers(text).is_empty() {
-            return None;
-        }
-        let by_ending = Kind::of_name(text.trim().trim_end_matches(')')).filter(|kind| kind.is_media());
-        let attached = [Kind::Image, Kind::Audio, Kind::Video];
-        let named = || attached.into_iter().find(|kind| self.files.names(text, *kind));
-        Some(by_ending.or_else(named).unwrap_or(Kind::Text))
-    }
-
     /// A value as the plan format has it.
     fn value(
         &mut self,
@@ -349,9 +177,37 @@ impl<'a> Reading<'a> {
                     Arg::Value(value.clone())
                 }
             },
+            (Value::String(text), None) => {
+                let text = self.bare(name, text);
+                match self.awaited(at, &text) {
+                    Some(of) => {
+                        self.note(at, &format!("{} in `{name}` was read as the output of that task", quoted(&text)));
+                        Arg::output(of)
+                    }
+                    None => self.text(at, name, param, &text, faults),
+                }
+            }
             (Value::String(text), _) => self.text(at, name, param, text, faults),
-            (Value::Number(_) | Value::Bool(_), None) => Arg::literal(text_of(value).into_owned()),
+            (Value::Number(_) | Value::Bool(_), None) => {
+                let text = text_of(value).into_owned();
+                self.awaited(at, &text).map_or_else(|| Arg::literal(text), Arg::output)
+            }
             _ => self.data(at, name, value, faults),
+        }
+    }
+
+    /// The task that a bare number in the place of a text stands for: one that the task waits for.
+    fn awaited(&self, at: usize, text: &str) -> Option<DraftRef> {
+        let number: i64 = text.trim().parse().ok()?;
+        let call = self.calls.get(at)?;
+        let waits = call.dep.iter().any(|dep| match dep {
+            Value::Number(dep) => dep.as_i64() == Some(number),
+            Value::String(dep) => dep.trim().parse() == Ok(number),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => false,
+        });
+        match self.labels.number(number, at, true) {
+            Denoted::Task(of, _) if waits && of != at => Some(DraftRef(self.ids.get(of).copied())),
+            Denoted::Task(..) | Denoted::Missing(_) | Denoted::Several(_) => None,
         }
     }
 
@@ -464,15 +320,6 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The parameter of a name, without regard to case and separators.
-fn by_name<'t>(tool: &'t Tool, name: &str) -> Option<&'t Param> {
-    let fold = |name: &str| spell_out(name).to_lowercase().split_whitespace().collect::<String>();
-    tool.param(name).or_else(|| {
-        let said = fold(name);
-        tool.params.iter().find(|param| fold(&param.name) == said)
-    })
-}
-
 /// A list or an object that is written as text. A reference in brackets is none.
 fn as_data(text: &str) -> Option<Value> {
     let text = text.trim();
@@ -484,7 +331,7 @@ fn as_data(text: &str) -> Option<Value> {
 }
 
 /// What an object around a text, or around the number of a task, stands for.
-fn only_text(fields: &Map<String, Value>) -> Option<String> {
+pub(super) fn only_text(fields: &Map<String, Value>) -> Option<String> {
     let mut fields = fields.iter();
     match (fields.next()?, fields.next()) {
         ((_, Value::String(text)), None) => Some(text.clone()),

@@ -142,8 +142,32 @@ fn within(value: &Value, knows: &dyn Fn(&str) -> bool, depth: usize) -> Option<V
 fn wrapped(fields: &Map<String, Value>, knows: &dyn Fn(&str) -> bool, depth: usize) -> Option<Vec<Call>> {
     let lists = fields.values().filter(|value| value.is_array() || value.is_object());
     let mut found = lists.filter_map(|value| within(value, knows, depth));
+    match found.next() {
+        Some(first) => found.next().is_none().then_some(first),
+        None => as_text(fields, knows, depth),
+    }
+}
+
+/// The same where the list is written as text: `{"role": "assistant", "content": "[…]"}`.
+fn as_text(fields: &Map<String, Value>, knows: &dyn Fn(&str) -> bool, depth: usize) -> Option<Vec<Call>> {
+    let texts = fields.values().filter_map(Value::as_str).filter(|text| text.trim_start().starts_with(['[', '{']));
+    let mut found = texts.filter_map(|text| {
+        let value: Value = serde_json::from_str(text.trim()).ok()?;
+        within(&value, knows, depth).filter(|calls| calls.iter().any(|call| knows(&call.name)))
+    });
     let first = found.next()?;
     found.next().is_none().then_some(first)
+}
+
+/// Whether a list is the form of a plan rather than one: its ids are names of types.
+pub(super) fn is_form(calls: &[Call]) -> bool {
+    let is_type = |value: &Value| {
+        let word = value.as_str().map(|word| word.trim_matches(['<', '>']).to_lowercase());
+        word.is_some_and(|word| {
+            ["number", "integer", "int", "string", "str", "id", "task_id", "task id"].contains(&word.as_str())
+        })
+    };
+    calls.iter().any(|call| call.id.as_ref().is_some_and(is_type))
 }
 
 /// The calls of an object whose every field is a call, by its id.

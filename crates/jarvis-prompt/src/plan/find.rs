@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::call::{Call, calls};
+use super::call::{Call, calls, is_form};
 use super::{markup, python};
 use crate::reader::{Candidate, Mend, ReadFault, Want, fences, values_in};
 
@@ -20,6 +20,8 @@ pub(super) fn find(text: &str, knows: &dyn Fn(&str) -> bool) -> Result<Found, Re
     let said = |calls: Vec<Call>, how: &str| Found { calls, mended: vec![how.to_owned()] };
     let unquoted = unquoted(text);
     let text = own_turn(unquoted.as_deref().unwrap_or(text));
+    let unescaped = unescaped(text);
+    let text = unescaped.as_deref().unwrap_or(text);
     let marked = markup::marked(text, knows)?;
     if !marked.is_empty() {
         return Ok(said(marked, "the tasks stood in the calls of another format"));
@@ -60,6 +62,15 @@ fn unquoted(text: &str) -> Option<String> {
     let is_quoted = lines().next().is_some() && lines().all(|line| line.trim_start().starts_with("> "));
     let inner = |line: &str| line.trim_start().trim_start_matches("> ").to_owned();
     is_quoted.then(|| text.lines().map(inner).collect::<Vec<_>>().join("\n"))
+}
+
+/// A reply written for a page or in Markdown, its marks as they are meant: `&lt;GENERATED&gt;-0`, `\\<GENERATED\\>-0`.
+fn unescaped(text: &str) -> Option<String> {
+    const MARKS: [(&str, &str); 7] =
+        [("&quot;", "\""), ("&#34;", "\""), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("\\<", "<"), ("\\>", ">")];
+    let is_page = text.contains("&quot;") && !text.contains('"');
+    let of_marks = ["&lt;GENERATED", "\\<GENERATED"].iter().any(|mark| text.contains(mark));
+    (is_page || of_marks).then(|| MARKS.iter().fold(text.to_owned(), |text, (mark, plain)| text.replace(mark, plain)))
 }
 
 /// Marks with which models end their turn or begin another's.
@@ -168,7 +179,8 @@ fn in_json(values: &[Candidate], text: &str, knows: &dyn Fn(&str) -> bool) -> Re
             empty = Some(value);
             continue;
         }
-        let Some(mut read) = calls(&value.value, knows).filter(|calls| !calls.is_empty()) else { continue };
+        let read = calls(&value.value, knows).filter(|calls| !calls.is_empty() && !is_form(calls));
+        let Some(mut read) = read else { continue };
         // Bare objects beside each other are one list.
         let is_list = value.value.is_array() || read.len() > 1;
         match proposals.last_mut().filter(|last| !is_list && !last.is_list) {

@@ -87,13 +87,15 @@ pub(super) fn hold(draft: &mut Draft, scope: Scope<'_>) {
         for param in tool.params.iter().filter(|param| param.kind == Kind::Text && param.schema.is_none()) {
             let Some(text) = task.args.get(&param.name).and_then(Arg::as_literal) else { continue };
             let own = words(&text);
+            let short = own.is_empty() && text.contains(char::is_alphanumeric);
             let is_said = || {
-                own.iter().filter(|word| said.contains(*word)).count() * 2 >= own.len()
+                !short && own.iter().filter(|word| said.contains(*word)).count() * 2 >= own.len()
                     || scope.request.text.contains(text.trim())
             };
             let is_worked_on = works_on_text(tool);
             let is_given = || if is_worked_on { files.is_given(&text) } else { is_said() };
-            if own.is_empty() || is_given() {
+            let said_short = || scope.request.text.to_lowercase().contains(&text.trim().to_lowercase());
+            if own.is_empty() && (!short || said_short()) || is_given() {
                 continue;
             }
             let (arg, value) = (param.name.clone(), quoted(&text));
@@ -116,6 +118,24 @@ fn works_on_text(tool: &Tool) -> bool {
     let makes = [Kind::Image, Kind::Video].iter().any(|kind| tool.gives(*kind));
     let writes = ["generat", "convers", "chat", "card"].iter().any(|word| tool.name.contains(word));
     matches!(tool.params.as_slice(), [only] if only.kind == Kind::Text && only.schema.is_none()) && !makes && !writes
+}
+
+/// Marks tasks in which several references say no task, and several of those that they wait for may be meant.
+pub(super) fn unnamed(draft: &mut Draft) {
+    let mut found: Vec<(usize, Fault)> = Vec::new();
+    for (at, task) in draft.tasks.iter().enumerate().filter(|(_, task)| task.faults.is_empty()) {
+        let named: Vec<i64> =
+            task.args.values().flat_map(Arg::references).filter_map(|reference| reference.0).collect();
+        let is_open = |arg: &Arg<DraftRef>| arg.references().any(|reference| reference.0.is_none());
+        let open: Vec<&String> = task.args.iter().filter(|(_, arg)| is_open(arg)).map(|(name, _)| name).collect();
+        let readings: Vec<&i64> = task.dep.iter().filter(|id| !named.contains(id)).collect();
+        if let ([first, _, ..], true) = (open.as_slice(), readings.len() > 1) {
+            let readings = readings.into_iter().map(|id| format!("<GENERATED>-{id}")).collect();
+            let value = "<GENERATED>".to_owned();
+            found.push((at, Fault::Ambiguous { arg: (*first).clone(), value, readings }));
+        }
+    }
+    mark(draft, found);
 }
 
 /// Marks tasks that wait for a result and take a file in its place, when nothing else takes the result: either may be meant.

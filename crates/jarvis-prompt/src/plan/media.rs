@@ -146,7 +146,8 @@ impl<'a> Files<'a> {
     /// its own or at length. A few words of the instructions are not.
     pub(super) fn is_given(&self, text: &str) -> bool {
         let text = text.trim();
-        if self.attachments.iter().any(|one| names(one).contains(&text) || one.as_arg().contains(text)) {
+        let holds = |one: &Resource| one.as_arg() == text || !one.kind.is_media() && one.as_arg().contains(text);
+        if self.attachments.iter().any(|one| names(one).contains(&text) || holds(one)) {
             return true;
         }
         if text.is_empty() || self.attachments.iter().flat_map(names).any(|own| text.contains(base(own))) {

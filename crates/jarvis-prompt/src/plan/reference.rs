@@ -76,6 +76,47 @@ pub(super) fn numbers(text: &str) -> Vec<i64> {
         .collect()
 }
 
+/// The only reference among pieces whose words say no more than that it is a result: "the generated text from task 0".
+fn only_reference(pieces: &[Piece<DraftRef>]) -> Option<Piece<DraftRef>> {
+    const SAYING: [&str; 20] = [
+        "the",
+        "a",
+        "generated",
+        "output",
+        "result",
+        "text",
+        "of",
+        "from",
+        "in",
+        "for",
+        "task",
+        "step",
+        "image",
+        "picture",
+        "description",
+        "caption",
+        "summary",
+        "answer",
+        "content",
+        "use",
+    ];
+    let (texts, references): (Vec<_>, Vec<_>) = pieces.iter().partition(|piece| matches!(piece, Piece::Text(_)));
+    let said: Vec<String> = texts
+        .iter()
+        .filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text.as_str()),
+            Piece::Output(_) | Piece::Part(..) => None,
+        })
+        .flat_map(|text| text.split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty()))
+        .map(str::to_lowercase)
+        .collect();
+    let is_saying = !said.is_empty() && said.len() <= 8 && said.iter().all(|word| SAYING.contains(&word.as_str()));
+    match references.as_slice() {
+        [only] if is_saying => Some((*only).clone()),
+        _ => None,
+    }
+}
+
 impl Place<'_> {
     /// Whether something stands in the request as it stands here: then it is data.
     fn is_said(&self, token: &str) -> bool {
@@ -171,6 +212,9 @@ impl Place<'_> {
             return scanned;
         }
         pieces.push(Piece::Text(text.get(end..).expect("matches end between characters").to_owned()));
+        if let Some(only) = only_reference(&pieces) {
+            return Scanned { arg: Arg::text(vec![only]), faults, mended: true };
+        }
         Scanned { arg: Arg::text(pieces), faults, mended }
     }
 

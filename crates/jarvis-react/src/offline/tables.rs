@@ -67,7 +67,11 @@ impl Step<'_> {
             asked.remove("kind_revenue");
         }
         let kind_of = |column: usize| kinds(&Question::new(table.name(column))).any(|(kind, _)| asked.contains(kind));
-        let fit = |column: usize| self.question.mentions(table.name(column)) + if kind_of(column) { 0.6 } else { 0.0 };
+        // "How many did they order?" speaks of no column `order`.
+        let counts = self.intent.op == Op::Count;
+        let is_verb = |name: &str| counts && words::is_in("stop", &folded(name));
+        let mentions = |name: &str| if is_verb(name) { 0.0 } else { self.question.mentions(name) };
+        let fit = |column: usize| mentions(table.name(column)) + if kind_of(column) { 0.6 } else { 0.0 };
         let mut columns = table.numeric.clone();
         columns.sort_by(|a, b| fit(*b).total_cmp(&fit(*a)));
         let mut column = *columns.first().expect("a table has a column of amounts");

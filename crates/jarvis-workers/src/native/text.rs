@@ -25,7 +25,7 @@ use jarvis_plan::{ErrorCode, Language, TaskError, is_han};
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::unread::{Skill, asking_for, unread, with_rest};
+use super::unread::{Skill, asking_for, excluded, unread, with_rest};
 
 pub use keywords::keywords;
 pub(super) use language::is_function_word;
@@ -135,7 +135,8 @@ fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
     let request = requests::plain(&input.request, text);
     if requests::wants_keywords(&request) {
         let count = requests::count(&request).unwrap_or(6);
-        return Ok(TaskOutput::text(keywords(text, count).join(", ")).with("language", language));
+        let made = TaskOutput::text(keywords(text, count).join(", ")).with("language", language);
+        return Ok(with_rest(made, input.unread(Skill::Keywords, &part::patterns())));
     }
     let summary = summary::summarize(text, &options);
     let read: Vec<&Regex> = summary::patterns().into_iter().chain(part::patterns()).collect();
@@ -195,6 +196,11 @@ fn unsure(doubt: sentiment::Doubt, mood: &sentiment::Mood, language: Language) -
             "не ясно: слова добрые, но похоже на иронию",
             "无法确定：措辞正面，但可能是反话",
         ),
+        sentiment::Doubt::Turned => language.pick(
+            "unsure: a turn of phrase in it says another thing than its words",
+            "не ясно: оборот в тексте значит не то, что его слова",
+            "无法确定：文中的说法与字面意思不同",
+        ),
         sentiment::Doubt::Silent => language.pick(
             "neutral, or unsure: no word that shows a feeling was found",
             "нейтральная, или не ясно: слов, выражающих чувства, не найдено",
@@ -218,6 +224,12 @@ fn unsure(doubt: sentiment::Doubt, mood: &sentiment::Mood, language: Language) -
 fn entity_rules(input: &Input) -> Result<TaskOutput, TaskError> {
     // Offsets count from the start of the argument as it was given.
     let text = input.args.get("text").filter(|text| !text.trim().is_empty()).ok_or_else(|| missing("text"))?;
+    if requests::names_only_kinds(text) {
+        let shown = jarvis_plan::schema::shown(&text.trim().into());
+        let message = format!("the text to look in would be {shown}, which is no more than the question");
+        return Err(TaskError::new(ErrorCode::MissingArgument, message)
+            .hint("put the text into the request, or name or attach a file"));
+    }
     let found = entities::find(text);
     let wanted = requests::groups(&requests::plain(&input.request, text));
     let within = match part::of(text, &input.clauses(Skill::Entities, text))? {
@@ -238,7 +250,13 @@ fn entity_rules(input: &Input) -> Result<TaskOutput, TaskError> {
         })
         .collect();
     let made = TaskOutput::text(entities::describe(text, &found, &wanted)).with("predicted", rows);
-    Ok(with_rest(made, input.unread(Skill::Entities, &[requests::group_patterns(), part::patterns()].concat())))
+    Ok(with_rest(
+        made,
+        input.unread(
+            Skill::Entities,
+            &[requests::group_patterns(), part::patterns(), vec![requests::taken_out()]].concat(),
+        ),
+    ))
 }
 
 /// Whether a question is how many words or the like a text has.
@@ -286,6 +304,10 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
     let is_counted = counts::asks_for_occurrences(question);
     // The passage may be quoted in the question, and what it says is not asked.
     let asked = if is_counted { question.to_owned() } else { question.replace(context.trim(), " ") };
+    let asked = match counts::lacks_word(&asked) && !counts::lacks_word(&input.request) {
+        true => input.request.clone(),
+        false => asked,
+    };
     let more = counts::also(&input.request, &asked);
     let asked = more.unwrap_or(asked);
     // Nor is anything asked by the name of the file, whatever words it is made of.
@@ -301,6 +323,18 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
                 .hint("configure a chat model (`llm.model`)")),
         };
     }
+    // "How many words are in the second paragraph?"
+    if let Ok(Some((what, part))) = part::of(context, question)
+        && let Some(counted) = counts::answer(&question.to_lowercase().replace(&what, "text"), &part)
+    {
+        return Ok(TaskOutput(json!({"answer": counted, "score": 1.0})));
+    }
+    if let Some(left) =
+        excluded(&input.request, &[context, question]).filter(|_| counts::answer(question, context).is_some())
+    {
+        let message = format!("all of a text is counted here, and not some of it: `{left}`");
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint("configure a chat model (`llm.model`)"));
+    }
     if let Some(told) = told(question, context) {
         return Ok(TaskOutput(json!({"answer": told, "score": 1.0})));
     }
@@ -310,7 +344,9 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
         let told = entities::describe(context, &found, &wanted);
         return Ok(TaskOutput(json!({"answer": told, "score": 1.0})));
     }
-    if counts::asks_for_occurrences(question) {
+    if counts::asks_for_occurrences(question)
+        && (given.is_none() || context.trim().len() <= question.len() && !counts::is_beyond(question))
+    {
         let message = "the text to count in was not given, only the word";
         return Err(TaskError::new(ErrorCode::MissingArgument, message).hint("name the file, or give the text"));
     }

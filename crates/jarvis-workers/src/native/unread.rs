@@ -17,6 +17,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Skill {
     Summary,
+    Keywords,
     Mood,
     Entities,
     Described,
@@ -50,8 +51,11 @@ static NEUTRAL_THING: LazyLock<Regex> = LazyLock::new(|| row("NEUTRAL_THING"));
 static ONE_BY_ONE: LazyLock<Regex> = LazyLock::new(|| row("ONE_BY_ONE"));
 static SOME: LazyLock<Regex> = LazyLock::new(|| row("SOME"));
 static SOME_BOUND: LazyLock<Regex> = LazyLock::new(|| row("SOME_BOUND"));
+static EXCLUDES: LazyLock<Regex> = LazyLock::new(|| row("EXCLUDES"));
+static COUNTING: LazyLock<Regex> = LazyLock::new(|| row("COUNTING"));
 static SPOKEN: LazyLock<Regex> = LazyLock::new(|| row("SPOKEN"));
 static SUMMARY: LazyLock<Rows> = LazyLock::new(|| rows("SUMMARY"));
+static KEYWORDS: LazyLock<Rows> = LazyLock::new(|| rows("KEYWORDS"));
 static MOOD: LazyLock<Rows> = LazyLock::new(|| rows("MOOD"));
 static ENTITIES: LazyLock<Rows> = LazyLock::new(|| rows("ENTITIES"));
 static DESCRIBED: LazyLock<Rows> = LazyLock::new(|| rows("DESCRIBED"));
@@ -62,6 +66,7 @@ impl Skill {
     fn rows(self) -> &'static Rows {
         match self {
             Skill::Summary => &SUMMARY,
+            Skill::Keywords => &KEYWORDS,
             Skill::Mood => &MOOD,
             Skill::Entities => &ENTITIES,
             Skill::Described => &DESCRIBED,
@@ -84,11 +89,21 @@ pub(super) fn unread(request: &str, things: &[&str], skill: Skill, read: &[&Rege
     let plain = plain(request, things);
     let mut unread: Vec<String> = Vec::new();
     let mut follows = false;
+    // From the clause that asks on, up to where a text begins.
+    let mut may_exclude = false;
+    let mut is_text = false;
     // A summary may be asked for in words that nobody foresaw, or that are mistyped: then every clause may wish something.
     let is_unforeseen = skill == Skill::Summary && !key.is_match(&plain);
     for clause in SEPARATOR.split(&plain) {
         let found =
             if is_unforeseen { first_word(clause, words, read) } else { key.find(clause).map(|found| found.range()) };
+        may_exclude |= found.is_some();
+        if may_exclude && !is_text {
+            let begins = ENDS.find(clause).filter(|end| end.as_str().chars().all(|ch| !ch.is_alphabetic()));
+            is_text = begins.is_some();
+            let told = begins.map_or(clause, |begins| clause.get(..begins.start()).unwrap_or(clause));
+            unread.extend(taken_out(told, words, read));
+        }
         if found.is_none() && !(follows && GOES_ON.is_match(clause)) {
             follows = false;
             continue;
@@ -96,6 +111,9 @@ pub(super) fn unread(request: &str, things: &[&str], skill: Skill, read: &[&Rege
         follows = true;
         let thing = clause.rfind(THING).map_or(0, |at| at + THING.len_utf8());
         let behind = found.map_or(0, |found| found.end).max(thing);
+        if skill == Skill::Summary {
+            unread.extend(COUNTING.find(clause).map(|found| shown(found.as_str())));
+        }
         if skill == Skill::Entities {
             unread.extend(SOME.find(clause).map(|found| shown(found.as_str())));
         }
@@ -117,6 +135,16 @@ pub(super) fn unread(request: &str, things: &[&str], skill: Skill, read: &[&Rege
     unread
 }
 
+/// What a clause takes out of what is to be done, where nothing reads that: "without the first sentence".
+fn taken_out(clause: &str, words: &Regex, read: &[&Regex]) -> Option<String> {
+    let is_read = |at: usize| {
+        let mut all = read.iter().copied().chain([words]).flat_map(|pattern| pattern.find_iter(clause));
+        all.any(|found| found.range().contains(&at))
+    };
+    let found = EXCLUDES.find_iter(clause).find(|found| !is_read(found.start()))?;
+    clause.get(found.start()..).map(shown)
+}
+
 /// Where the first word stands that nothing reads, which is the verb of the clause.
 fn first_word(clause: &str, words: &Regex, read: &[&Regex]) -> Option<Range<usize>> {
     let is_read = |word: &Range<usize>| {
@@ -126,6 +154,12 @@ fn first_word(clause: &str, words: &Regex, read: &[&Regex]) -> Option<Range<usiz
     let thing = clause.find(THING).unwrap_or(clause.len());
     let first = spoken(clause).into_iter().find(|word| !is_read(word));
     Some(first.filter(|word| word.start < thing).unwrap_or(0..0))
+}
+
+/// What a request takes out of what is asked, beside `things`.
+pub(super) fn excluded(request: &str, things: &[&str]) -> Option<String> {
+    static NOTHING: LazyLock<Regex> = LazyLock::new(|| Regex::new("$^").expect("a valid pattern"));
+    SEPARATOR.split(&plain(request, things)).find_map(|clause| taken_out(clause, &NOTHING, &[]))
 }
 
 /// The clauses of a request that ask for a skill, in lower case; all of it where none does.
@@ -302,6 +336,10 @@ mod tests {
         };
         use Skill::*;
         check(Summary, "summarise a.txt for a five year old", &["for a five year old"]);
+        check(Summary, "summarise a.txt without names", &["without names"]);
+        check(Entities, "list the people in a.txt, but not Maria", &["not maria"]);
+        check(Entities, "выпиши имена из a.txt, кроме Анны", &["кроме анны"]);
+        check(Mood, "the mood of a.txt, not counting the title", &["not counting the title"]);
         check(Summary, "summarise a.txt in the style of Hemingway", &["in the style of hemingway"]);
         check(Summary, "Summarise a.txt, in rhymes", &["in rhymes"]);
         check(Summary, "перескажи a.txt простыми словами", &["простыми словами"]);
@@ -373,6 +411,9 @@ mod tests {
             "condense a.txt please",
             "recap it in two sentences",
             "summarise: It rained for a week in the style of November.",
+            "I do not understand a.txt, summarise it",
+            "summarise a.txt in not more than 2 sentences",
+            "summarise: It did not rain, and nobody came.",
             "кратко перескажи a.txt в двух предложениях",
             "用三句话总结 a.txt",
             "总结 a.txt 的主要内容",
@@ -392,6 +433,7 @@ mod tests {
         }
         for request in [
             "is a.txt positive or negative?",
+            "is a.txt positive or not?",
             "what is the mood of a.txt",
             "the mood of my house",
             "a.txt 的情感是什么",

@@ -179,6 +179,21 @@ impl Question {
         Question { asked, kinds, is_yes_no, plain }
     }
 
+    /// Whether what a thing is is asked, or no more than that: the first that is told of it answers.
+    pub(super) fn is_plain(&self) -> bool {
+        static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
+            super::pattern(
+                r"^(?:what|which|who|how|where|when)(?:'s| is| are| was| were)\b|^(?:is|are|was|were)\b|что такое|какой|какая|какое|каков|是什么|什么是|是谁|怎么样",
+            )
+        });
+        self.is_yes_no || PLAIN.is_match(&self.plain)
+    }
+
+    /// Whether the question asks for what is not.
+    pub(super) fn denies(&self) -> bool {
+        denies(&self.plain)
+    }
+
     /// The first kind of thing that is asked for and that a text does not tell, beyond what the question says itself.
     pub(super) fn lacks(&self, text: &str) -> Option<&'static Kind> {
         let found = if self.kinds.is_empty() { Vec::new() } else { entities::find(text) };
@@ -201,6 +216,16 @@ impl Question {
             !named && !kind.answer.as_ref().is_some_and(told)
         })
     }
+}
+
+/// Whether a text denies something.
+pub(super) fn denies(text: &str) -> bool {
+    static DENIES: LazyLock<Regex> = LazyLock::new(|| {
+        super::pattern(
+            r"(?i)\b(?:not|no|never|nobody|none|without|neither|absent|except|cannot)\b|n['’]t\b|\b(?:не|нет|никто|никогда|без|кроме|отсутств\p{L}*)\b|不|没|未|无|缺席|除了",
+        )
+    });
+    DENIES.is_match(text)
 }
 
 /// The groups of entities of which a question asks what the text mentions.

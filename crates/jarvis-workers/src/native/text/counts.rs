@@ -1,12 +1,14 @@
 //! Questions that counting answers: how many words, characters, sentences, lines or paragraphs a text has, and how often a
 //! word stands in it. A question that says more ("how many words does Anna say") is not one of them.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use jarvis_plan::{Language, is_han, is_path};
 use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::super::unread::rest;
 use super::segment::sentences;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,12 @@ static OCCURRENCES: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("OCCURRENC
 static LISTED: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("LISTED")).expect("a valid pattern"));
 static LISTING: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("LISTING")).expect("a valid pattern"));
 
+/// Where a word is counted, if it is all of a text.
+static WHERE: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("WHERE")).expect("a valid pattern"));
+static PARTS: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("PARTS")).expect("a valid pattern"));
+static DIFFERENT: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("DIFFERENT")).expect("a valid pattern"));
+static LETTER: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("LETTER")).expect("a valid pattern"));
+static LINES_WITH: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("LINES_WITH")).expect("a valid pattern"));
 static BEYOND: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("BEYOND")).expect("a valid pattern"));
 
 /// The question in lower case, without names of files and marks at its ends.
@@ -61,16 +69,35 @@ pub(super) fn asks_for_occurrences(question: &str) -> bool {
 }
 
 /// Whether a question is how many words or the like of some kind there are, which nothing here counts: "how many words longer
-/// than five letters".
+/// than five letters"; or how often a word stands in some of a text.
 pub(super) fn is_beyond(question: &str) -> bool {
-    BEYOND.is_match(&plain(question)) && answer(question, "").is_none()
+    let asked = plain(question);
+    (BEYOND.is_match(&asked) || OCCURRENCES.is_match(&asked)) && answer(question, "").is_none()
+}
+
+/// Whether what stands around the question how often a word occurs says no more than that it is about this text.
+fn is_about_all(asked: &str) -> bool {
+    let Some(found) = OCCURRENCES.find(asked) else { return true };
+    let around = [asked.get(..found.start()), asked.get(found.end()..)];
+    // Behind a joint another clause begins.
+    let own = |part: &str| LISTING.split(part).next().is_none_or(|part| rest(part, &WHERE, &[]).is_none());
+    let is_told = |part: &str| listed(part).next().is_some() || own(part);
+    let said = around.into_iter().flatten().all(is_told);
+    said && !PARTS.is_match(asked)
 }
 
 /// The word whose occurrences a plain question asks for.
 fn word_of(asked: &str) -> Option<&str> {
     let word = OCCURRENCES.captures(asked)?.iter().skip(1).flatten().next()?.as_str();
     let word = word.trim_matches(|ch: char| ch.is_whitespace() || "\"“”«»「」『』'`".contains(ch));
-    (!word.is_empty()).then_some(word)
+    let points = ["这", "这个", "那", "那个", "该", "此", "it", "this", "that", "оно", "это"].contains(&word);
+    (!word.is_empty() && !points).then_some(word)
+}
+
+/// Whether a question is how often a word occurs, and leaves the word to the request: "这个词出现了几次".
+pub(super) fn lacks_word(question: &str) -> bool {
+    let asked = plain(question);
+    OCCURRENCES.is_match(&asked) && word_of(&asked).is_none()
 }
 
 /// What follows the word that is counted, where it is other words to count: ", and Bergen".
@@ -95,6 +122,9 @@ pub(super) fn answer(question: &str, text: &str) -> Option<String> {
     let asked = plain(question);
     let asked = asked.as_str();
     if let Some(word) = word_of(asked) {
+        if !is_about_all(asked) {
+            return None;
+        }
         // A planner may take the quoted word for the text.
         if text.trim().to_lowercase() == word {
             return None;
@@ -116,8 +146,44 @@ pub(super) fn answer(question: &str, text: &str) -> Option<String> {
             words => words.iter().map(|word| format!("{word}: {}", told(word))).collect::<Vec<_>>().join(", "),
         });
     }
-    let (unit, _) = PATTERNS.iter().find(|(_, pattern)| pattern.is_match(asked))?;
-    Some(named(count(*unit, text), *unit, language))
+    some(asked, question, text, language).or_else(|| {
+        let unit = |asked: &str| PATTERNS.iter().find(|(_, pattern)| pattern.is_match(asked)).map(|(unit, _)| *unit);
+        let told = |unit| named(count(unit, text), unit, language);
+        if let Some(unit) = unit(asked) {
+            return Some(told(unit));
+        }
+        // "How many words and how many sentences?", "count the lines and the words".
+        let parts: Vec<&str> = LISTING.split(asked).map(str::trim).filter(|part| !part.is_empty()).collect();
+        let units: Option<Vec<Unit>> = parts.iter().map(|part| unit(part)).collect();
+        units.filter(|units| units.len() > 1).map(|units| units.into_iter().map(told).collect::<Vec<_>>().join(", "))
+    })
+}
+
+/// Some of a text that is counted by its form: different words, one letter, the lines that hold something.
+fn some(asked: &str, question: &str, text: &str, language: Language) -> Option<String> {
+    if DIFFERENT.is_match(asked) {
+        let runs = text.split_whitespace().map(|run| run.trim_matches(|ch: char| !ch.is_alphanumeric()));
+        let han = text.chars().filter(|ch| is_han(*ch)).map(String::from);
+        let apart = runs.filter(|run| !run.is_empty() && !run.contains(is_han)).map(str::to_lowercase);
+        let words: HashSet<String> = apart.chain(han).collect();
+        return Some(language.pick(
+            format!("{} different words", words.len()),
+            format!("{} {}", words.len(), russian(words.len(), ["разное слово", "разных слова", "разных слов"])),
+            format!("{} 个不同的词", words.len()),
+        ));
+    }
+    if let Some(letter) = LETTER.captures(asked).and_then(|found| found.iter().skip(1).flatten().next()) {
+        let count = text.to_lowercase().matches(letter.as_str()).count();
+        return Some(named(count, Unit::Letters, language));
+    }
+    let lines = LINES_WITH.captures(asked)?;
+    // As it is written in the question.
+    let lower = lines.name("what").or(lines.name("ru"))?.as_str();
+    let what = question.find(lower).or_else(|| question.to_lowercase().find(lower));
+    let what = what.and_then(|at| question.get(at..at + lower.len())).unwrap_or(lower);
+    let holds = |line: &&str| line.contains(what) != lines.name("not").is_some();
+    let count = text.lines().filter(|line| !line.trim().is_empty()).filter(holds).count();
+    Some(named(count, Unit::Lines, language))
 }
 
 fn count(unit: Unit, text: &str) -> usize {
@@ -209,6 +275,7 @@ mod tests {
         check("сколько слов?", Some("16 слов"));
         check("посчитай количество строк", Some("3 строки"));
         check("сколько абзацев в тексте?", Some("2 абзаца"));
+        check("А сколько в нём слов?", Some("16 слов"));
         check("сколько раз встречается слово «cats»?", Some("1 раз"));
         check("有多少字？", Some("16 字"));
         check("这篇文章有多少个字？", Some("16 字"));
@@ -217,6 +284,14 @@ mod tests {
         check("how many times is the mentioned, and end?", Some("the: 3 times, end: 1 time"));
         check("how many times is cat mentioned and who said it?", Some("1 time"));
         check("is \"dog\" in notes.txt?", Some("1 time"));
+        check("how many words and how many sentences?", Some("16 words, 4 sentences"));
+        check("count the paragraphs and the lines", Some("2 paragraphs, 3 lines"));
+        check("how many different words are there in the text?", Some("14 different words"));
+        check("how many letters e are in the text?", Some("7 letters"));
+        check("how many lines contain \"cat\"?", Some("1 line"));
+        check("how many lines do not contain cat?", Some("2 lines"));
+        check("how often does the word the occur, capital T only?", None);
+        check("how often does the word cat occur in the first line?", None);
         check("how often does \" \" occur?", None);
         check("how many words does Anna say?", None);
         check("how many cats are there?", None);

@@ -140,8 +140,11 @@ pub(super) fn describe(text: &str, found: &[Entity], wanted: &[Group]) -> String
         let mut words: Vec<&str> = Vec::new();
         for entity in found.iter().filter(|entity| entity.group == group) {
             let word = entity.word(text);
+            // "Keller" is the Maria Keller before.
+            let is_part = group == Group::Person
+                && words.iter().any(|known| known.split(' ').any(|part| part == word) && known.contains(' '));
             // A long list helps nobody who reads; all are in the data.
-            if words.len() < 50 && !words.contains(&word) {
+            if words.len() < 50 && !words.contains(&word) && !is_part {
                 words.push(word);
             }
         }

@@ -25,13 +25,13 @@ static LINE: LazyLock<Regex> = LazyLock::new(|| row("PART_LINE"));
 /// What is meant, in the words of the request, and that part of the text; `None` where the request means all of it.
 ///
 /// # Errors
-/// When another part than the first or the last ones is meant.
+/// When another part than the first or last ones or a counted one is meant, or one that the text does not have.
 pub(in crate::native) fn of(text: &str, request: &str) -> Result<Option<(String, String)>, TaskError> {
     // What the text itself says is no wish.
     let request = request.replace(text.trim(), " ").to_lowercase();
     if let Some(found) = OTHER.find(&request) {
-        let message = format!("parts of a text are taken here from its beginning or its end, not `{}`", found.as_str());
-        return Err(TaskError::new(ErrorCode::CannotDo, message).hint("ask for the first or the last sentences"));
+        let message = format!("paragraphs, sentences and lines of a text are taken here, not `{}`", found.as_str());
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint("ask for the first, second or last of them"));
     }
     let Some(found) = PART.captures(&request) else { return Ok(None) };
     let what = found.get(0).map_or("", |whole| whole.as_str()).trim().to_owned();
@@ -44,9 +44,39 @@ pub(in crate::native) fn of(text: &str, request: &str) -> Result<Option<(String,
     } else {
         sentences(text)
     };
-    let skipped = if LAST.is_match(&what) { pieces.len().saturating_sub(count) } else { 0 };
+    // A title is no paragraph, unless there is nothing else.
+    let told: Vec<Range<usize>> = pieces.iter().filter(|piece| !is_title(text, piece)).cloned().collect();
+    let pieces = if told.is_empty() || LINE.is_match(&what) { pieces } else { told };
+    let nth = ["nth", "nth2", "nth3"].iter().find_map(|name| ordinal(found.name(name)?.as_str()));
+    let skipped = match nth {
+        Some(nth) => nth - 1,
+        None if LAST.is_match(&what) => pieces.len().saturating_sub(count),
+        None => 0,
+    };
+    if skipped >= pieces.len() {
+        let message = format!("the text has no `{what}`");
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint("name a part that it has"));
+    }
     let wanted: Vec<&str> = pieces.into_iter().skip(skipped).take(count).filter_map(|piece| text.get(piece)).collect();
     Ok(Some((what, wanted.join("\n"))))
+}
+
+/// Whether a piece is a line that names the text: few words, without the mark that ends a sentence.
+fn is_title(text: &str, piece: &Range<usize>) -> bool {
+    let line = text.get(piece.clone()).unwrap_or_default().trim();
+    let is_ended = line.ends_with(['.', '!', '?', ':', ';', ',', '。', '！', '？', '"', '”', '»']);
+    !line.contains('\n') && !is_ended && line.split_whitespace().count() <= 12 && line.chars().count() <= 80
+}
+
+/// A place in words, from the second to the tenth.
+fn ordinal(word: &str) -> Option<usize> {
+    const WORDS: [&[&str]; 4] = [
+        &["second", "2nd", "второ"],
+        &["third", "3rd", "треть"],
+        &["fourth", "4th", "четверт"],
+        &["fifth", "5th", "пято"],
+    ];
+    WORDS.iter().position(|words| words.contains(&word)).map(|at| at + 2).or_else(|| number_of(word))
 }
 
 /// What names a part.
@@ -82,17 +112,18 @@ mod tests {
         check("прочитай первые два предложения a.txt вслух", Some("One came.\nTwo saw."));
         check("прочитай последний абзац вслух", Some("Four stayed. Five slept."));
         check("朗读第一段", Some("One came. Two saw.\nThree left."));
+        check("read the second paragraph aloud", Some("Four stayed. Five slept."));
+        check("прочитай третье предложение", Some("Three left."));
+        check("朗读第二段", Some("Four stayed. Five slept."));
         check("朗读前两句", Some("One came.\nTwo saw."));
         check("read a.txt aloud", None);
         check("read the page a.txt aloud", None);
         for request in [
-            "read the second paragraph aloud",
+            "read the fifth paragraph aloud",
             "read the first chapter aloud",
             "read the title of a.txt aloud",
             "read page 2 of a.pdf aloud",
-            "прочитай третье предложение",
             "прочитай вслух заголовок a.txt",
-            "朗读第二段",
             "朗读标题",
         ] {
             assert!(of(TEXT, request).is_err(), "{request}");

@@ -64,6 +64,10 @@ pub enum Unanswered {
     Untold(Vec<String>),
     /// Words of the question that stand in the text, but in no one sentence.
     Apart(Vec<String>),
+    /// A word that several sentences hold, and nothing that tells which is meant.
+    Several(String),
+    /// The question denies something, and no sentence about it does.
+    NotDenied,
     /// The sentences that are about it do not tell this, in words: "a name".
     Lacks(&'static str),
 }
@@ -76,6 +80,10 @@ impl std::fmt::Display for Unanswered {
             Unanswered::YesOrNo => write!(f, "sentences are quoted here, and none of them is a yes or a no"),
             Unanswered::Untold(words) => write!(f, "no sentence tells of {}", shown(words)),
             Unanswered::Apart(words) => write!(f, "no sentence tells of {} together", shown(words)),
+            Unanswered::Several(word) => {
+                write!(f, "several sentences tell of `{word}`, and the question does not say more")
+            }
+            Unanswered::NotDenied => write!(f, "the question says `not`, and no sentence about it does"),
             Unanswered::Lacks(what) => write!(f, "no sentence about it tells {what}"),
         }
     }
@@ -100,7 +108,13 @@ pub fn quote(question: &str, passage: &str) -> Result<Quote, Unanswered> {
     let text = |range: &Range<usize>| passage.get(range.clone()).expect("sentences lie in the passage");
     let words: Vec<Words> = ranges.iter().map(|range| Words::of(text(range), &stemmers)).collect();
     let mut best: Option<Quote> = None;
-    let (mut lacking, mut is_question_only) = (None, false);
+    let (mut lacking, mut is_question_only, mut undenied) = (None, false, false);
+    // "What does Dana have to do?" asks for more than a sentence with the name.
+    if let ([only], [], false) = (question.asked.as_slice(), question.kinds.as_slice(), question.is_plain())
+        && words.iter().filter(|words| only.is_in(words)).count() > 1
+    {
+        return Err(Unanswered::Several(only.shown().to_owned()));
+    }
     for (at, (range, own)) in ranges.iter().zip(&words).enumerate() {
         let held = question.asked.iter().filter(|asked| asked.is_in(own)).count();
         if held == 0 {
@@ -130,6 +144,10 @@ pub fn quote(question: &str, passage: &str) -> Result<Quote, Unanswered> {
             continue;
         }
         let answer = text(&(range.start..end));
+        if question.denies() && !super::asking::denies(answer) {
+            undenied = true;
+            continue;
+        }
         if let Some(kind) = question.lacks(answer) {
             lacking.get_or_insert(kind.words);
             continue;
@@ -146,6 +164,7 @@ pub fn quote(question: &str, passage: &str) -> Result<Quote, Unanswered> {
         let untold: Vec<String> = question.asked.iter().filter(|asked| !is_told(asked)).map(shown).collect();
         match lacking {
             Some(what) => Unanswered::Lacks(what),
+            None if undenied => Unanswered::NotDenied,
             None if is_question_only => Unanswered::YesOrNo,
             None if !untold.is_empty() => Unanswered::Untold(untold),
             None => Unanswered::Apart(question.asked.iter().map(shown).collect()),
@@ -213,6 +232,12 @@ mod tests {
                 HARBOUR,
                 "does the master live in Bergen?",
                 "sentences are quoted here, and none of them is a yes or a no",
+            ),
+            (HARBOUR, "what does Anna not want?", "no sentence tells of `not`"),
+            (
+                HARBOUR,
+                "what about the harbour?",
+                "several sentences tell of `harbour`, and the question does not say more",
             ),
             (HARBOUR, "what is it?", "the question does not say what it is about"),
             (MUSEUM, "Как зовут брата Ирины?", "no sentence tells of `брата`"),

@@ -6,7 +6,10 @@ use std::sync::LazyLock;
 use jarvis_plan::is_path;
 use regex::Regex;
 
+use unicode_segmentation::UnicodeSegmentation;
+
 use super::entities::Group;
+use super::language::is_function_word;
 use super::summary::number_of;
 
 fn row(name: &str) -> Regex {
@@ -24,6 +27,7 @@ static LANGUAGE: LazyLock<Regex> = LazyLock::new(|| row("LANGUAGE"));
 static COUNT: LazyLock<Regex> = LazyLock::new(|| row("COUNT"));
 static MOOD_BEYOND: LazyLock<Regex> = LazyLock::new(|| row("MOOD_BEYOND"));
 static IRONY: LazyLock<Regex> = LazyLock::new(|| row("IRONY"));
+static TURNED: LazyLock<Regex> = LazyLock::new(|| row("TURNED"));
 static MENTIONED: LazyLock<Regex> = LazyLock::new(|| row("MENTIONED"));
 static NAMES: LazyLock<Regex> = LazyLock::new(|| row("NAMES"));
 static GROUPS: LazyLock<Vec<(Group, Regex)>> = LazyLock::new(|| {
@@ -55,6 +59,11 @@ pub(super) fn is_ironic(text: &str) -> bool {
     IRONY.is_match(&text.to_lowercase())
 }
 
+/// Whether a short text turns on a comparison that is denied, which says another thing than its words.
+pub(super) fn is_turned(text: &str) -> bool {
+    TURNED.is_match(&text.to_lowercase())
+}
+
 /// Whether the keywords alone are wanted. The request is plain.
 pub(super) fn wants_keywords(request: &str) -> bool {
     KEYWORDS.is_match(request) && !SUMMARY.is_match(request)
@@ -62,7 +71,7 @@ pub(super) fn wants_keywords(request: &str) -> bool {
 
 /// How many keywords are wanted. The request is plain.
 pub(super) fn count(request: &str) -> Option<usize> {
-    let number = COUNT.captures(request)?.get(1)?.as_str();
+    let number = COUNT.captures(request)?.iter().skip(1).flatten().next()?.as_str();
     number_of(number).filter(|count| (1..=50).contains(count))
 }
 
@@ -71,10 +80,29 @@ pub(super) fn asks_language(question: &str) -> bool {
     LANGUAGE.is_match(question)
 }
 
-/// The groups of entities that are wanted; all of them when the request names none. The request is plain.
+/// What a plain request says is not wanted: "no companies", "but not Oslo".
+static TAKEN_OUT: LazyLock<Regex> = LazyLock::new(|| row("TAKEN_OUT"));
+
+/// The groups of entities that are wanted; all of them when the request names none, but for those that it takes out. The request
+/// is plain.
 pub(super) fn groups(request: &str) -> Vec<Group> {
-    let mut wanted: Vec<Group> =
-        GROUPS.iter().filter(|(_, pattern)| pattern.is_match(request)).map(|(group, _)| *group).collect();
+    let wanted = named_groups(&TAKEN_OUT.replace_all(request, " "));
+    let out: Vec<Group> = TAKEN_OUT.find_iter(request).flat_map(|part| part_groups(part.as_str())).collect();
+    wanted.into_iter().filter(|group| !out.contains(group)).collect()
+}
+
+/// What takes groups out, where it names nothing else.
+pub(super) fn taken_out() -> &'static Regex {
+    static WHOLE: LazyLock<Regex> = LazyLock::new(|| row("TAKEN_OUT_WHOLE"));
+    &WHOLE
+}
+
+fn part_groups(part: &str) -> Vec<Group> {
+    GROUPS.iter().filter(|(_, pattern)| pattern.is_match(part)).map(|(group, _)| *group).collect()
+}
+
+fn named_groups(request: &str) -> Vec<Group> {
+    let mut wanted = part_groups(request);
     // "Phone numbers" are no numbers.
     if wanted.contains(&Group::Phone) {
         wanted.retain(|group| *group != Group::Number);
@@ -83,6 +111,18 @@ pub(super) fn groups(request: &str) -> Vec<Group> {
         wanted.extend([Group::Person, Group::Organisation, Group::Location, Group::Other]);
     }
     if wanted.is_empty() { Group::ALL.to_vec() } else { wanted }
+}
+
+/// Whether a text has no words but those that ask for kinds of entities: "the names".
+pub(super) fn names_only_kinds(text: &str) -> bool {
+    let plain = plain(text, "");
+    let mut words = plain.unicode_words().peekable();
+    let says = |word: &str| {
+        is_function_word("en", word)
+            || is_function_word("ru", word)
+            || group_patterns().iter().any(|pattern| pattern.find(word).is_some_and(|found| found.len() == word.len()))
+    };
+    words.peek().is_some() && words.all(says)
 }
 
 /// What names groups of entities.

@@ -9,7 +9,7 @@ use vader_parity::SentimentIntensityAnalyzer;
 
 use super::language::language;
 use super::lists::feelings;
-use super::requests::is_ironic;
+use super::requests::{is_ironic, is_turned};
 use super::segment::{Stemmers, fold, sentences};
 use jarvis_plan::is_cyrillic;
 use unicode_segmentation::UnicodeSegmentation;
@@ -39,6 +39,8 @@ pub(super) enum Doubt {
     Mixed,
     /// Kind words that are seldom meant.
     Ironic,
+    /// A turn of phrase that says another thing than its words: "nothing is worse".
+    Turned,
 }
 
 /// How strong a text is, -1 to 1, and how strong its good and its bad are apart.
@@ -95,7 +97,8 @@ pub(super) fn classify(text: &str) -> Result<Mood, TaskError> {
     let mut rows: Vec<(&'static str, f64)> = weights.into_iter().map(|(label, weight)| (label, weight / sum)).collect();
     rows.sort_by(|a, b| b.1.total_cmp(&a.1));
     let ironic = || (score > 0.0 && is_ironic(text)).then_some(Doubt::Ironic);
-    Ok(Mood { rows, doubt: feeling.doubt().or_else(ironic) })
+    let turned = || is_turned(text).then_some(Doubt::Turned);
+    Ok(Mood { rows, doubt: feeling.doubt().or_else(ironic).or_else(turned) })
 }
 
 /// A sentence whose clauses agree feels as they do, however often it denies; praise beside a plain complaint is mixed.
