@@ -142,3 +142,8 @@ fn services_written_after_the_planner_are_read_alike() {
 fn what_changes_something_is_called_only_for_an_order() {
     check(include_str!("own_orders.yaml"));
 }
+
+#[test]
+fn words_that_no_argument_takes_keep_a_call_from_being_made() {
+    check(include_str!("own_words.yaml"));
+}
