@@ -1,7 +1,7 @@
 //! The lattice: for each clause the tools it may mean, in the light of what is given and what earlier clauses make; and the
 //! choice among them.
 
-use jarvis_plan::{Kind, Request};
+use jarvis_plan::{Kind, Request, Role};
 
 use crate::candidate::{Candidate, Step, likeliest};
 use crate::clauses::{Clause, Reading};
@@ -13,8 +13,8 @@ use crate::matching::{self, AtHand};
 use crate::resources;
 use crate::retrieval::{Bag, ToolIndex};
 use crate::weights::Weights;
-use crate::words::Token;
 use crate::words::grammar::gives_order;
+use crate::words::{self, Token};
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lattice {
@@ -89,7 +89,7 @@ impl Builder {
             made: Vec::new(),
             done: Vec::new(),
             document: false,
-            earlier: Bag::default(),
+            earlier: said_last(request),
         }
     }
 
@@ -146,6 +146,18 @@ impl Builder {
         }
     }
 }
+
+/// What the turn before asked for, where it made something: "the summary" is that one.
+fn said_last(request: &Request) -> Bag {
+    let asked = request.history.iter().rev().find(|turn| turn.role == Role::User);
+    match asked.filter(|_| !request.results.is_empty()) {
+        Some(turn) => Bag::of(&words::tokens(words::head(&turn.content, MOST_OF_A_TURN)), &Bag::default()),
+        None => Bag::default(),
+    }
+}
+
+/// So much of a turn is read.
+const MOST_OF_A_TURN: usize = 400;
 
 /// "After the call, …", "Once that is done, …": it speaks of what was asked for before.
 fn looks_back(clause: &Clause) -> bool {

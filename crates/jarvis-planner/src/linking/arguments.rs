@@ -266,6 +266,11 @@ fn content(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, own_word
         && own_words
         && let Some(rest) = wording::rest(clause, &linker.request.text, step)
     {
+        // "Read that aloud, slowly": no words to speak, and what was made last is meant.
+        if !wording::may_be_spoken(clause, step, &rest) {
+            let last: Vec<Thing> = linker.last.iter().filter(|thing| thing.is(Kind::Text)).cloned().collect();
+            return if last.is_empty() { linker.bridge(cx, Kind::Text) } else { last };
+        }
         things.push(Thing::Given { kind: Kind::Text, text: rest });
     }
     if things.is_empty() && param.required {
