@@ -52,7 +52,11 @@ pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, Task
         return Err(TaskError::new(ErrorCode::MissingArgument, message)
             .hint("put the words in quotation marks, or name or attach a file"));
     }
-    let part = super::text::part::of(whole, &job.request.text)?;
+    let request = match job.task.dep.is_empty() {
+        true => job.request.text.clone(),
+        false => super::image::without_region(&job.request.text),
+    };
+    let part = super::text::part::of(whole, &request)?;
     let text = speak::prepare(part.as_ref().map_or(whole, |(_, text)| text))?;
     let style = style::Style::read(&job.request.text, &text);
     let language = voice::voice(&text, job.arg("language"), &style)?;

@@ -31,7 +31,7 @@ use super::programs::Program;
 use super::unread::{self, Clauses, Skill, with_rest};
 use super::{Cancel, Native, required};
 use jarvis_plan::Language;
-pub(super) use written::{answer_from_text, read_text};
+pub(super) use written::{answer_from_text, read_text, without_region};
 
 const VISION_HINT: &str = "a vision model can: configure one (`llm.model`), or Hugging Face";
 

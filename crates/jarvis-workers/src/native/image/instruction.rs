@@ -164,7 +164,7 @@ patterns! {
     WIDTH_FIRST WIDTH_LAST HEIGHT_FIRST HEIGHT_LAST SMALLER LARGER HALF TWO THREE FOUR TO BY_WORD THUMBNAIL LESS
     SLIGHT STRONG VERTICAL HORIZONTAL COUNTER AROUND SQUARE CENTRE LEFT RIGHT TOP BOTTOM THIRD QUARTER EACH_SIDE OFF
     KEEP_RATIO READ_TOO SIZING EXACTLY WITHOUT LABEL WATERMARK WORDLESS BORDER THICK THIN FILE_SIZE COMPRESS METADATA MAKE_SQUARE SAVE_AS DECIMAL_COMMA QUALITY NAMED_THING BARE_SIDE SOME_METADATA TITLE_ABOVE IN_COLUMN_PLAINLY IN_ROW IN_COLUMN IN_GRID
-    EXCEPT CONDITION REGION BEYOND TILTED SCALE_OF KEEP_SIZE FREE_RATIO ONLY_SLIGHTLY GROUND PART_OF
+    EXCEPT CONDITION REGION BEYOND TILTED SCALE_OF KEEP_SIZE FREE_RATIO ONLY_SLIGHTLY GROUND PART_OF NAMING
 }
 
 /// A pattern of `data/image_edits.tsv`.
@@ -216,6 +216,9 @@ pub(super) fn read(text: &str) -> Instruction {
             found.rest.push(whole.trim().to_owned());
         }
         if !clause.chars().any(char::is_alphanumeric) || FILLER.is_match(clause) {
+            continue;
+        }
+        if found.name.is_some() && NAMING.is_match(clause) {
             continue;
         }
         if KEEP_SIZE.is_match(clause) && clause_ops(clause).iter().all(|op| matches!(op, Op::Resize(_))) {

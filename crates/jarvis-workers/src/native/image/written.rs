@@ -85,7 +85,7 @@ pub(in crate::native) async fn read_text(native: &Native, job: &Job) -> Result<T
     if text.trim().is_empty() {
         return Err(no_text(missing));
     }
-    let text = part::of(&text, &job.request.text)?.map_or(text, |(_, part)| part);
+    let text = part::of(&text, &without_region(&job.request.text))?.map_or(text, |(_, part)| part);
     // The text is told, and no file is written.
     let file = reading::file_wanted(&job.request.text).map(|name| match Language::of(&job.request.text) {
         Language::English => format!("save the text as {name}"),
@@ -154,4 +154,9 @@ pub(super) async fn price(native: &Native, job: &Job) -> Result<TaskOutput, Task
             Err(TaskError::new(ErrorCode::CannotDo, message).hint("say what is meant, in the words beside its price"))
         }
     }
+}
+
+/// A request without the part of the picture that it names: the left half of a picture is none of a text.
+pub(in crate::native) fn without_region(request: &str) -> String {
+    super::part_of().replace_all(&request.to_lowercase(), " ").into_owned()
 }

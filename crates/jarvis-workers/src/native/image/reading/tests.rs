@@ -1,6 +1,9 @@
 //! Requests for reading and for cards, and what of them is told.
 
-use super::{all_wanted, card_wanted, compares, wanted};
+use super::{
+    all_wanted, card_wanted, compares, cost_wanted, is_code, number_wanted, numbers, prices, region, restriction,
+    wanted,
+};
 
 #[test]
 fn cards_are_asked_for_or_not() {
@@ -114,4 +117,30 @@ fn writing_is_asked_for_or_not() {
     ] {
         assert!(!wanted(request), "{request}");
     }
+}
+
+#[test]
+fn what_restricts_the_reading_is_told() {
+    let check = |request: &str, part: bool, want: Option<&str>| {
+        assert_eq!((region(request).is_some(), restriction(request).as_deref()), (part, want), "{request}");
+    };
+    check("what is written on the right half only?", true, None);
+    check("read the text in the left half of the picture aloud", true, None);
+    check("read only the first line of page.png", false, None);
+    check("read only the text in b.jpg", false, None);
+    check("read out only the prices", false, Some("only"));
+    check("what does the sign say, in upper case and without the hours?", false, Some("upper case"));
+    check("прочитай только цены", false, Some("только"));
+    check("what is written there? only the number", false, Some("only"));
+    check("crop the left half of b.jpg", false, None);
+    check("ocr this page and read it out loud", false, None);
+}
+
+#[test]
+fn numbers_and_prices_are_taken_alone() {
+    assert!(number_wanted("what is the total? only the number please") && !number_wanted("what is the number?"));
+    assert!(cost_wanted("how much does it cost?") && cost_wanted("多少钱") && !cost_wanted("how much is the total?"));
+    assert_eq!(numbers("TOTAL £17.85"), ["17.85"]);
+    assert_eq!(prices("Lamp $129.99, 2 left, $129.99"), ["$129.99"]);
+    assert!(is_code("what does this QR code contain?") && !is_code("what does this code say?"));
 }
