@@ -12,6 +12,7 @@ use crate::resources::SpanKind;
 use crate::retrieval::is_address;
 use crate::slots;
 use crate::words;
+use crate::words::grammar::is_outcome;
 
 pub(super) type Args = IndexMap<String, Arg<DraftRef>>;
 
@@ -236,6 +237,12 @@ fn content(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, own_word
         }
     }
     let mut things = linker.bind(cx, Kind::Text);
+    // "Read the summary aloud": of what the turn before made, the last.
+    let told = |thing: &Thing| linker.request.results.iter().any(|text| thing.is_text(text));
+    if things.len() > 1 && things.iter().all(told) && (0..clause.tokens.len()).any(|at| is_outcome(&clause.tokens, at))
+    {
+        things.drain(..things.len() - 1);
+    }
     // "How often does 'the' occur in notes.txt": the file is asked about, the quote belongs to the question.
     if step.nature() == Some(Nature::Ask) && clause.spans.iter().any(|span| span.what == SpanKind::Path) {
         let quotes = || clause.spans.iter().filter(|span| matches!(span.what, SpanKind::Quote | SpanKind::Payload));

@@ -134,7 +134,7 @@ pub(crate) fn may_be_spoken(clause: &Clause, step: &Step, rest: &str) -> bool {
     let style_only = said.iter().all(|token| data::STYLE_WORDS.has(&token.lower) || is_hollow(token));
     let says = clause.tokens.iter().any(|token| data::SAYING_VERBS.has(&token.lower));
     let han = said.iter().any(Token::is_han);
-    !style_only && (han || says && !points || !says && !points && !is_read(clause))
+    !style_only && (han || !points && (says || !is_read(clause)))
 }
 
 /// Whether the clause orders reading, which needs something to read.

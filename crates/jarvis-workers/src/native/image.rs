@@ -277,6 +277,10 @@ pub(super) fn is_unseen(text: &str) -> bool {
 /// `native/image-measure`: a description of what can be measured.
 pub(super) async fn describe(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     if reading::wanted(&job.request.text) {
+        // What was not given as asked was read all the same.
+        if let Some(error) = written::refusal(&job.request.text) {
+            return Err(error);
+        }
         let message = "no writing was read in the picture, and its size and colours are no answer";
         let error = TaskError::new(ErrorCode::CannotDo, message);
         return Err(match native.programs.path(Program::Tesseract) {

@@ -56,6 +56,14 @@ fn restricted(restriction: &str) -> TaskError {
         .hint("ask for all of it, for the first or last lines, or for a half of the picture")
 }
 
+/// Why a reading that a request asks for is none that is given here.
+pub(super) fn refusal(request: &str) -> Option<TaskError> {
+    match reading::is_code(request) {
+        true => Some(no_code()),
+        false => reading::restriction(request).map(|restriction| restricted(&restriction)),
+    }
+}
+
 fn no_code() -> TaskError {
     TaskError::new(ErrorCode::CannotDo, "QR codes and bar codes are not read here, only writing")
         .hint("configure a vision model (`llm.model`)")
@@ -74,11 +82,8 @@ pub(in crate::native) async fn read_text(native: &Native, job: &Job) -> Result<T
     if reading::compares(&job.request.text) {
         return Err(not_compared());
     }
-    if reading::is_code(&job.request.text) {
-        return Err(no_code());
-    }
-    if let Some(restriction) = reading::restriction(&job.request.text) {
-        return Err(restricted(&restriction));
+    if let Some(error) = refusal(&job.request.text) {
+        return Err(error);
     }
     let (lines, missing) = text_lines(native, job).await?;
     let text = ocr::join(&lines);

@@ -164,7 +164,7 @@ pub(super) fn slightly(op: &Op) -> Option<Op> {
     let less = |percent: f32| (percent.abs() == USUAL).then(|| SLIGHTLY.copysign(percent));
     match *op {
         Op::Sharpen => Some(Op::SharpenSlightly),
-        Op::Blur(sigma) if sigma == 4.0 => Some(Op::Blur(1.5)),
+        Op::Blur(4.0) => Some(Op::Blur(1.5)),
         Op::Brightness(percent) => less(percent).map(Op::Brightness),
         Op::Contrast(percent) => less(percent).map(Op::Contrast),
         Op::Saturation(percent) => less(percent).map(Op::Saturation),
