@@ -273,9 +273,12 @@ fn content(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, own_word
         && own_words
         && let Some(rest) = wording::rest(clause, &linker.request.text, step)
     {
-        // "Read that aloud, slowly": no words to speak, and what was made last is meant.
+        // "Read that aloud, slowly": no words to speak, and what was made last is meant; of several texts the last one.
         if !wording::may_be_spoken(clause, step, &rest) {
-            let last: Vec<Thing> = linker.last.iter().filter(|thing| thing.is(Kind::Text)).cloned().collect();
+            let texts = linker.last.iter().filter(|thing| thing.is(Kind::Text)).rev();
+            let several = clause.pointers.each || clause.pointers.pronoun;
+            let mut last: Vec<Thing> = texts.take(if several { usize::MAX } else { 1 }).cloned().collect();
+            last.reverse();
             return if last.is_empty() { linker.bridge(cx, Kind::Text) } else { last };
         }
         things.push(Thing::Given { kind: Kind::Text, text: rest });
