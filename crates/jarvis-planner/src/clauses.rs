@@ -17,6 +17,7 @@ use parts::Part;
 
 pub(crate) use orders::{looks_like_stray, names_action};
 
+use crate::data;
 use crate::lexicon;
 use crate::resources::{self, Pointers, Span, SpanKind};
 use crate::retrieval::ToolIndex;
@@ -148,6 +149,10 @@ pub(crate) fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> 
             None => merged.push(part.first()),
         }
     }
+    // "Too loud, make it quieter": what is wrong is no order beside the one that mends it.
+    if merged.len() > 1 && merged.iter().any(|part| !is_complaint(part)) {
+        merged.retain(|part| !is_complaint(part));
+    }
     in_order(&mut merged);
     let clauses = merged
         .into_iter()
@@ -166,6 +171,15 @@ pub(crate) fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> 
         })
         .collect();
     Reading { clauses, spans }
+}
+
+/// "Too loud", "it's too dark".
+fn is_complaint(part: &Part) -> bool {
+    const LONGEST: usize = 3;
+    let opens = |token: &&Token| data::BEFORE_COMPLAINTS.has(&token.lower);
+    let told: Vec<&Token> = part.tokens.iter().skip_while(opens).collect();
+    let too = told.first().is_some_and(|token| matches!(token.lower.as_str(), "too" | "слишком" | "太"));
+    too && told.len() <= LONGEST && part.spans.is_empty()
 }
 
 /// Puts first what is to be done first: "before you describe it, turn it", "read it after translating it".

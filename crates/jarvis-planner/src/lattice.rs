@@ -1,7 +1,7 @@
 //! The lattice: for each clause the tools it may mean, in the light of what is given and what earlier clauses make; and the
 //! choice among them.
 
-use jarvis_plan::{Kind, Request};
+use jarvis_plan::{Kind, Request, Role};
 
 use crate::candidate::{Candidate, Step, likeliest};
 use crate::clauses::{Clause, Reading};
@@ -13,8 +13,8 @@ use crate::matching::{self, AtHand};
 use crate::resources;
 use crate::retrieval::{Bag, ToolIndex};
 use crate::weights::Weights;
-use crate::words::Token;
 use crate::words::grammar::gives_order;
+use crate::words::{self, Token};
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lattice {
@@ -28,7 +28,7 @@ impl Lattice {
     /// spelling is corrected on the way.
     pub(crate) fn new(reading: &mut Reading, request: &Request, index: &ToolIndex, weights: &Weights) -> Lattice {
         let mut lattice = Lattice::default();
-        let mut builder = Builder::new(reading, request);
+        let mut builder = Builder::new(reading, request, index);
         for at in 0..reading.clauses.len() {
             let asks_next = reading.clauses.get(at + 1).is_some_and(|clause| clause.question);
             let Some(clause) = reading.clauses.get_mut(at) else { break };
@@ -71,10 +71,12 @@ struct Builder {
     /// Whether a document, form or bill was spoken of.
     document: bool,
     earlier: Bag,
+    /// What the turn before made.
+    told: Vec<ConceptId>,
 }
 
 impl Builder {
-    fn new(reading: &Reading, request: &Request) -> Builder {
+    fn new(reading: &Reading, request: &Request, index: &ToolIndex) -> Builder {
         let given = |clause: &Clause| -> Vec<Kind> {
             // A question is asked of something else.
             let question = clause.quoted_question().map(|span| span.text.as_str());
@@ -90,6 +92,7 @@ impl Builder {
             done: Vec::new(),
             document: false,
             earlier: Bag::default(),
+            told: asked_last(request, index),
         }
     }
 
@@ -108,6 +111,7 @@ impl Builder {
             near: self.near.iter().chain(later.into_iter().flatten()).copied().collect(),
             made: self.made.clone(),
             document: self.document,
+            told: self.told.clone(),
         };
         let mut bag = Bag::of(&clause.tokens, &self.earlier);
         let mut found = matching::candidates(clause, request, &hand, &bag, index, weights);
@@ -146,6 +150,17 @@ impl Builder {
         }
     }
 }
+
+/// What the turn before asked for, where it made something: "the summary" is that one.
+fn asked_last(request: &Request, index: &ToolIndex) -> Vec<ConceptId> {
+    let asked = request.history.iter().rev().find(|turn| turn.role == Role::User);
+    let tokens = asked.filter(|_| !request.results.is_empty());
+    let tokens = tokens.map(|turn| words::tokens(words::head(&turn.content, MOST_OF_A_TURN))).unwrap_or_default();
+    lexicon::hits(&tokens, |concept| index.serves(concept)).into_iter().flat_map(|hit| hit.concepts).collect()
+}
+
+/// So much of a turn is read.
+const MOST_OF_A_TURN: usize = 400;
 
 /// "After the call, …", "Once that is done, …": it speaks of what was asked for before.
 fn looks_back(clause: &Clause) -> bool {

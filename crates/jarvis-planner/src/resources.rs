@@ -128,7 +128,10 @@ pub fn names_result(text: &str, at: usize) -> bool {
     let said = tokens(sentence);
     let saves = |token: &Token| data::SAVING_VERBS.has(&token.lower);
     let saved = said.last().is_some_and(|token| data::BEFORE_RESULT_NAMES.has(&token.lower)) && said.iter().any(saves);
-    saved || is_turned_into(&said)
+    // "Call it".
+    let calls = matches!(said.as_slice(), [.., verb, it] if data::CALLING_VERBS.has(&verb.lower)
+        && matches!(it.lower.as_str(), "it" | "this" | "that" | "его" | "её" | "ее"));
+    saved || calls || is_turned_into(&said)
 }
 
 /// Whether words right before a file's name say that something is turned into it: "join … into", "склей … в один файл", "copy … into

@@ -75,6 +75,14 @@ impl Native {
     }
 
     async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
+        // What a picture measures is no description of it, and is not read out, translated or told again as one.
+        if job.args.values().filter_map(Value::as_str).any(image::is_unseen) {
+            return Err(TaskError::new(
+                ErrorCode::CannotDo,
+                "what the picture shows was not recognised before this task",
+            )
+            .hint("a vision model describes it: configure one (`llm.model`), or Hugging Face"));
+        }
         if let Some(done) = text::perform(job).await {
             return done;
         }

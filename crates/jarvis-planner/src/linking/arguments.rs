@@ -12,6 +12,7 @@ use crate::resources::SpanKind;
 use crate::retrieval::is_address;
 use crate::slots;
 use crate::words;
+use crate::words::grammar::is_outcome;
 
 pub(super) type Args = IndexMap<String, Arg<DraftRef>>;
 
@@ -236,6 +237,12 @@ fn content(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, own_word
         }
     }
     let mut things = linker.bind(cx, Kind::Text);
+    // "Read the summary aloud": of what the turn before made, the last.
+    let told = |thing: &Thing| linker.request.results.iter().any(|text| thing.is_text(text));
+    if things.len() > 1 && things.iter().all(told) && (0..clause.tokens.len()).any(|at| is_outcome(&clause.tokens, at))
+    {
+        things.drain(..things.len() - 1);
+    }
     // "How often does 'the' occur in notes.txt": the file is asked about, the quote belongs to the question.
     if step.nature() == Some(Nature::Ask) && clause.spans.iter().any(|span| span.what == SpanKind::Path) {
         let quotes = || clause.spans.iter().filter(|span| matches!(span.what, SpanKind::Quote | SpanKind::Payload));
@@ -266,6 +273,14 @@ fn content(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, own_word
         && own_words
         && let Some(rest) = wording::rest(clause, &linker.request.text, step)
     {
+        // "Read that aloud, slowly": no words to speak, and what was made last is meant; of several texts the last one.
+        if !wording::may_be_spoken(clause, step, &rest) {
+            let texts = linker.last.iter().filter(|thing| thing.is(Kind::Text)).rev();
+            let several = clause.pointers.each || clause.pointers.pronoun;
+            let mut last: Vec<Thing> = texts.take(if several { usize::MAX } else { 1 }).cloned().collect();
+            last.reverse();
+            return if last.is_empty() { linker.bridge(cx, Kind::Text) } else { last };
+        }
         things.push(Thing::Given { kind: Kind::Text, text: rest });
     }
     if things.is_empty() && param.required {

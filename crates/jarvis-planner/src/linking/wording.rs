@@ -6,7 +6,7 @@ use crate::data;
 use crate::lexicon;
 use crate::resources::SpanKind;
 use crate::words::grammar::{is_question_word, strip_polite};
-use crate::words::{Token, is_language, slice};
+use crate::words::{self, Token, is_language, slice};
 
 /// The clause as a question or instruction: its own words and quotations, without paths, addresses, what ties them in,
 /// and what is polite only.
@@ -121,6 +121,28 @@ pub(crate) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String
         return None;
     }
     Some(join(clause, request, &kept, true)).filter(|text| !text.is_empty())
+}
+
+/// Whether what is left of a clause may be words to speak: behind a verb of saying, and neither a reference nor only how it is
+/// to be spoken. For steps that do something else it is theirs anyway.
+pub(crate) fn may_be_spoken(clause: &Clause, step: &Step, rest: &str) -> bool {
+    if step.concept.is_none_or(|id| lexicon::concept(id).name != "speaking") {
+        return true;
+    }
+    let said = words::tokens(rest);
+    let points = said.first().is_some_and(|token| data::POINTING_FIRST.has(&token.lower));
+    let style_only = said.iter().all(|token| data::STYLE_WORDS.has(&token.lower) || is_hollow(token));
+    let says = clause.tokens.iter().any(|token| data::SAYING_VERBS.has(&token.lower));
+    let han = said.iter().any(Token::is_han);
+    !style_only && (han || !points && (says || !is_read(clause)))
+}
+
+/// Whether the clause orders reading, which needs something to read.
+fn is_read(clause: &Clause) -> bool {
+    clause
+        .tokens
+        .iter()
+        .any(|token| matches!(token.lower.as_str(), "read" | "reading" | "прочитай" | "прочти" | "зачитай"))
 }
 
 /// The words alone that a title card or poster is to bear; `None` when it is to show more than words, or when the step

@@ -15,6 +15,8 @@ pub(crate) struct AtHand {
     pub(crate) made: Vec<ConceptId>,
     /// True when an earlier clause spoke of a document, form or bill.
     pub(crate) document: bool,
+    /// What the turn before made.
+    pub(crate) told: Vec<ConceptId>,
 }
 
 impl AtHand {

@@ -105,6 +105,10 @@ fn wanted(cx: Context<'_>, hits: Vec<Hit>, bag: &Bag) -> Vec<Hit> {
         // "the translated text" is one that was made before.
         .filter(|hit| hit.at.len() > 1 || hit.asks || !refers_back(clause, hit.first(), bag))
         .filter(|hit| {
+            let told = hit.concepts.iter().any(|concept| hand.told.contains(concept));
+            !(told && is_outcome(&clause.tokens, hit.first()))
+        })
+        .filter(|hit| {
             let counts = |concept: &&lexicon::Concept| match concept.nature {
                 Nature::Ask => hit.strong || question || terse,
                 // "Who speaks first?" asks nobody to speak.

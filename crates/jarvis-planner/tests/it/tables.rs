@@ -88,3 +88,19 @@ fn what_no_tool_does_is_told() {
         assert_eq!(note.map(|note| note.text.clone()), told.map(|told| format!("no tool fits \"{told}\"")), "{text}");
     }
 }
+
+#[test]
+fn what_the_turn_before_made_is_read_out() {
+    let index = ToolIndex::new(&task_types());
+    let check = |before: &str, results: &[&str], text: &str, want: &str| {
+        let history = vec![jarvis_plan::Turn::user(before), jarvis_plan::Turn::assistant("/images/1.png")];
+        let results = results.iter().map(|text| (*text).to_owned()).collect();
+        let request = Request { history, results, ..Request::new(text) };
+        assert_eq!(compact(&Offline::draft_with(&index, &request)), want, "{text}");
+    };
+    let whole_and_short = ["It rained all week and the harbour was quiet.", "It rained."];
+    let summarised = "summarise that in one sentence";
+    check(summarised, &whole_and_short, "read the summary aloud", "text-to-speech(text=It rained.)");
+    check("what does it say?", &["NO PARKING"], "read that aloud, slowly", "text-to-speech(text=NO PARKING)");
+    check("what does it say?", &["NO PARKING"], "say that in a male voice", "text-to-speech(text=NO PARKING)");
+}

@@ -1,5 +1,6 @@
 //! Native sound models: the thin shells that fetch, compute on a thread of their own, store and report.
 
+mod compare;
 #[cfg(feature = "denoise")]
 mod denoise;
 mod edit;
@@ -8,6 +9,7 @@ mod instruction;
 mod measure;
 mod resample;
 mod speak;
+mod stretch;
 mod style;
 mod voice;
 mod wav;
@@ -44,7 +46,17 @@ async fn with_sound<T: Send + 'static>(
 pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     native.available("native/espeak-ng")?;
     let whole = required(job, "text")?;
-    let part = super::text::part::of(whole, &job.request.text)?;
+    if style::is_no_text(whole, &job.request.text) {
+        let message =
+            format!("`{whole}` says how something is to be spoken, or which; the words themselves are missing");
+        return Err(TaskError::new(ErrorCode::MissingArgument, message)
+            .hint("put the words in quotation marks, or name or attach a file"));
+    }
+    let request = match job.task.dep.is_empty() {
+        true => job.request.text.clone(),
+        false => super::image::without_region(&job.request.text),
+    };
+    let part = super::text::part::of(whole, &request)?;
     let text = speak::prepare(part.as_ref().map_or(whole, |(_, text)| text))?;
     let style = style::Style::read(&job.request.text, &text);
     let language = voice::voice(&text, job.arg("language"), &style)?;
@@ -74,7 +86,10 @@ pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, Task
     if let Some(name) = named {
         made = made.with(TaskOutput::CALLED, name);
     }
-    let read = [style::patterns(), super::text::part::patterns()].concat();
+    // What of a picture was to be read is the business of the task before.
+    let of_picture = (!job.task.dep.is_empty()).then(super::image::part_of);
+    let mut read = [style::patterns(), super::text::part::patterns()].concat();
+    read.extend(of_picture);
     // What is known to be beyond the program is told in its own words.
     let mut unmet = style.unmet.clone();
     unmet.extend(unread::of(job, Skill::Speech, &read));
@@ -188,28 +203,50 @@ pub(super) async fn join(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
         return Err(TaskError::new(ErrorCode::MissingArgument, "joining needs two sounds at least")
             .hint("name the files in the request, or attach them"));
     }
-    let asked = Instruction { ops: Vec::new(), ..Instruction::read(&job.request.text) };
+    let mut asked = Instruction { ops: Vec::new(), ..Instruction::read(&job.request.text) };
+    let (together, backwards) = instruction::together(&job.request.text);
+    if backwards {
+        files.reverse();
+        // It is their order that is reversed, not their sound.
+        asked.unmet.retain(|unmet| !unmet.starts_with("reverse") && !unmet.starts_with("backward"));
+    }
+    asked.read.extend(instruction::join_keys());
     let unmet = left(job, &instruction::join_keys(), &asked, &[]);
     let asked = Instruction { unmet, ..asked };
     let work = move |cancel: &Cancel| {
         let sounds = files.iter().map(|file| wav::read(file)).collect::<Result<Vec<_>, _>>()?;
-        let joined = edit::join(sounds, cancel)?;
+        let joined = match together {
+            instruction::Together::OneAfterOther => edit::join(sounds, cancel)?,
+            instruction::Together::AtOnce => edit::mix(sounds, cancel)?,
+        };
         Ok((wav::write(&joined)?, joined.seconds()))
     };
     let (joined, seconds) = native.inputs.heavy().run(&job.cancel, work).await?;
     let made = save(native, joined, asked.format.as_deref()).await?;
-    Ok(finish(made, vec![format!("joined, {} long", edit::clock(seconds))], &asked))
+    let how = match together {
+        instruction::Together::OneAfterOther => "joined",
+        instruction::Together::AtOnce => "mixed",
+    };
+    Ok(finish(made, vec![format!("{how}, {} long", edit::clock(seconds))], &asked))
 }
 
 /// `native/audio-facts`: how long a sound is and the like.
 pub(super) async fn tell(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let question = job.arg("text").unwrap_or(&job.request.text);
+    if let Some(word) = instruction::compared(question) {
+        return compare::answer(native, job, &word).await;
+    }
     let facts = instruction::facts(question);
     if facts.is_empty() {
         let message = "this question is about what is heard, and only length, sample rate, channels and loudness can be \
                        measured here";
-        return Err(TaskError::new(ErrorCode::CannotDo, message)
-            .hint("transcribe the recording first; that needs a model for automatic-speech-recognition"));
+        let ears = instruction::needs_ears(&job.request.text);
+        let hint = "transcribe the recording first; that needs a model for automatic-speech-recognition";
+        return Err(match ears {
+            Some(word) => TaskError::new(ErrorCode::CannotDo, format!("{message}, not `{word}`"))
+                .hint("configure Hugging Face or a model server for audio-classification"),
+            None => TaskError::new(ErrorCode::CannotDo, message).hint(hint),
+        });
     }
     let (bytes, _) = readable(native, required(job, "audio")?, Kind::Audio).await?;
     let language = Language::of(&job.request.text);
@@ -223,8 +260,9 @@ pub(super) async fn of_video(native: &Native, job: &Job) -> Result<TaskOutput, T
     let asked = Instruction::read(job.arg("text").unwrap_or(&job.request.text));
     // Its sound alone is no answer to an edit of the video.
     let edits = !asked.is_empty() || !asked.unmet.is_empty();
-    if edits && !instruction::wants_sound(&job.request.text) {
-        let message = "nothing here edits videos; only their sound can be taken out";
+    let of_picture = instruction::wants_picture(&job.request.text);
+    if of_picture || edits && !instruction::wants_sound(&job.request.text) {
+        let message = "nothing here edits videos, takes frames out of them or tells of their picture; only their sound can be taken out";
         return Err(TaskError::new(ErrorCode::CannotDo, message)
             .hint("ask for the sound, for example `the first 2 seconds of the sound as mp3`"));
     }
@@ -267,7 +305,8 @@ pub(super) async fn classify(native: &Native, job: &Job) -> Result<TaskOutput, T
     if !instruction::wants_kinds(&job.request.text) {
         let message =
             "only speech, tones, noise and silence are told apart here, and the request is about something else";
-        return Err(TaskError::new(ErrorCode::CannotDo, message).hint(
+        let ears = instruction::needs_ears(&job.request.text).map(|word| format!(": `{word}`")).unwrap_or_default();
+        return Err(TaskError::new(ErrorCode::CannotDo, message.to_owned() + &ears).hint(
             "configure Hugging Face or a model server for audio-classification, or ask what kind of sound it is",
         ));
     }

@@ -1,10 +1,13 @@
 //! Native picture models: the thin shells that fetch, compute on a thread of their own, store and report.
 
+mod arrange;
 mod card;
+mod compare;
 mod compose;
 mod edges;
 mod edit;
 mod instruction;
+mod look;
 mod measure;
 mod metadata;
 mod ocr;
@@ -13,6 +16,7 @@ mod question;
 mod reading;
 mod segment;
 mod shrink;
+mod written;
 
 use std::sync::LazyLock;
 
@@ -21,12 +25,13 @@ use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
 use jarvis_plan::{ErrorCode, Kind, TaskError};
 use regex::Regex;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::programs::Program;
 use super::unread::{self, Clauses, Skill, with_rest};
 use super::{Cancel, Native, required};
 use jarvis_plan::Language;
+pub(super) use written::{answer_from_text, read_text, without_region};
 
 const VISION_HINT: &str = "a vision model can: configure one (`llm.model`), or Hugging Face";
 
@@ -90,6 +95,10 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
     if asked.is_empty() {
         return Err(no_edit(asked.unclear));
     }
+    if let Some(reason) = instruction::hindrance(given.unwrap_or(&job.request.text), &job.request.text) {
+        return Err(TaskError::new(ErrorCode::CannotDo, reason)
+            .hint("ask for the whole picture to be changed, or configure an image-to-image model"));
+    }
     if given.is_some_and(|text| instruction::of_a_part(text, &job.request.text)) {
         let message = "only a part of the picture is to be changed, and what is where is not recognised here";
         return Err(TaskError::new(ErrorCode::CannotDo, message)
@@ -98,6 +107,7 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
     let max_pixels = native.inputs.limits().max_pixels;
     let (ops, format) = (asked.ops, asked.format);
     let (most_bytes, compress, quality) = (asked.most_bytes, asked.compress, asked.quality);
+    let keeps_size = asked.keeps_size;
     let strips = ops.iter().any(|op| matches!(op, instruction::Op::StripMetadata));
     if strips && instruction::keeps_metadata(&job.request.text) {
         let message = "some of the metadata is to stay, and only all of it can be removed here";
@@ -133,9 +143,11 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
         Ok((encoded, done))
     });
     let (encoded, done) = work.await?;
+    let resized = keeps_size && done.iter().any(|words| words.starts_with("resize"));
     let inference = store(native, encoded).await?.with("operations", done);
     // What a whole request says beside the edit is the business of other tasks.
-    let undone = if given.is_some() { asked.rest } else { Vec::new() };
+    let mut undone = if given.is_some() { asked.rest } else { Vec::new() };
+    undone.extend(resized.then(|| "same dimensions".to_owned()));
     let inference = match asked.name {
         Some(name) => inference.with(TaskOutput::CALLED, name),
         None => inference,
@@ -155,17 +167,20 @@ const COLLAGE: usize = 6;
 pub(super) async fn collage(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let asked = job.arg("text").unwrap_or(&job.request.text);
     let names: Vec<String> = (1..=COLLAGE).map(|nth| format!("image{nth}")).collect();
+    let paths: Vec<&str> = names.iter().filter_map(|name| job.arg(name)).collect();
+    let arranged = arrange::arrange(&paths, &job.request)?;
     let mut files = Vec::new();
-    for path in names.iter().filter_map(|name| job.arg(name)) {
+    for path in &arranged.paths {
         files.push(native.inputs.bytes(path, Kind::Image).await?);
     }
     if files.len() < 2 {
         return Err(TaskError::new(ErrorCode::MissingArgument, "a collage needs two pictures at least")
             .hint("name the files in the request, or attach them"));
     }
-    let left =
-        unread::of_edit(job, &instruction::collage_patterns(), &COLLAGE_READ, &instruction::collage_patterns(), &[]);
-    let layout = instruction::layout(asked, files.len());
+    let keys = instruction::collage_patterns();
+    let read: Vec<&Regex> = keys.iter().copied().chain(&arranged.read).collect();
+    let left = unread::of_edit(job, &keys, &COLLAGE_READ, &read, &[]);
+    let layout = arranged.layout.unwrap_or_else(|| instruction::layout(asked, files.len()));
     let max_pixels = native.inputs.limits().max_pixels;
     let work = move |cancel: &Cancel| {
         let mut pictures = Vec::with_capacity(files.len());
@@ -249,9 +264,23 @@ pub(super) async fn segment(native: &Native, job: &Job) -> Result<TaskOutput, Ta
     Ok(with_rest(made, unread::of(job, Skill::Regions, &[])))
 }
 
+/// What names a part of a picture.
+pub(super) fn part_of() -> &'static Regex {
+    instruction::part_of()
+}
+
+/// True for a text that only says how a picture measures: nothing is to be made of it.
+pub(super) fn is_unseen(text: &str) -> bool {
+    measure::is_unseen(text)
+}
+
 /// `native/image-measure`: a description of what can be measured.
 pub(super) async fn describe(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     if reading::wanted(&job.request.text) {
+        // What was not given as asked was read all the same.
+        if let Some(error) = written::refusal(&job.request.text) {
+            return Err(error);
+        }
         let message = "no writing was read in the picture, and its size and colours are no answer";
         let error = TaskError::new(ErrorCode::CannotDo, message);
         return Err(match native.programs.path(Program::Tesseract) {
@@ -265,8 +294,8 @@ pub(super) async fn describe(native: &Native, job: &Job) -> Result<TaskOutput, T
     let lang = Language::of(&job.request.text);
     let measures = with_picture(native, job, |opened, _| Ok(measure::measure(&opened.picture))).await?;
     let mut left = unread::of(job, Skill::Described, &[]);
-    // Measures beside the question are no answer to it.
-    if reading::asks_what_is_shown(&job.request.text) {
+    // Measures are an answer only where measures were asked for.
+    if reading::asks_what_is_shown(&job.request.text) || !question::has_parts(&job.request.text) {
         left.push(lang.pick("what the picture shows", "что изображено", "图里是什么").to_owned());
     }
     Ok(with_rest(TaskOutput::text(measures.describe(lang)), left))
@@ -276,8 +305,11 @@ pub(super) async fn describe(native: &Native, job: &Job) -> Result<TaskOutput, T
 pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let asked = job.arg("text").unwrap_or(&job.request.text);
     // A planner may take "text in sign.png" out of the question.
+    if compare::asked(asked) {
+        return compare::answer(native, job, asked).await;
+    }
     if reading::any_wanted(&job.request.text) && !reading::wanted(asked) {
-        return any_text(native, job).await;
+        return written::any_text(native, job).await;
     }
     let lang = Language::of(&job.request.text);
     let mut topics = metadata::topics(asked);
@@ -286,6 +318,9 @@ pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<T
         topics = metadata::topics(&job.request.text);
     }
     let besides = metadata::without(asked);
+    if reading::cost_wanted(asked) || reading::cost_wanted(&job.request.text) {
+        return written::price(native, job).await;
+    }
     if topics.is_empty() && (reading::wanted(asked) || super::text::counts(asked)) {
         return answer_from_text(native, job).await;
     }
@@ -328,19 +363,6 @@ pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<T
     Ok(with_rest(TaskOutput(json!([{"answer": answer, "score": 1.0}])), left))
 }
 
-/// Whether a picture holds writing, and which.
-async fn any_text(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
-    let lang = Language::of(&job.request.text);
-    let (lines, _) = text_lines(native, job).await?;
-    let answer = match lines.is_empty() {
-        true => lang
-            .pick("no: nothing legible was found", "нет: ничего читаемого не найдено", "没有：没有找到可读的文字")
-            .to_owned(),
-        false => format!("{}\n{}", lang.pick("yes:", "да:", "有："), ocr::join(&lines)),
-    };
-    Ok(TaskOutput(json!([{"answer": answer, "score": 0.9}])))
-}
-
 /// `native/title-card`: the words themselves, drawn.
 pub(super) async fn title_card(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let text = required(job, "text")?.to_owned();
@@ -357,11 +379,12 @@ pub(super) async fn title_card(native: &Native, job: &Job) -> Result<TaskOutput,
     };
     let files = job.request.attachments.iter().filter_map(|file| file.name.as_deref());
     let things: Vec<&str> = files.chain([text.as_str()]).collect();
-    let clauses = Clauses::With(&[&CARD]);
-    let left = unread::of_order(&job.request.text, &things, clauses, &CARD_READ, &[&CARD]);
+    let (look, said) = look::look(&job.request.text, &text);
+    let read: Vec<&Regex> = said.into_iter().chain([&*CARD]).collect();
+    let left = unread::of_order(&job.request.text, &things, Clauses::With(&[&CARD]), &CARD_READ, &read);
     let lang = Language::of(&text);
     let drawn = native.inputs.heavy().run(&job.cancel, move |_| {
-        let card = card::draw(&text)?;
+        let card = card::draw(&text, look)?;
         Ok((open::encode(&DynamicImage::ImageRgb8(card.picture), ImageFormat::Png)?, card.cut))
     });
     let (encoded, cut) = drawn.await?;
@@ -378,82 +401,9 @@ pub(super) async fn title_card(native: &Native, job: &Job) -> Result<TaskOutput,
     Ok(with_rest(store(native, encoded).await?.with("note", note), left))
 }
 
-/// What tesseract reads in the picture of a job, and the package whose language data would help.
-async fn text_lines(native: &Native, job: &Job) -> Result<(Vec<ocr::Line>, Option<&'static str>), TaskError> {
-    native.available("native/ocr")?;
-    let (languages, missing) = ocr::languages(native.programs.ocr_languages().await?, Language::of(&job.request.text));
-    if languages.is_empty() {
-        return Err(TaskError::new(ErrorCode::NotConfigured, "`tesseract` has no language data")
-            .hint("install some, for example with `apt-get install tesseract-ocr-eng`"));
-    }
-    let png = with_picture(native, job, |opened, _| ocr::prepare(&opened.picture)).await?;
-    let read = ocr::read(&native.programs, &png, &languages);
-    let lines = tokio::select! {
-        lines = read => lines?,
-        () = job.cancel.cancelled() => return Err(super::cancelled()),
-    };
-    Ok((lines, missing))
-}
-
 fn not_compared() -> TaskError {
     let message = "pictures are only read and measured here, each by itself, and not compared";
     TaskError::new(ErrorCode::CannotDo, message).hint(VISION_HINT)
-}
-
-fn no_text(missing: Option<&str>) -> TaskError {
-    let error = TaskError::new(ErrorCode::CannotDo, "nothing legible was found in the picture");
-    match missing {
-        Some(package) => error.hint(format!("to read it in the language of the request, install `{package}`")),
-        None => error.hint(VISION_HINT),
-    }
-}
-
-/// `native/ocr`: the text in a picture.
-pub(super) async fn read_text(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
-    if reading::compares(&job.request.text) {
-        return Err(not_compared());
-    }
-    let (lines, missing) = text_lines(native, job).await?;
-    let text = ocr::join(&lines);
-    if text.trim().is_empty() {
-        return Err(no_text(missing));
-    }
-    // The text is told, and no file is written.
-    let file = reading::file_wanted(&job.request.text).map(|name| match Language::of(&job.request.text) {
-        Language::English => format!("save the text as {name}"),
-        Language::Russian => format!("сохранить текст в {name}"),
-        Language::Chinese => format!("把文字保存为 {name}"),
-    });
-    let inference = with_rest(TaskOutput::text(text), file.into_iter().collect());
-    Ok(match missing {
-        Some(package) => {
-            inference.with("note", format!("the language of the request was not read: `{package}` is not installed"))
-        }
-        None => inference,
-    })
-}
-
-/// `native/ocr-qa`: the line of a document that shares most words with the question.
-pub(super) async fn answer_from_text(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
-    let question = job.arg("text").unwrap_or(&job.request.text);
-    let (lines, missing) = text_lines(native, job).await?;
-    if lines.is_empty() {
-        return Err(no_text(missing));
-    }
-    let text = ocr::join(&lines);
-    if let Some(answer) = super::text::told(question, &text) {
-        return Ok(TaskOutput(json!([{"answer": answer, "score": 1.0}])));
-    }
-    if reading::all_wanted(question) {
-        return Ok(TaskOutput(json!([{"answer": text, "score": 1.0}])));
-    }
-    let found = ocr::answers(&lines, question);
-    if found.is_empty() {
-        let message = "no line of the document shares a word with the question";
-        return Err(TaskError::new(ErrorCode::CannotDo, message).hint(VISION_HINT));
-    }
-    let rows = found.into_iter().map(|(answer, score)| json!({"answer": answer, "score": score}));
-    Ok(TaskOutput(Value::Array(rows.collect())))
 }
 
 #[cfg(test)]

@@ -123,8 +123,11 @@ fn a_text_is_read_aloud_by_the_installed_espeak_ng() {
 #[test]
 fn two_pictures_in_one_request() {
     let document = check(
-        "describe photo.png and other.png",
-        &["0 image-to-text succeeded native/image-measure", "1 image-to-text succeeded native/image-measure"],
+        "how big are photo.png and other.png?",
+        &[
+            "0 visual-question-answering succeeded native/image-measure-qa",
+            "1 visual-question-answering succeeded native/image-measure-qa",
+        ],
     );
     assert!(text_of(&document, 0).contains("200 x 120"), "{}", text_of(&document, 0));
 }

@@ -5,6 +5,7 @@ use jarvis_plan::{ErrorCode, Language, TaskError};
 use super::super::Cancel;
 use super::instruction::{Fact, Moment, Op};
 use super::resample;
+use super::stretch;
 use super::wav::{MOST_SAMPLES, Sound};
 
 /// The loudest sample of a normalised sound: one decibel below full scale.
@@ -62,6 +63,27 @@ pub(super) fn apply(mut sound: Sound, ops: &[Op], cancel: &Cancel) -> Result<(So
                 }
                 "normalised".to_owned()
             }
+            Op::Speed(factor) => {
+                let factor = factor.clamp(SPEEDS.0, SPEEDS.1);
+                for samples in &mut sound.channels {
+                    *samples = stretch::stretch(samples, sound.rate, factor, cancel)?;
+                }
+                format!("speed {factor:.2}")
+            }
+            Op::FadeIn(seconds) => {
+                let length = (seconds * f64::from(sound.rate)).round().max(1.0);
+                for samples in &mut sound.channels {
+                    fade(samples.iter_mut(), length);
+                }
+                format!("fade in over {seconds} s")
+            }
+            Op::FadeOut(seconds) => {
+                let length = (seconds * f64::from(sound.rate)).round().max(1.0);
+                for samples in &mut sound.channels {
+                    fade(samples.iter_mut().rev(), length);
+                }
+                format!("fade out over {seconds} s")
+            }
             Op::Mono => {
                 sound.channels = vec![sound.mono()];
                 "mono".to_owned()
@@ -69,6 +91,43 @@ pub(super) fn apply(mut sound: Sound, ops: &[Op], cancel: &Cancel) -> Result<(So
         });
     }
     Ok((sound, done))
+}
+
+/// The slowest and the fastest that a sound is made.
+const SPEEDS: (f32, f32) = (0.25, 4.0);
+
+/// From nothing to full level over so many samples.
+fn fade<'a>(samples: impl Iterator<Item = &'a mut f32>, length: f64) {
+    for (nth, sample) in samples.take(length as usize).enumerate() {
+        *sample *= (nth as f64 / length) as f32;
+    }
+}
+
+/// The sounds at once, at the rate and with the channels of the first, as long as the longest.
+pub(super) fn mix(sounds: Vec<Sound>, cancel: &Cancel) -> Result<Sound, TaskError> {
+    let mut sounds = sounds.into_iter();
+    let Some(mut mixed) = sounds.next() else {
+        return Err(TaskError::new(ErrorCode::MissingArgument, "no sound was given to work on"));
+    };
+    for sound in sounds {
+        cancel.check()?;
+        let last = sound.channels.len().saturating_sub(1);
+        let mono = (mixed.channels.len() == 1).then(|| sound.mono());
+        for (nth, samples) in mixed.channels.iter_mut().enumerate() {
+            let added = mono.as_ref().or_else(|| sound.channels.get(nth.min(last)));
+            let added = added.map(|added| resample::resample(added, sound.rate, mixed.rate)).unwrap_or_default();
+            if samples.len() < added.len() {
+                samples.resize(added.len(), 0.0);
+            }
+            samples.iter_mut().zip(added).for_each(|(sample, added)| *sample += added);
+        }
+    }
+    // Beyond full scale it would only crackle.
+    let peak = peak(&mixed);
+    if peak > 1.0 {
+        scale(&mut mixed, 1.0 / peak);
+    }
+    Ok(mixed)
 }
 
 /// Two moments as sample numbers, the first before the second.
@@ -141,6 +200,14 @@ pub(super) fn clock(seconds: f64) -> String {
     }
 }
 
+/// The mean level, in decibels below full scale.
+pub(super) fn loudness(sound: &Sound) -> f64 {
+    let samples = sound.channels.iter().flatten();
+    let count = samples.clone().count().max(1) as f64;
+    let power = samples.map(|sample| f64::from(*sample).powi(2)).sum::<f64>() / count;
+    10.0 * power.max(1e-10).log10()
+}
+
 /// What is asked about a sound, in words.
 pub(super) fn tell(sound: &Sound, facts: &[Fact], language: Language) -> String {
     let say = |fact: &Fact| match fact {
@@ -163,10 +230,7 @@ pub(super) fn tell(sound: &Sound, facts: &[Fact], language: Language) -> String 
             }
         },
         Fact::Loudness => {
-            let samples = sound.channels.iter().flatten();
-            let count = samples.clone().count().max(1) as f64;
-            let power = samples.map(|sample| f64::from(*sample).powi(2)).sum::<f64>() / count;
-            let mean = 10.0 * power.max(1e-10).log10();
+            let mean = loudness(sound);
             let peak = 20.0 * f64::from(peak(sound)).max(1e-5).log10();
             language.pick(
                 format!("{mean:.1} dBFS on average, {peak:.1} at the peak"),

@@ -15,6 +15,11 @@ pub(super) enum Op {
     Volume(f32),
     Normalise,
     Mono,
+    /// A factor of the speed, at the same pitch.
+    Speed(f32),
+    /// Seconds at the start, or at the end.
+    FadeIn(f64),
+    FadeOut(f64),
 }
 
 /// A place in a sound.
@@ -61,6 +66,7 @@ macro_rules! patterns {
 patterns! {
     PART BETWEEN FIRST LAST AFTER UNTIL REMOVE CUT LOUDER QUIETER NORMALISE MONO FORMAT SAVE_AS PERCENT DECIBELS TIMES TWICE
     OTHER NOISE KINDS UNHEARD LENGTH RATE CHANNELS LOUDNESS ABOUT BARE_FORMAT OF_SOUND JOIN
+    SPEED_TIMES SPEED_HALF SPEED_DOUBLE FASTER SLOWER SLIGHTLY FADE_IN FADE_OUT FADE_BOTH NOTHING_ELSE MIX REVERSE_ORDER WHICH OF_PICTURE
 }
 
 fn row(name: &str) -> &'static str {
@@ -99,7 +105,21 @@ impl Instruction {
             _ if NORMALISE.is_match(&plain) => ops.push(Op::Normalise),
             _ => {}
         }
+        if let Some(factor) = speed(&plain) {
+            ops.push(Op::Speed(factor));
+            read.extend([&*SPEED_TIMES, &*SPEED_HALF, &*SPEED_DOUBLE, &*FASTER, &*SLOWER, &*SLIGHTLY]);
+        }
+        let fades = [(&FADE_IN, Op::FadeIn as fn(f64) -> Op), (&FADE_OUT, Op::FadeOut)];
+        for (pattern, fade) in fades {
+            let found = pattern.captures(&plain);
+            if found.is_some() || FADE_BOTH.is_match(&plain) {
+                let length = found.as_ref().and_then(group).and_then(|length| seconds(&length));
+                ops.push(fade(length.unwrap_or(FADE)));
+                read.extend([&**pattern, &*FADE_BOTH, &*NOTHING_ELSE]);
+            }
+        }
         let amounts: [&'static Regex; 4] = [&DECIBELS, &PERCENT, &TIMES, &TWICE];
+        read.push(&NOTHING_ELSE);
         let changes = ops.iter().any(|op| matches!(op, Op::Volume(_)));
         let measured = changes && amounts.iter().any(|amount| amount.is_match(&plain));
         if changes {
@@ -119,9 +139,62 @@ impl Instruction {
     }
 }
 
+/// Seconds of a fade whose length is not said.
+const FADE: f64 = 2.0;
+/// Factors that words stand for: faster, and a little faster.
+const QUICK: f32 = 1.5;
+const RATHER_QUICK: f32 = 1.2;
+
+/// The factor of a change of speed.
+fn speed(text: &str) -> Option<f32> {
+    if let Some(found) = SPEED_TIMES.captures(text) {
+        let slower = ["slower", "ruslower"].iter().any(|name| found.name(name).is_some());
+        let factor: f32 = group(&found)?.replace(',', ".").parse().ok()?;
+        return (factor > 0.0).then_some(if slower { 1.0 / factor } else { factor });
+    }
+    let usual = if SLIGHTLY.is_match(text) { RATHER_QUICK } else { QUICK };
+    match () {
+        () if SPEED_HALF.is_match(text) => Some(0.5),
+        () if SPEED_DOUBLE.is_match(text) => Some(2.0),
+        () if FASTER.is_match(text) => Some(usual),
+        () if SLOWER.is_match(text) => Some(1.0 / usual),
+        () => None,
+    }
+}
+
+/// How recordings are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Together {
+    OneAfterOther,
+    AtOnce,
+}
+
+/// How a request wants recordings put together, and whether the last comes first.
+pub(super) fn together(request: &str) -> (Together, bool) {
+    let plain = plain(request);
+    let mixed = if MIX.is_match(&plain) { Together::AtOnce } else { Together::OneAfterOther };
+    (mixed, REVERSE_ORDER.is_match(&plain))
+}
+
+/// The word of a request for what is heard and not measured here: pitch, tempo, who speaks.
+pub(super) fn needs_ears(request: &str) -> Option<String> {
+    let plain = plain(request);
+    OTHER.find(&plain).or_else(|| UNHEARD.find(&plain)).map(|found| found.as_str().to_owned())
+}
+
+/// The word for what recordings are compared by.
+pub(super) fn compared(question: &str) -> Option<String> {
+    WHICH.captures(&plain(question)).and_then(|found| group(&found))
+}
+
 /// The format that a text in lower case asks for.
 pub(super) fn format(text: &str) -> Option<String> {
     FORMAT.captures(text).or_else(|| BARE_FORMAT.captures(text)).and_then(|found| group(&found))
+}
+
+/// Whether a request over a video is about its picture, or wants it silent.
+pub(super) fn wants_picture(request: &str) -> bool {
+    OF_PICTURE.is_match(&plain(request))
 }
 
 /// Whether a request over a video wants its sound.
@@ -134,8 +207,8 @@ pub(super) fn volume_keys() -> [&'static Regex; 4] {
     [&LOUDER, &QUIETER, &NORMALISE, &MONO]
 }
 
-pub(super) fn join_keys() -> [&'static Regex; 1] {
-    [&JOIN]
+pub(super) fn join_keys() -> [&'static Regex; 3] {
+    [&JOIN, &MIX, &REVERSE_ORDER]
 }
 
 pub(super) fn video_keys() -> [&'static Regex; 1] {

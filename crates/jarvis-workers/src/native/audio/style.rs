@@ -52,7 +52,7 @@ macro_rules! patterns {
 
 patterns! {
     SEPARATOR SPEAKING CHILD FEMALE MALE WHISPER PER_MINUTE HALF_SPEED DOUBLE_SPEED TIMES_SPEED NOT_FAST NOT_SLOW SLOW FAST
-    LOW HIGH LOUD QUIET VERY SLIGHTLY SINGING FEELING IMITATION MUSIC
+    LOW HIGH LOUD QUIET VERY SLIGHTLY SINGING FEELING IMITATION MUSIC STYLE_WORDS REFERENCE
 }
 
 fn pattern(name: &str) -> Regex {
@@ -167,6 +167,18 @@ impl Style {
         met.extend(self.volume.map(|volume| format!("volume {volume}%")));
         met
     }
+}
+
+/// True for words of a request that are no text to speak: how something is to be spoken, or which of what there is.
+pub(super) fn is_no_text(text: &str, request: &str) -> bool {
+    let close = |text: &str| text.to_lowercase().replace('ё', "е").split_whitespace().collect::<Vec<_>>().join(" ");
+    let (text, request) = (close(text), close(request));
+    let Some(at) = request.find(&text) else { return false };
+    let quoted = request.get(..at).is_some_and(|before| before.ends_with(['"', '“', '«', '「', '\'', ':', '：']));
+    let of_style: Vec<&Regex> = patterns().into_iter().chain([&*SLOW, &*FAST, &*VERY, &*SLIGHTLY]).collect();
+    let style_only = of_style.iter().any(|pattern| pattern.is_match(&text))
+        && super::super::unread::rest(&text, &STYLE_WORDS, &of_style).is_none();
+    !quoted && (style_only || REFERENCE.is_match(&text))
 }
 
 fn speed(clause: &str) -> Option<u32> {

@@ -63,10 +63,18 @@ pub(super) fn accent(clause: &str) -> Option<&'static Voice> {
 /// # Errors
 /// `InvalidInput` when the text is plainly in another language than it is to be spoken in.
 pub(super) fn voice(text: &str, language: Option<&str>, style: &Style) -> Result<&'static str, TaskError> {
-    if let Some(accent) = style.accent {
-        return Ok(accent.id);
-    }
     let written = by_script(text);
+    if let Some(accent) = style.accent {
+        return match other_script(text, written, accent) {
+            false => Ok(accent.id),
+            true => {
+                let message =
+                    format!("a voice with {} accent does not read the script of this text", article(accent.name));
+                Err(TaskError::new(ErrorCode::InvalidInput, message)
+                    .hint("leave the accent out, or give the text in a script that such a voice reads"))
+            }
+        };
+    }
     let given = language.map(|language| language.trim().to_lowercase()).unwrap_or_default();
     let code = given.split(['-', '_']).next().unwrap_or_default();
     let given = VOICES.iter().find(|voice| voice.id == code || (!given.is_empty() && voice.named.is_match(&given)));
@@ -81,6 +89,28 @@ pub(super) fn voice(text: &str, language: Option<&str>, style: &Style) -> Result
         Some(script) => script,
         None => by_words(text).or_else(named).unwrap_or("en"),
     })
+}
+
+/// True when a text is written in another script than a voice reads.
+fn other_script(text: &str, written: Option<&'static str>, voice: &Voice) -> bool {
+    let of_voice = by_script_of(base(voice.id));
+    let of_text = written.map_or("latin", by_script_of);
+    text.contains(char::is_alphabetic) && of_voice != of_text
+}
+
+/// The script that a language is written in.
+fn by_script_of(language: &str) -> &str {
+    match language {
+        "ru" | "uk" => "cyrillic",
+        "cmn" | "yue" | "ja" => "han",
+        "ko" | "ar" | "hi" | "el" | "he" | "ka" => language,
+        _ => "latin",
+    }
+}
+
+fn article(name: &str) -> String {
+    let vowel = name.starts_with(['A', 'E', 'I', 'O']);
+    format!("{} {name}", if vowel { "an" } else { "a" })
 }
 
 /// The language that a text is plainly in, when that is not the one wanted.

@@ -10,7 +10,8 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::draw;
 
 pub(super) const SIZE: (u32, u32) = (1024, 768);
-const MARGIN: u32 = 96;
+/// The share of the shorter side that stays free at each side.
+const MARGIN: f32 = 0.125;
 /// Letter sizes, tried from the largest down.
 const LETTERS: [f32; 9] = [112.0, 92.0, 76.0, 64.0, 54.0, 46.0, 38.0, 30.0, 24.0];
 /// Longer texts are cut; this many do not fit at the smallest size anyway.
@@ -23,8 +24,32 @@ pub(super) struct Card {
     pub(super) cut: bool,
 }
 
+/// How a card is to look, where the request says so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Look {
+    pub(super) text: Option<[u8; 3]>,
+    pub(super) ground: Option<[u8; 3]>,
+    pub(super) size: Option<(u32, u32)>,
+}
+
+impl Look {
+    /// The colours of text and ground, where one is asked for: the other is what it stands out from.
+    fn colours(self) -> Option<([u8; 3], [u8; 3])> {
+        let beside = |[r, g, b]: [u8; 3]| {
+            let light = u32::from(r) * 2 + u32::from(g) * 7 + u32::from(b);
+            if light > 1100 { [16, 16, 24] } else { [255; 3] }
+        };
+        match (self.text, self.ground) {
+            (Some(text), Some(ground)) => Some((text, ground)),
+            (Some(text), None) => Some((text, beside(text))),
+            (None, Some(ground)) => Some((beside(ground), ground)),
+            (None, None) => None,
+        }
+    }
+}
+
 /// Draws a text on a card. The same text gives the same card.
-pub(super) fn draw(text: &str) -> Result<Card, TaskError> {
+pub(super) fn draw(text: &str, look: Look) -> Result<Card, TaskError> {
     let broken = || TaskError::new(ErrorCode::Internal, "the embedded font cannot be read");
     let font = jarvis_tools::font::font().ok_or_else(broken)?;
     let wanted = text.chars().filter(|ch| !ch.is_whitespace()).count();
@@ -36,7 +61,10 @@ pub(super) fn draw(text: &str) -> Result<Card, TaskError> {
         return Err(TaskError::new(ErrorCode::CannotDo, message)
             .hint("it has Latin, Greek, Cyrillic, Chinese, Japanese and Korean; or configure a text-to-image model"));
     }
-    let (wide, high) = (SIZE.0 - 2 * MARGIN, SIZE.1 - 2 * MARGIN);
+    let size = look.size.unwrap_or(SIZE);
+    let margin = (size.0.min(size.1) as f32 * MARGIN) as u32;
+    let (wide, high) = (size.0 - 2 * margin, size.1 - 2 * margin);
+    let colours = look.colours();
     let step = |px: f32| (px * 1.35).round() as u32;
     let mut cut = drawn < wanted;
     let mut fitting = None;
@@ -61,28 +89,33 @@ pub(super) fn draw(text: &str) -> Result<Card, TaskError> {
             last.push('…');
         }
     }
-    let mut picture = ground(text);
+    let mut picture = match colours {
+        Some((_, ground)) => RgbImage::from_pixel(size.0, size.1, Rgb(ground)),
+        None => ground(text, size, margin),
+    };
     let block = lines.len() as u32 * step(px);
-    let top = (SIZE.1 - block) / 2;
+    let top = size.1.saturating_sub(block) / 2;
     for (nth, line) in lines.iter().enumerate() {
-        let x = (SIZE.0 as f32 - width(font, px, line)) / 2.0;
+        let x = (size.0 as f32 - width(font, px, line)) / 2.0;
         let y = top + nth as u32 * step(px);
         let (x, y) = (x.round() as i32, y as i32);
         let shadow = (px / 32.0).ceil() as i32;
-        draw_text_mut(&mut picture, Rgb([16, 16, 24]), x + shadow, y + shadow, px, font, line);
-        draw_text_mut(&mut picture, Rgb([255, 255, 255]), x, y, px, font, line);
+        if colours.is_none() {
+            draw_text_mut(&mut picture, Rgb([16, 16, 24]), x + shadow, y + shadow, px, font, line);
+        }
+        let letters = colours.map_or([255; 3], |(text, _)| text);
+        draw_text_mut(&mut picture, Rgb(letters), x, y, px, font, line);
     }
     Ok(Card { picture, cut })
 }
 
 /// A dark gradient in two neighbouring hues that follow from the text, with a thin line above and below.
-fn ground(text: &str) -> RgbImage {
+fn ground(text: &str, (width, height): (u32, u32), margin: u32) -> RgbImage {
     let hash = draw::hash(text);
     let hue = (hash % 360) as f32;
     let turn = 30.0 + (hash >> 20 & 0x1f) as f32;
     let channels = |hue: f32, value: f32| draw::hsv(hue, 0.6, value).map(|channel| channel * 255.0);
     let (from, to) = (channels(hue, 0.30), channels(hue + turn, 0.62));
-    let (width, height) = SIZE;
     let mut picture = RgbImage::from_fn(width, height, |x, y| {
         let share = (x as f32 / width as f32 + y as f32 / height as f32) / 2.0;
         let [r, g, b] = [0, 1, 2].map(|at: usize| {
@@ -92,8 +125,8 @@ fn ground(text: &str) -> RgbImage {
         Rgb([r, g, b])
     });
     let line = channels(hue + turn, 0.95).map(|channel| channel as u8);
-    for y in [MARGIN / 2, height - MARGIN / 2 - 3] {
-        let rect = Rect::at(MARGIN as i32, y as i32).of_size(width - 2 * MARGIN, 3);
+    for y in [margin / 2, height - margin / 2 - 3] {
+        let rect = Rect::at(margin as i32, y as i32).of_size(width - 2 * margin, 3);
         draw_filled_rect_mut(&mut picture, rect, Rgb(line));
     }
     picture

@@ -94,8 +94,12 @@ fn one(mut picture: DynamicImage, op: &Op, max_pixels: u64) -> Result<(DynamicIm
             format!("blur {}", round(*sigma))
         }
         Op::Sharpen => {
-            sharpen(&mut picture);
+            sharpen(&mut picture, 1.0);
             "sharpen".to_owned()
+        }
+        Op::SharpenSlightly => {
+            sharpen(&mut picture, 0.4);
+            "sharpen slightly".to_owned()
         }
         Op::Invert => {
             each(&mut picture, |rgb| rgb.map(|channel| 255 - channel));
@@ -166,6 +170,10 @@ fn one(mut picture: DynamicImage, op: &Op, max_pixels: u64) -> Result<(DynamicIm
             check_size(size.0.saturating_add(2 * width), size.1.saturating_add(2 * width), max_pixels)?;
             picture = compose::border(&picture, width, *colour);
             format!("border of {width} pixels")
+        }
+        Op::Ground(colour) => {
+            picture = on_ground(picture, *colour)?;
+            "see-through parts filled".to_owned()
         }
         Op::StripMetadata => "metadata removed".to_owned(),
     };
@@ -244,7 +252,7 @@ fn target((width, height): (u32, u32), wanted: Size) -> (u32, u32) {
 }
 
 /// The part to keep: x, y, width, height, inside the picture.
-fn part((width, height): (u32, u32), wanted: Crop) -> (u32, u32, u32, u32) {
+pub(super) fn part((width, height): (u32, u32), wanted: Crop) -> (u32, u32, u32, u32) {
     let share = |edge: u32, share: f32| (f64::from(edge) * f64::from(share)).round() as u32;
     let (wide, high, place) = match wanted {
         Crop::Square(place) => (width.min(height), width.min(height), place),
@@ -299,11 +307,31 @@ fn rotate(picture: DynamicImage, degrees: f32, max_pixels: u64) -> Result<Dynami
     })
 }
 
-fn sharpen(picture: &mut DynamicImage) {
+/// The picture with a colour behind what is see-through.
+fn on_ground(picture: DynamicImage, colour: [u8; 3]) -> Result<DynamicImage, TaskError> {
+    let rgba = match picture {
+        DynamicImage::ImageRgba8(rgba) if rgba.pixels().any(|pixel| pixel.0[3] < 255) => rgba,
+        _ => {
+            let message = "the picture has nothing see-through, and its background is not recognised here";
+            return Err(
+                TaskError::new(ErrorCode::CannotDo, message).hint("another background needs an image-to-image model")
+            );
+        }
+    };
+    Ok(DynamicImage::ImageRgb8(image::RgbImage::from_fn(rgba.width(), rgba.height(), |x, y| {
+        let [r, g, b, a] = rgba.get_pixel(x, y).0;
+        let alpha = f32::from(a) / 255.0;
+        let [ground_r, ground_g, ground_b] = colour.map(f32::from);
+        let mix = |level_of: u8, ground: f32| level(f32::from(level_of) * alpha + ground * (1.0 - alpha));
+        Rgb([mix(r, ground_r), mix(g, ground_g), mix(b, ground_b)])
+    })))
+}
+
+fn sharpen(picture: &mut DynamicImage, strength: f32) {
     let soft = picture.fast_blur(1.5);
     let beyond = |sharp: &mut [u8], soft: &[u8], colours: usize| {
         for (sharp, soft) in sharp.iter_mut().zip(soft).take(colours) {
-            *sharp = level(2.0 * f32::from(*sharp) - f32::from(*soft));
+            *sharp = level(f32::from(*sharp) + strength * (f32::from(*sharp) - f32::from(*soft)));
         }
     };
     if let (Some(sharp), Some(soft)) = (picture.as_mut_rgb8(), soft.as_rgb8()) {

@@ -5,6 +5,7 @@
 
 mod clause;
 mod extent;
+mod hindrance;
 mod labels;
 
 use std::sync::LazyLock;
@@ -15,9 +16,11 @@ use regex::Regex;
 use jarvis_plan::is_path;
 
 use super::super::unread::rest;
-use super::super::words::COLOUR_NAMES;
+use super::super::words::{COLOUR_NAMES, Colour};
 use super::compose::Layout;
 use clause::{bytes, clause_ops, first};
+pub(super) use extent::region;
+pub(super) use hindrance::hindrance;
 pub(super) use labels::quoted;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +35,7 @@ pub(super) enum Op {
     /// Standard deviation in pixels.
     Blur(f32),
     Sharpen,
+    SharpenSlightly,
     Invert,
     /// Percent, negative for darker.
     Brightness(f32),
@@ -47,6 +51,8 @@ pub(super) enum Op {
     Pixelate,
     Label(Label),
     Border(Thickness, [u8; 3]),
+    /// What is see-through gets this colour.
+    Ground([u8; 3]),
     /// Every result is encoded anew, without the metadata of the file; this one is for that alone.
     StripMetadata,
 }
@@ -109,6 +115,8 @@ pub(super) struct Instruction {
     pub(super) quality: Option<u8>,
     /// To be made smaller as a file, whatever that takes off its quality.
     pub(super) compress: bool,
+    /// Whether the width and height are to stay.
+    pub(super) keeps_size: bool,
     /// The name that the file is to have.
     pub(super) name: Option<String>,
     /// Clauses that seem to ask for something else.
@@ -156,18 +164,21 @@ patterns! {
     WIDTH_FIRST WIDTH_LAST HEIGHT_FIRST HEIGHT_LAST SMALLER LARGER HALF TWO THREE FOUR TO BY_WORD THUMBNAIL LESS
     SLIGHT STRONG VERTICAL HORIZONTAL COUNTER AROUND SQUARE CENTRE LEFT RIGHT TOP BOTTOM THIRD QUARTER EACH_SIDE OFF
     KEEP_RATIO READ_TOO SIZING EXACTLY WITHOUT LABEL WATERMARK WORDLESS BORDER THICK THIN FILE_SIZE COMPRESS METADATA MAKE_SQUARE SAVE_AS DECIMAL_COMMA QUALITY NAMED_THING BARE_SIDE SOME_METADATA TITLE_ABOVE IN_COLUMN_PLAINLY IN_ROW IN_COLUMN IN_GRID
+    EXCEPT CONDITION REGION BEYOND TILTED SCALE_OF KEEP_SIZE FREE_RATIO ONLY_SLIGHTLY GROUND PART_OF NAMING
 }
 
 /// A pattern of `data/image_edits.tsv`.
 fn pattern(name: &str) -> Regex {
     let mut rows = include_str!("../../../data/image_edits.tsv").lines().filter_map(|line| line.split_once('\t'));
     let (_, pattern) = rows.find(|(known, _)| *known == name).expect("a pattern named in the code has a row");
-    Regex::new(pattern).expect("a valid pattern")
+    Regex::new(&pattern.replace("COLOUR", COLOUR_NAMES.as_str())).expect("a valid pattern")
 }
 
 pub(super) fn read(text: &str) -> Instruction {
     let (text, labels) = labels::extract(text);
-    let name = SAVE_AS.captures(&text).and_then(|found| found.get(1)).map(|name| name.as_str().to_owned());
+    let saved = SAVE_AS.captures(&text);
+    let name = saved.as_ref().and_then(|found| found.get(1)).map(|name| name.as_str().to_owned());
+    let folder = saved.and_then(|found| folder(found.get(0)?.as_str()));
     // The name is that of a file, and its end the format.
     let text = match &name {
         Some(name) => text.replace(name.as_str(), &format!(".{}", name.rsplit('.').next().unwrap_or(name))),
@@ -180,13 +191,17 @@ pub(super) fn read(text: &str) -> Instruction {
     // The second sign of this word would part the clause.
     let plain = plain.replace("饱和", " saturation ").replace("压缩", " compress ");
     let plain = COURTESY.replace_all(&plain, " ");
+    let plain = SCALE_OF.replace_all(&plain, " ");
     let plain = NO_NEGATION.replace_all(&plain, " ");
     let plain = BLACK_WHITE.replace_all(&plain, "grayscale");
     let plain = NOISE_BETWEEN.replace_all(&plain, "${1}x${2}");
     let plain = DESCRIBED.replace_all(&plain, "the picture");
     let plain = DECIMAL_COMMA.replace_all(&plain, "${1}.${2}");
-    let mut found = Instruction { name, ..Instruction::default() };
-    let mut of_part = false;
+    let ending = name.as_deref().and_then(|name| ImageFormat::from_path(name).ok());
+    let mut found = Instruction { name, format: ending, ..Instruction::default() };
+    // What is made is kept in one place.
+    found.rest.extend(folder.map(|folder| format!("in the folder {folder}")));
+    let (mut of_part, mut vague) = (false, false);
     for clause in SEPARATOR.split(&plain) {
         // A request not to do something is met by not doing it.
         let keeps_shape = KEEP_RATIO.is_match(clause);
@@ -201,6 +216,30 @@ pub(super) fn read(text: &str) -> Instruction {
             found.rest.push(whole.trim().to_owned());
         }
         if !clause.chars().any(char::is_alphanumeric) || FILLER.is_match(clause) {
+            continue;
+        }
+        if found.name.is_some() && NAMING.is_match(clause) {
+            continue;
+        }
+        if KEEP_SIZE.is_match(clause) && clause_ops(clause).iter().all(|op| matches!(op, Op::Resize(_))) {
+            found.keeps_size = true;
+            continue;
+        }
+        // "Sharpen it, but only slightly."
+        if ONLY_SLIGHTLY.is_match(clause)
+            && let Some(op) = found.ops.last_mut()
+            && let Some(less) = clause::slightly(op)
+        {
+            *op = less;
+            continue;
+        }
+        if FREE_RATIO.is_match(clause) && found.ops.iter().any(|op| matches!(op, Op::Resize(Size::Exact(..)))) {
+            continue;
+        }
+        if let Some(ground) = GROUND.find(clause)
+            && let Some(colour) = Colour::named(ground.as_str())
+        {
+            found.ops.push(Op::Ground(colour.rgb()));
             continue;
         }
         let format = FORMAT.captures(clause);
@@ -283,9 +322,21 @@ pub(super) fn read(text: &str) -> Instruction {
         if !ops.is_empty() && more || saves && says_more_than_a_format(clause) {
             found.rest.push(whole.trim().to_owned());
         }
+        // "Smaller, half of that" is one size.
+        let sized = matches!(ops.as_slice(), [Op::Resize(_)]);
+        if vague && sized {
+            found.ops.pop();
+        }
+        vague = sized && extent::is_vague(clause);
         found.ops.extend(ops);
     }
     found
+}
+
+/// The folder that a name to be saved under stands in.
+fn folder(saved: &str) -> Option<String> {
+    let path = saved.split_whitespace().last()?.trim_start_matches(['"', '“', '«', '\'', '`']);
+    path.rsplit_once('/').map(|(folder, _)| folder.to_owned())
 }
 
 /// A size in both directions as the box to fit.
@@ -392,7 +443,9 @@ fn says_more(clause: &str) -> bool {
         &BORDER,
         &THICK,
         &THIN,
+        &FREE_RATIO,
     ];
+    let clause = &*if SIZED.is_match(clause) { EXACTLY.replace_all(clause, " ") } else { clause.into() };
     rest(clause, &KEEP_RATIO, read).is_some()
 }
 
@@ -401,6 +454,11 @@ fn says_more(clause: &str) -> bool {
 pub(super) fn of_a_part(instruction: &str, request: &str) -> bool {
     let (instruction, request) = (instruction.to_lowercase(), request.to_lowercase());
     THEM.is_match(&instruction) && !request.trim().eq(instruction.trim()) && SEEN.is_match(&request)
+}
+
+/// What names a part of a picture.
+pub(super) fn part_of() -> &'static Regex {
+    &PART_OF
 }
 
 /// Whether only some of the metadata is to go.

@@ -9,6 +9,18 @@ use super::super::words::Colour;
 use super::{edges, open};
 use jarvis_plan::Language;
 
+/// What a description begins with, in three languages.
+const NOT_SEEN: [&str; 3] = [
+    "What the picture shows is not recognised here; it was measured.",
+    "Что изображено, здесь не распознаётся; картинка измерена.",
+    "此处不识别画面内容,以下为测量结果。",
+];
+
+/// True for a description by measures, which is not what a picture shows.
+pub(super) fn is_unseen(text: &str) -> bool {
+    NOT_SEEN.iter().any(|before| text.contains(before))
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Measures {
     /// Width and height in pixels, upright.
@@ -209,12 +221,8 @@ impl Measures {
                 Language::Chinese => format!("透明部分占 {percent}%。"),
             });
         }
-        let before = lang.pick(
-            "What the picture shows is not recognised here; it was measured. ",
-            "Что изображено, здесь не распознаётся; картинка измерена. ",
-            "此处不识别画面内容,以下为测量结果。",
-        );
-        before.to_owned() + &text
+        let [english, russian, chinese] = NOT_SEEN;
+        format!("{}{text}", lang.pick(format!("{english} "), format!("{russian} "), chinese.to_owned()))
     }
 }
 

@@ -5,10 +5,13 @@ use std::sync::LazyLock;
 use jarvis_plan::is_path;
 use regex::Regex;
 
-fn pattern(name: &str) -> Regex {
+use super::super::words::COLOUR_NAMES;
+use super::instruction::Crop;
+
+pub(super) fn pattern(name: &str) -> Regex {
     let mut rows = include_str!("../../../data/image_reading.tsv").lines().filter_map(|line| line.split_once('\t'));
     let (_, pattern) = rows.find(|(known, _)| *known == name).expect("a pattern named in the code has a row");
-    Regex::new(pattern).expect("a valid pattern")
+    Regex::new(&pattern.replace("COLOUR", COLOUR_NAMES.as_str())).expect("a valid pattern")
 }
 
 // A test runs both.
@@ -22,11 +25,81 @@ static TEXT_FILE: LazyLock<Regex> = LazyLock::new(|| pattern("TEXT_FILE"));
 static ANY: LazyLock<Regex> = LazyLock::new(|| pattern("ANY"));
 static SHOWN: LazyLock<Regex> = LazyLock::new(|| pattern("SHOWN"));
 static CARD_SAYS: LazyLock<Regex> = LazyLock::new(|| pattern("CARD_SAYS"));
-static CARD_LOOK: LazyLock<Regex> = LazyLock::new(|| {
-    let row = include_str!("../../../data/image_reading.tsv").lines().find_map(|line| line.strip_prefix("CARD_LOOK\t"));
-    let names = super::super::words::COLOUR_NAMES.as_str();
-    Regex::new(&row.expect("a pattern named in the code has a row").replace("COLOUR", names)).expect("a valid pattern")
-});
+static CARD_LOOK: LazyLock<Regex> = LazyLock::new(|| pattern("CARD_LOOK"));
+static OCR: LazyLock<Regex> = LazyLock::new(|| pattern("OCR"));
+static RESTRICT: LazyLock<Regex> = LazyLock::new(|| pattern("RESTRICT"));
+static ONLY_WRITING: LazyLock<Regex> = LazyLock::new(|| pattern("ONLY_WRITING"));
+static NUMBER_ONLY: LazyLock<Regex> = LazyLock::new(|| pattern("NUMBER_ONLY"));
+static COST: LazyLock<Regex> = LazyLock::new(|| pattern("COST"));
+static PRICE: LazyLock<Regex> = LazyLock::new(|| pattern("PRICE"));
+static NUMERAL: LazyLock<Regex> = LazyLock::new(|| pattern("NUMERAL"));
+static CODE: LazyLock<Regex> = LazyLock::new(|| pattern("CODE"));
+
+/// The clauses of a request that ask for reading, with those that may say how.
+fn clauses(plain: &str) -> impl Iterator<Item = &str> {
+    let mut follows = false;
+    plain.split([',', ';', '?', '!', '，', '；', '？', '。']).filter(move |clause| {
+        follows = OCR.is_match(clause) || follows && RESTRICT.find(clause).is_some_and(|found| found.start() < 12);
+        follows
+    })
+}
+
+/// The part of the picture that is to be read.
+pub(super) fn region(request: &str) -> Option<Crop> {
+    let plain = plain(request);
+    clauses(&plain).find_map(super::instruction::region)
+}
+
+/// What restricts the reading to something that it cannot tell apart.
+pub(super) fn restriction(request: &str) -> Option<String> {
+    let plain = plain(request);
+    let parts = super::super::text::part::patterns();
+    let found = clauses(&plain).find_map(|clause| {
+        // "Only the right half", "only the first line": the part is taken.
+        let taken = super::instruction::region(clause).is_some() || parts.iter().any(|part| part.is_match(clause));
+        let rest = ONLY_WRITING.replace_all(clause, " ");
+        let said = RESTRICT.find_iter(&rest).map(|found| found.as_str().trim());
+        said.filter(|word| !(taken && ["only", "just the", "только", "лишь", "只读", "只念"].contains(word)))
+            .map(str::to_owned)
+            .next()
+    });
+    found.or_else(|| number_wanted(request).then(|| "only the number".to_owned()))
+}
+
+/// True when the number alone is the answer.
+pub(super) fn number_wanted(request: &str) -> bool {
+    NUMBER_ONLY.is_match(&plain(request))
+}
+
+/// True when the question is what the thing shown costs.
+pub(super) fn cost_wanted(question: &str) -> bool {
+    COST.is_match(&plain(question))
+}
+
+/// True when a code is to be read.
+pub(super) fn is_code(request: &str) -> bool {
+    CODE.is_match(&plain(request))
+}
+
+/// The numbers of a text, each once.
+pub(super) fn numbers(text: &str) -> Vec<&str> {
+    each(&NUMERAL, text)
+}
+
+/// The prices of a text, each once.
+pub(super) fn prices(text: &str) -> Vec<&str> {
+    each(&PRICE, text)
+}
+
+fn each<'a>(pattern: &Regex, text: &'a str) -> Vec<&'a str> {
+    let mut found: Vec<&str> = Vec::new();
+    for number in pattern.find_iter(text).map(|number| number.as_str().trim()) {
+        if !found.contains(&number) {
+            found.push(number);
+        }
+    }
+    found
+}
 
 /// The text file that the writing is to be saved in.
 pub(super) fn file_wanted(request: &str) -> Option<String> {
@@ -66,9 +139,9 @@ pub(super) fn card_words(request: &str, text: &str) -> Option<String> {
     }
 }
 
-fn plain(request: &str) -> String {
+pub(super) fn plain(request: &str) -> String {
     let words: Vec<&str> = request.split_whitespace().filter(|word| !is_path(word)).collect();
-    words.join(" ").to_lowercase().replace('ё', "е")
+    words.join(" ").to_lowercase().replace('ё', "е").replace('’', "'").replace("whats ", "what's ")
 }
 
 /// True when a card with words on it is what was asked for.
@@ -93,123 +166,4 @@ pub(super) fn wanted(request: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{all_wanted, card_wanted, compares, wanted};
-
-    #[test]
-    fn cards_are_asked_for_or_not() {
-        for request in
-            ["make a title card saying \"Welcome\"", "a poster about tea", "сделай плакат «Мир»", "做一张海报"]
-        {
-            assert!(card_wanted(request), "{request}");
-        }
-        for request in ["draw a cat", "a picture of a lighthouse", "нарисуй кота", "画一只猫", "sketch a house"]
-        {
-            assert!(!card_wanted(request), "{request}");
-        }
-    }
-
-    #[test]
-    fn a_card_bears_what_is_quoted_or_said() {
-        let check = |request: &str, text: &str, want: Option<&str>| {
-            assert_eq!(super::card_words(request, text).as_deref(), want, "{request}");
-        };
-        check(
-            "make a poster \"BIG SALE\" with a green background",
-            "a poster \"BIG SALE\" with a green background",
-            Some("BIG SALE"),
-        );
-        check(
-            "a card that says Good luck in blue letters on white",
-            "Good luck in blue letters on white",
-            Some("Good luck"),
-        );
-        check("a poster that says Meet at noon on Friday", "Meet at noon on Friday", Some("Meet at noon on Friday"));
-        check("сделай плакат «Мир» на синем фоне", "плакат «Мир» на синем фоне", Some("Мир"));
-        check(
-            "плакат со словами Добро пожаловать на желтом фоне",
-            "Добро пожаловать на желтом фоне",
-            Some("Добро пожаловать"),
-        );
-        check("做一张海报，写着欢迎光临", "欢迎光临", Some("欢迎光临"));
-        check("find the mood of a.txt and make a poster with the mood on it", "a poster with the mood on it", None);
-        check("make a poster of the text of a.txt", "The ship has sailed.", Some("The ship has sailed."));
-        check("make a title card: Welcome", "Welcome", Some("Welcome"));
-    }
-
-    #[test]
-    fn a_file_for_the_text_is_noticed() {
-        let check = |request: &str, want: Option<&str>| {
-            assert_eq!(super::file_wanted(request).as_deref(), want, "{request}");
-        };
-        check("copy the text of b.jpg into a file called out.txt", Some("out.txt"));
-        check("read b.jpg and save it as words.md", Some("words.md"));
-        check("распознай b.jpg и сохрани как текст.txt", Some("текст.txt"));
-        check("读出 b.jpg 的文字，保存为out.txt", Some("out.txt"));
-        check("does b.jpg say the same as the file called notes.txt?", None);
-        check("read b.jpg", None);
-    }
-
-    #[test]
-    fn whether_there_is_writing_and_what_is_shown() {
-        for request in ["is there any text in b.jpg?", "есть ли на b.jpg надписи?", "b.jpg 上有没有文字"]
-        {
-            assert!(super::any_wanted(request), "{request}");
-        }
-        for request in ["what is in b.jpg?", "what's shown in the photo", "что изображено на b.jpg", "图里有什么"]
-        {
-            assert!(super::asks_what_is_shown(request), "{request}");
-        }
-        assert!(!super::asks_what_is_shown("describe b.jpg") && !super::any_wanted("read the text"));
-    }
-
-    #[test]
-    fn all_of_the_writing_is_asked_for_or_a_part() {
-        assert!(all_wanted("what's written on the sign in sign.png") && all_wanted("what does sign.png say?"));
-        assert!(!all_wanted("what does page.png say about lamps") && !all_wanted("who is the text from"));
-    }
-
-    #[test]
-    fn comparing_is_no_describing() {
-        assert!(
-            compares("compare a.jpg and b.jpg") && compares("чем отличаются a.jpg и b.jpg") && compares("比较两张图")
-        );
-        assert!(!compares("describe a.jpg and b.jpg"));
-    }
-
-    #[test]
-    fn writing_is_asked_for_or_not() {
-        for request in [
-            "read the text in b.jpg",
-            "what does the sign in b.jpg say?",
-            "read page.png",
-            "turn page.png into text",
-            "summarise page.png",
-            "say what sign.png says",
-            "what is written in photo.jpg",
-            "extract the text from scan.png",
-            "extract the dates from page.png",
-            "which names are on card.jpg",
-            "list the phone numbers in card.jpg",
-            "какие даты на page.png",
-            "提取 page.png 中的日期",
-            "что написано на b.jpg?",
-            "прочитай текст на картинке",
-            "b.jpg 上写着什么？",
-            "识别图中的文字",
-        ] {
-            assert!(wanted(request), "{request}");
-        }
-        for request in [
-            "describe b.jpg",
-            "describe b.jpg and read it aloud",
-            "what is in photo.jpg? read it to me",
-            "caption reading.jpg",
-            "what is in b.jpg?",
-            "опиши картинку и прочитай вслух",
-            "描述 b.jpg 并朗读",
-        ] {
-            assert!(!wanted(request), "{request}");
-        }
-    }
-}
+mod tests;

@@ -355,15 +355,15 @@ mod cards {
 
     #[test]
     fn a_card_depends_on_its_text_and_stays_inside_its_margins() {
-        let drawn = card::draw("Hello, world").unwrap();
+        let drawn = card::draw("Hello, world", card::Look::default()).unwrap();
         assert!(!drawn.cut);
         assert_eq!(drawn.picture.dimensions(), card::SIZE);
-        assert_eq!(drawn.picture, card::draw("Hello, world").unwrap().picture);
-        assert_ne!(drawn.picture, card::draw("Hello, moon").unwrap().picture);
+        assert_eq!(drawn.picture, card::draw("Hello, world", card::Look::default()).unwrap().picture);
+        assert_ne!(drawn.picture, card::draw("Hello, moon", card::Look::default()).unwrap().picture);
         let long = "очень длинный текст на карточке ".repeat(60);
         for text in ["Hi", "深度学习与自然语言处理", "Съешь ещё этих мягких французских булок", &long]
         {
-            let drawn = card::draw(text).unwrap();
+            let drawn = card::draw(text, card::Look::default()).unwrap();
             let white: Vec<(u32, u32)> = drawn
                 .picture
                 .enumerate_pixels()
@@ -373,10 +373,10 @@ mod cards {
             assert!(white.len() > 200, "{text}");
             assert!(white.iter().all(|(x, y)| (80..944).contains(x) && (60..708).contains(y)), "{text}");
         }
-        assert!(card::draw(&long).unwrap().cut);
-        assert!(card::draw("sun 🌞 shine").unwrap().cut);
-        assert_eq!(card::draw("नमस्ते दुनिया").unwrap_err().code, ErrorCode::CannotDo);
-        assert_eq!(card::draw("\u{200b}\n").unwrap_err().code, ErrorCode::CannotDo);
+        assert!(card::draw(&long, card::Look::default()).unwrap().cut);
+        assert!(card::draw("sun 🌞 shine", card::Look::default()).unwrap().cut);
+        assert_eq!(card::draw("नमस्ते दुनिया", card::Look::default()).unwrap_err().code, ErrorCode::CannotDo);
+        assert_eq!(card::draw("\u{200b}\n", card::Look::default()).unwrap_err().code, ErrorCode::CannotDo);
     }
 }
 

@@ -30,7 +30,8 @@ pub(super) fn clause_ops(clause: &str) -> Vec<Op> {
         Some(place) => add(Some(place), Some(Op::Sharpen)),
         None => {
             add(at(&BLUR), Some(Op::Blur(blur(clause))));
-            add(at(&SHARPEN), Some(Op::Sharpen));
+            let sharpen = if SLIGHT.is_match(clause) { Op::SharpenSlightly } else { Op::Sharpen };
+            add(at(&SHARPEN), Some(sharpen));
         }
     }
     add(at(&INVERT), Some(Op::Invert));
@@ -158,12 +159,29 @@ fn blur(clause: &str) -> f32 {
     asked.filter(|sigma: &f32| *sigma > 0.0).unwrap_or(by_word).clamp(0.3, 200.0)
 }
 
+/// The same edit as one that is asked for slightly; `None` where its amount was said, or it has none.
+pub(super) fn slightly(op: &Op) -> Option<Op> {
+    let less = |percent: f32| (percent.abs() == USUAL).then(|| SLIGHTLY.copysign(percent));
+    match *op {
+        Op::Sharpen => Some(Op::SharpenSlightly),
+        Op::Blur(4.0) => Some(Op::Blur(1.5)),
+        Op::Brightness(percent) => less(percent).map(Op::Brightness),
+        Op::Contrast(percent) => less(percent).map(Op::Contrast),
+        Op::Saturation(percent) => less(percent).map(Op::Saturation),
+        _ => None,
+    }
+}
+
+/// How much brighter and so on where the order does not say, in percent; and slightly.
+const USUAL: f32 = 25.0;
+const SLIGHTLY: f32 = 10.0;
+
 /// How much brighter and so on, in percent.
 fn amount(clause: &str) -> f32 {
     let by_word = match () {
-        () if SLIGHT.is_match(clause) => 10.0,
+        () if SLIGHT.is_match(clause) => SLIGHTLY,
         () if STRONG.is_match(clause) => 50.0,
-        () => 25.0,
+        () => USUAL,
     };
     first::<f32>(&PERCENT, clause).or_else(|| first(&BY_NUMBER, clause)).unwrap_or(by_word).clamp(0.0, 100.0)
 }

@@ -4,9 +4,9 @@ use regex::Regex;
 
 use super::clause::{first, pair};
 use super::{
-    BOTTOM, BY, BY_WORD, CENTRE, Crop, EACH_SIDE, FOUR, HALF, HEIGHT_FIRST, HEIGHT_LAST, LARGER, LEFT, OFF, PERCENT,
-    PIXELS, Place, QUARTER, QUARTER_SIZE, RATIO, RIGHT, SIZED, SMALLER, SQUARE, Size, THIRD, THIRD_SIZE, THREE,
-    THUMBNAIL, TIMES, TO, TO_NUMBER, TOP, TWO, WIDTH_FIRST, WIDTH_LAST, ZERO_SIZE,
+    BOTTOM, BY, BY_WORD, CENTRE, Crop, EACH_SIDE, FOUR, HALF, HEIGHT_FIRST, HEIGHT_LAST, LARGER, LEFT, NUMBER, OFF,
+    PART_OF, PERCENT, PIXELS, Place, QUARTER, QUARTER_SIZE, RATIO, RIGHT, SIZED, SMALLER, SQUARE, Size, THIRD,
+    THIRD_SIZE, THREE, THUMBNAIL, TIMES, TO, TO_NUMBER, TOP, TWO, WIDTH_FIRST, WIDTH_LAST, ZERO_SIZE,
 };
 
 /// The size that a clause asks for.
@@ -64,6 +64,18 @@ pub(super) fn resize(clause: &str) -> Option<Size> {
         () if larger => Some(Size::Factor(2.0)),
         () => None,
     }
+}
+
+/// Whether a clause asks for another size without saying which.
+pub(super) fn is_vague(clause: &str) -> bool {
+    let said = [&HALF, &TWO, &THREE, &FOUR, &THIRD_SIZE, &QUARTER_SIZE, &THUMBNAIL, &NUMBER];
+    !said.iter().any(|pattern| pattern.is_match(clause))
+}
+
+/// The part of a picture that a question is about: "on the right half".
+pub(in crate::native::image) fn region(question: &str) -> Option<Crop> {
+    let lower = question.to_lowercase().replace('ё', "е");
+    crop(PART_OF.find(&lower)?.as_str())
 }
 
 /// The part that a clause wants kept.

@@ -180,3 +180,57 @@ fn sizes_and_names_of_files_are_read() {
         assert_eq!((found.name.as_deref(), found.format), (name, format), "{text}");
     }
 }
+
+#[test]
+fn what_the_whole_picture_is_not_is_refused() {
+    for order in [
+        "turn all of them black and white except the first",
+        "blur everything except the house",
+        "if it is wider than 1200 px, resize it to 1200 px",
+        "resize it to 1200 px, otherwise leave it alone",
+        "если она шире 1200, уменьши её",
+        "如果太大就缩小",
+        "make the left half black and white",
+        "add a red border on the left side only",
+        "сделай левую половину серой",
+        "把左半边变成黑白",
+        "colourise this old black and white photo",
+        "upscale 4x with ai",
+        "put the text \"Home\" in the centre, white, rotated 45 degrees",
+    ] {
+        assert!(hindrance(order, order).is_some(), "{order}");
+    }
+    for order in [
+        "crop the left half",
+        "rotate it to the left side",
+        "write \"Hi\" in the top left corner",
+        "make it grey if you can",
+        "add a red border",
+        "put \"except\" at the top",
+        "обрежь левую половину",
+        "flip it left to right",
+    ] {
+        assert_eq!(hindrance(order, order), None, "{order}");
+    }
+}
+
+#[test]
+fn one_wish_in_two_clauses_is_one_edit() {
+    let check = |text: &str, ops: &str| {
+        let found = read(text);
+        assert_eq!((format!("{:?}", found.ops).as_str(), found.rest), (ops, Vec::new()), "{text}");
+    };
+    check("now smaller, half of that", "[Resize(Factor(0.5))]");
+    check("sharpen it, but only slightly", "[SharpenSlightly]");
+    check("make it brighter, just a little", "[Brightness(10.0)]");
+    check("resize both to exactly 300x200, ignore the aspect ratio", "[Resize(Exact(300, 200))]");
+    check("把图片缩小到原来的30%", "[Resize(Factor(0.3))]");
+    check("put it on a white background", "[Ground([255, 255, 255])]");
+    check("make the other one brighter", "[Brightness(25.0)]");
+    check("on a scale of 1 to 10", "[]");
+    let named = read("convert to jpg and call it brand.jpg");
+    assert_eq!((named.name.as_deref(), named.rest), (Some("brand.jpg"), Vec::new()));
+    let inside = read("make it grey and save it as out/bright.png");
+    assert_eq!((inside.name.as_deref(), inside.rest), (Some("bright.png"), vec!["in the folder out".to_owned()]));
+    assert!(read("compress it to less than 80 KB, same dimensions").keeps_size);
+}

@@ -81,7 +81,7 @@ async fn the_installed_tesseract_reads_a_card_back() {
         println!("skipped: tesseract is not installed");
         return;
     }
-    let card = card::draw("The invoice total is 119 euros").unwrap();
+    let card = card::draw("The invoice total is 119 euros", card::Look::default()).unwrap();
     let picture = DynamicImage::from(card.picture);
     let english = ["eng".to_owned()];
     let lines = ocr::read(&programs, &ocr::prepare(&picture).unwrap(), &english).await.unwrap();

@@ -1,0 +1,146 @@
+//! Which of several pictures is larger, brighter, sharper: measured, each as a whole.
+
+use std::sync::LazyLock;
+
+use jarvis_catalogue::TaskOutput;
+use jarvis_engine::Job;
+use jarvis_plan::{ErrorCode, Kind, Language, TaskError};
+use regex::Regex;
+use serde_json::json;
+
+use super::super::Native;
+use super::measure::{Measures, measure};
+use super::open;
+use super::reading::{pattern, plain};
+
+// A test runs it.
+static WHICH: LazyLock<Regex> = LazyLock::new(|| pattern("WHICH"));
+
+/// The most pictures that are compared.
+const MOST: usize = 12;
+
+/// What is compared, and whether the most of it is asked for.
+fn property(question: &str) -> Option<(Property, bool)> {
+    let plain = plain(question);
+    let found = WHICH.captures(&plain)?;
+    let word = found.iter().skip(1).flatten().next()?.as_str();
+    Some(match word {
+        "larger" | "largest" | "bigger" | "biggest" | "больше" | "大" => (Property::Size, true),
+        "smaller" | "smallest" | "меньше" | "小" => (Property::Size, false),
+        "wider" | "widest" | "шире" | "宽" => (Property::Width, true),
+        "narrower" | "уже" | "窄" => (Property::Width, false),
+        "taller" | "tallest" | "higher" | "выше" | "高" => (Property::Height, true),
+        "darker" | "darkest" | "темнее" | "暗" => (Property::Light, false),
+        "sharper" | "sharpest" | "резче" | "четче" | "清晰" => (Property::Sharpness, true),
+        "blurrier" | "模糊" => (Property::Sharpness, false),
+        "цветнее" | "鲜艳" => (Property::Colour, true),
+        word if word.starts_with("more") => (Property::Colour, true),
+        _ => (Property::Light, true),
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Property {
+    Size,
+    Width,
+    Height,
+    Light,
+    Sharpness,
+    Colour,
+}
+
+impl Property {
+    fn of(self, measures: &Measures) -> f64 {
+        let (width, height) = (f64::from(measures.size.0), f64::from(measures.size.1));
+        match self {
+            Property::Size => width * height,
+            Property::Width => width,
+            Property::Height => height,
+            Property::Light => measures.brightness * 100.0,
+            Property::Sharpness => measures.sharpness,
+            Property::Colour => measures.colourfulness * 100.0,
+        }
+    }
+
+    fn shown(self, measures: &Measures) -> String {
+        match self {
+            Property::Size => format!("{} x {}", measures.size.0, measures.size.1),
+            Property::Width | Property::Height => format!("{} px", self.of(measures)),
+            Property::Light | Property::Colour => format!("{:.1}%", self.of(measures)),
+            Property::Sharpness => format!("{:.0}", self.of(measures)),
+        }
+    }
+}
+
+/// True when the question is which of several pictures is most so.
+pub(super) fn asked(question: &str) -> bool {
+    property(question).is_some()
+}
+
+/// The name of the picture that is most so, and the measures of all.
+pub(super) async fn answer(native: &Native, job: &Job, question: &str) -> Result<TaskOutput, TaskError> {
+    let too_few = || {
+        TaskError::new(ErrorCode::MissingArgument, "there are no two pictures to compare")
+            .hint("name the files in the request, or attach them")
+    };
+    let (property, most) = property(question).ok_or_else(too_few)?;
+    let pictures = job.request.attachments.iter().filter(|file| file.kind == Kind::Image);
+    let mut measured: Vec<(String, Measures)> = Vec::new();
+    let max_pixels = native.inputs.limits().max_pixels;
+    for picture in pictures.take(MOST) {
+        let bytes = native.inputs.bytes(picture.as_arg(), Kind::Image).await?;
+        let work = move |_: &super::Cancel| Ok(measure(&open::open(&bytes, max_pixels)?.picture));
+        let name = picture.name.clone().unwrap_or_else(|| picture.as_arg().to_owned());
+        measured.push((name, native.inputs.heavy().run(&job.cancel, work).await?));
+    }
+    if measured.len() < 2 {
+        return Err(too_few());
+    }
+    let told = tell(&measured, property, most, Language::of(&job.request.text));
+    Ok(TaskOutput(json!([{"answer": told, "score": 0.9}])))
+}
+
+fn tell(measured: &[(String, Measures)], property: Property, most: bool, lang: Language) -> String {
+    let sign = if most { 1.0 } else { -1.0 };
+    let value = |measures: &Measures| property.of(measures) * sign;
+    let best = measured.iter().map(|(_, measures)| value(measures)).fold(f64::NEG_INFINITY, f64::max);
+    // Two that differ by less than is shown are alike.
+    let winners = measured.iter().filter(|(_, measures)| (value(measures) - best).abs() < 0.05);
+    let names: Vec<&str> = winners.map(|(name, _)| name.as_str()).collect();
+    let all = measured.iter().map(|(name, measures)| format!("{name}: {}", property.shown(measures)));
+    let all = all.collect::<Vec<_>>().join("; ");
+    match names.as_slice() {
+        [one] => format!("{one} ({all})"),
+        _ => format!("{} ({all})", lang.pick("they are equal", "одинаково", "一样")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use image::{Rgb, RgbImage};
+
+    use super::*;
+
+    #[test]
+    fn what_is_compared_is_read() {
+        let check = |question: &str, want: Option<(Property, bool)>| assert_eq!(property(question), want, "{question}");
+        check("which of the two pictures is larger?", Some((Property::Size, true)));
+        check("which one is brighter?", Some((Property::Light, true)));
+        check("which picture is darker", Some((Property::Light, false)));
+        check("какая из них больше?", Some((Property::Size, true)));
+        check("哪张更亮？", Some((Property::Light, true)));
+        check("which picture has the bigger house?", None);
+        check("which house is bigger?", None);
+        check("is it larger?", None);
+    }
+
+    #[test]
+    fn the_one_that_is_most_so_is_named() {
+        let plain = |width, level| measure(&RgbImage::from_pixel(width, 20, Rgb([level; 3])).into());
+        let two = [("a.jpg".to_owned(), plain(30, 200)), ("b.jpg".to_owned(), plain(40, 50))];
+        let say = |property, most| tell(&two, property, most, Language::English);
+        assert_eq!(say(Property::Size, true), "b.jpg (a.jpg: 30 x 20; b.jpg: 40 x 20)");
+        assert!(say(Property::Light, true).starts_with("a.jpg") && say(Property::Light, false).starts_with("b.jpg"));
+        assert!(say(Property::Height, true).starts_with("they are equal"));
+    }
+}

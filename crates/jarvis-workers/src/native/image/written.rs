@@ -1,0 +1,167 @@
+//! Native models that read the writing in a picture: all of it, the part that is asked for, or the answer it holds.
+
+use jarvis_catalogue::TaskOutput;
+use jarvis_engine::Job;
+use jarvis_plan::{ErrorCode, Language, TaskError};
+use serde_json::{Value, json};
+
+use super::super::text::part;
+use super::super::unread::with_rest;
+use super::super::{Native, cancelled};
+use super::{VISION_HINT, edit, not_compared, ocr, reading, with_picture};
+
+/// Whether a picture holds writing, and which.
+pub(super) async fn any_text(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    let lang = Language::of(&job.request.text);
+    let (lines, _) = text_lines(native, job).await?;
+    let answer = match lines.is_empty() {
+        true => lang
+            .pick("no: nothing legible was found", "нет: ничего читаемого не найдено", "没有：没有找到可读的文字")
+            .to_owned(),
+        false => format!("{}\n{}", lang.pick("yes:", "да:", "有："), ocr::join(&lines)),
+    };
+    Ok(TaskOutput(json!([{"answer": answer, "score": 0.9}])))
+}
+
+/// What tesseract reads in the picture of a job, and the package whose language data would help.
+async fn text_lines(native: &Native, job: &Job) -> Result<(Vec<ocr::Line>, Option<&'static str>), TaskError> {
+    native.available("native/ocr")?;
+    let (languages, missing) = ocr::languages(native.programs.ocr_languages().await?, Language::of(&job.request.text));
+    if languages.is_empty() {
+        return Err(TaskError::new(ErrorCode::NotConfigured, "`tesseract` has no language data")
+            .hint("install some, for example with `apt-get install tesseract-ocr-eng`"));
+    }
+    // What a task before cut out is read whole.
+    let region = if job.task.dep.is_empty() { reading::region(&job.request.text) } else { None };
+    let work = move |opened: super::open::Opened, _: &super::Cancel| match region {
+        Some(region) => {
+            let (x, y, wide, high) = edit::part((opened.picture.width(), opened.picture.height()), region);
+            ocr::prepare(&opened.picture.crop_imm(x, y, wide, high))
+        }
+        None => ocr::prepare(&opened.picture),
+    };
+    let png = with_picture(native, job, work).await?;
+    let read = ocr::read(&native.programs, &png, &languages);
+    let lines = tokio::select! {
+        lines = read => lines?,
+        () = job.cancel.cancelled() => return Err(cancelled()),
+    };
+    Ok((lines, missing))
+}
+
+/// That only some of the writing is wanted, or another form of it, which reading does not give.
+fn restricted(restriction: &str) -> TaskError {
+    let message = format!("the writing is read here as it stands, and whole, not as asked: `{restriction}`");
+    TaskError::new(ErrorCode::CannotDo, message)
+        .hint("ask for all of it, for the first or last lines, or for a half of the picture")
+}
+
+/// Why a reading that a request asks for is none that is given here.
+pub(super) fn refusal(request: &str) -> Option<TaskError> {
+    match reading::is_code(request) {
+        true => Some(no_code()),
+        false => reading::restriction(request).map(|restriction| restricted(&restriction)),
+    }
+}
+
+fn no_code() -> TaskError {
+    TaskError::new(ErrorCode::CannotDo, "QR codes and bar codes are not read here, only writing")
+        .hint("configure a vision model (`llm.model`)")
+}
+
+fn no_text(missing: Option<&str>) -> TaskError {
+    let error = TaskError::new(ErrorCode::CannotDo, "nothing legible was found in the picture");
+    match missing {
+        Some(package) => error.hint(format!("to read it in the language of the request, install `{package}`")),
+        None => error.hint(VISION_HINT),
+    }
+}
+
+/// `native/ocr`: the text in a picture.
+pub(in crate::native) async fn read_text(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    if reading::compares(&job.request.text) {
+        return Err(not_compared());
+    }
+    if let Some(error) = refusal(&job.request.text) {
+        return Err(error);
+    }
+    let (lines, missing) = text_lines(native, job).await?;
+    let text = ocr::join(&lines);
+    if text.trim().is_empty() {
+        return Err(no_text(missing));
+    }
+    let text = part::of(&text, &without_region(&job.request.text))?.map_or(text, |(_, part)| part);
+    // The text is told, and no file is written.
+    let file = reading::file_wanted(&job.request.text).map(|name| match Language::of(&job.request.text) {
+        Language::English => format!("save the text as {name}"),
+        Language::Russian => format!("сохранить текст в {name}"),
+        Language::Chinese => format!("把文字保存为 {name}"),
+    });
+    let inference = with_rest(TaskOutput::text(text), file.into_iter().collect());
+    Ok(match missing {
+        Some(package) => {
+            inference.with("note", format!("the language of the request was not read: `{package}` is not installed"))
+        }
+        None => inference,
+    })
+}
+
+/// `native/ocr-qa`: the line of a document that shares most words with the question.
+pub(in crate::native) async fn answer_from_text(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    let question = job.arg("text").unwrap_or(&job.request.text);
+    if reading::is_code(&job.request.text) {
+        return Err(no_code());
+    }
+    let (lines, missing) = text_lines(native, job).await?;
+    if lines.is_empty() {
+        return Err(no_text(missing));
+    }
+    let text = ocr::join(&lines);
+    let part = part::of(&text, question).unwrap_or_default().map(|(_, part)| part);
+    let text = part.clone().unwrap_or(text);
+    if let Some(answer) = super::super::text::told(question, &text) {
+        return Ok(TaskOutput(json!([{"answer": answer, "score": 1.0}])));
+    }
+    if part.is_some() || reading::all_wanted(question) {
+        if let Some(restriction) = reading::restriction(&job.request.text) {
+            return Err(restricted(&restriction));
+        }
+        return Ok(TaskOutput(json!([{"answer": text, "score": 1.0}])));
+    }
+    let found = ocr::answers(&lines, question);
+    if found.is_empty() {
+        let message = "no line of the document shares a word with the question";
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint(VISION_HINT));
+    }
+    if reading::number_wanted(&job.request.text) {
+        let best = found.first().map_or("", |(answer, _)| answer.as_str());
+        let [number] = reading::numbers(best)[..] else {
+            return Err(restricted("only the number"));
+        };
+        return Ok(TaskOutput(json!([{"answer": number, "score": 0.9}])));
+    }
+    let rows = found.into_iter().map(|(answer, score)| json!({"answer": answer, "score": score}));
+    Ok(TaskOutput(Value::Array(rows.collect())))
+}
+
+/// What the thing in the picture costs: the one price that is written there.
+pub(super) async fn price(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    let (lines, missing) = text_lines(native, job).await?;
+    if lines.is_empty() {
+        return Err(no_text(missing));
+    }
+    let text = ocr::join(&lines);
+    match reading::prices(&text)[..] {
+        [price] => Ok(TaskOutput(json!([{"answer": price, "score": 0.9}]))),
+        [] => Err(TaskError::new(ErrorCode::CannotDo, "no price is written in the picture").hint(VISION_HINT)),
+        ref several => {
+            let message = format!("several prices are written in the picture: {}", several.join(", "));
+            Err(TaskError::new(ErrorCode::CannotDo, message).hint("say what is meant, in the words beside its price"))
+        }
+    }
+}
+
+/// A request without the part of the picture that it names: the left half of a picture is none of a text.
+pub(in crate::native) fn without_region(request: &str) -> String {
+    super::part_of().replace_all(&request.to_lowercase(), " ").into_owned()
+}
