@@ -31,16 +31,17 @@ impl HuggingGpt {
                 events.emit(EventKind::Plan { plan: Plan::default() });
                 return Ok(Planned::Conversation(answer, Plan::default()));
             }
+            let undone = jarvis_planner::undone(request).filter(|_| self.chat.is_none());
+            let goes_back = matches!(undone, Some(jarvis_planner::Undone::To(..)));
             if self.chat.is_none()
+                && !goes_back
                 && let Some(text) = small_talk::answer(request)
                 && !self.has_tool_for(request).await?
             {
                 events.emit(EventKind::Plan { plan: Plan::default() });
                 return Ok(Planned::Conversation(Answer { text, ..Answer::default() }, Plan::default()));
             }
-            if self.chat.is_none()
-                && let Some(undone) = jarvis_planner::undone(request)
-            {
+            if let Some(undone) = undone {
                 let before = undo::resource(&undone).into_iter().collect();
                 let (answer, plan) = undo::answer(request, &undone, put_out(self.shelf.as_ref(), before, events).await);
                 events.emit(EventKind::Plan { plan: plan.clone() });

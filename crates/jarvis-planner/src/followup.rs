@@ -53,6 +53,9 @@ pub enum Undone {
 /// The request that a follow-up stands for: the last one that was no follow-up, about the files that this one names.
 pub(crate) fn resolved(request: &Request) -> Cow<'_, Request> {
     let said = head(&request.text, LONGEST);
+    if let Some(text) = again_so(said, request) {
+        return Cow::Owned(Request { text, ..request.clone() });
+    }
     let files = files(said, request);
     let again = files.is_empty() && AGAIN.is_match(&said.to_lowercase());
     if request.history.is_empty() || !(again || !files.is_empty() && SAME.is_match(&without(said, &files))) {
@@ -73,6 +76,46 @@ pub(crate) fn resolved(request: &Request) -> Cow<'_, Request> {
         Some(text) => Cow::Owned(Request { text, ..request.clone() }),
         None => Cow::Borrowed(request),
     }
+}
+
+/// How the last summary or speech is to be otherwise, and nothing else: "in one sentence", "now with a female voice".
+static OTHERWISE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?x)^\W*(?:(?:please|and|now|but|no|ok(?:ay)?|only|just|then|again|this\ time|теперь|а|но|ещё\ раз|еще\ раз|снова|再|现在)\W+)*
+        (?:(?P<length>(?:in\ |only\ |just\ )?(?:\d{1,2}|one|two|three|four|five|six|a\ single)\ (?:short\ )?(?:sentences?|bullet\ points?|bullets|points|words)
+            |(?:в|одним|двумя|тремя)\ (?:\S+\ )?предложени\S*)
+         |(?P<voice>(?:with|in|using)\ (?:a|an|the)\ [\w\ -]*(?:voice|accent)|(?:женским|мужским|детским|низким|высоким)\ голосом|用[女男童]声))
+        (?:\W+(?:please|пожалуйста|instead|this\ time))*\W*$",
+    )
+});
+static SUMMED: LazyLock<Regex> = LazyLock::new(|| pattern(r"summar|shorten|gist|перескаж|кратк|резюм|总结|概括|摘要"));
+static SPOKEN: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(?:read|say|speak|narrate)\b|aloud|вслух|озвуч|прочит|произнес|朗读|读"));
+static LENGTH: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\s*\b(?:in|as|of)\ (?:exactly\ )?(?:\d{1,2}|one|two|three|four|five|six)\ (?:short\ )?(?:sentences?|bullet\ points?|bullets|points|words)\b|\s*\bв\ \S+\ предложени\S*",
+    )
+});
+
+/// The last request for a summary or for speech, with the form that a follow-up asks for in the place of its own.
+fn again_so(said: &str, request: &Request) -> Option<String> {
+    let lower = said.to_lowercase();
+    let found = OTHERWISE.captures(&lower)?;
+    let asked = |text: &&str| {
+        let is_form = OTHERWISE.is_match(&text.to_lowercase());
+        !is_form && !AGAIN.is_match(&text.to_lowercase())
+    };
+    let turns = request.history.iter().rev().filter(|turn| turn.role == Role::User);
+    let base = turns.map(|turn| head(&turn.content, LONGEST)).find(asked)?;
+    let plain = base.to_lowercase();
+    // What "it" was is another thing by now.
+    let names = spans(base).iter().any(is_file) || !IT.is_match(&plain);
+    let base = base.trim_end().trim_end_matches(['.', '!', '?']);
+    if let Some(length) = found.name("length").filter(|_| SUMMED.is_match(&plain)) {
+        return Some(format!("{} {}", LENGTH.replace_all(base, ""), length.as_str().trim_start_matches("only ")));
+    }
+    let voice = found.name("voice").filter(|_| SPOKEN.is_match(&plain) && names)?;
+    Some(format!("{base}, {}", voice.as_str()))
 }
 
 /// The part of a request that may be a follow-up, in bytes.
@@ -221,6 +264,11 @@ mod tests {
             "the same with c.png and d.png",
             "put c.png and d.png side by side",
         );
+        let short = ["summarise a.txt in 3 sentences", "It rained."];
+        check(&short, "in one sentence", "summarise a.txt in one sentence");
+        check(&short, "no, in two sentences please", "summarise a.txt in two sentences");
+        check(&["read a.txt aloud", "a.wav"], "now with a female voice", "read a.txt aloud, with a female voice");
+        check(&grey, "in one sentence", "in one sentence");
         // More is said, or there is nothing to repeat.
         for text in ["do the same with b.png but in red", "describe b.png", "blur b.png", "b.png", "read it to me"] {
             check(&grey, text, text);

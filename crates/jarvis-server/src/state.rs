@@ -98,7 +98,8 @@ pub struct Reach {
 pub struct Kept {
     /// Whether requests, answers and events are kept in the run journal.
     pub journal: bool,
-    /// Whether requests and replies are written down in logs: request logs, prompts of decisions, or the trace of an agent.
+    /// Whether requests and replies are kept in request logs; prompts of decisions and the trace of an agent, where they are
+    /// configured, are beside them.
     pub logs: bool,
     /// Whether files that are sent and made are kept.
     pub files: bool,

@@ -85,7 +85,7 @@ pub(crate) enum Command {
         jarvis chat --file photo.jpg\n  \
         jarvis chat --once \"find the edges of photo.jpg\"\n  \
         printf 'segment photo.jpg\\nfind the edges of it\\n' | jarvis chat --json\n\n\
-        `exit`, the end of input or Ctrl-C end it.")]
+        `exit`, the end of input or Ctrl-C end it. Of piped input the exit status is 1 when anything was not done.")]
     Chat(ChatArgs),
     /// Decide only: a plan with a model for each task; nothing is executed
     #[command(after_help = "Examples:\n  \

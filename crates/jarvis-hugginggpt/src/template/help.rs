@@ -36,7 +36,10 @@ const EXAMPLES: usize = 4;
 pub(crate) fn is_asked(request: &Request) -> bool {
     let words = request.text.to_lowercase();
     let words = words.trim_matches(|c: char| !c.is_alphanumeric());
-    ASKS.contains(&words)
+    let greeted = ["hi", "hello", "hey", "привет", "здравствуйте", "你好"].iter().find_map(|hi| words.strip_prefix(hi));
+    let asked = greeted.map_or(words, |rest| rest.trim_start_matches(|c: char| !c.is_alphanumeric()));
+    let asked = asked.strip_suffix(" for me").unwrap_or(asked);
+    ASKS.contains(&words) || ASKS.contains(&asked)
 }
 
 /// What can be asked with these tools.

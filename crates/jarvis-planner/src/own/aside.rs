@@ -98,7 +98,7 @@ impl Filler<'_> {
                 && (self.one.dated || field.param.description.contains("YYYY"))
                 && !values.iter().all(dated);
             let joined = || place.clone().any(|at| self.at(at).is_some_and(|word| word.is("and и 和 与 &")));
-            let apart = self.one.writes && values.len() == 2 && field.is_text() && !joined();
+            let apart = values.len() == 2 && matches!(field.sort, Sort::Place | Sort::Person | Sort::Name) && !joined();
             if measured && off || yearless || apart {
                 found.push(self.text(place.start.saturating_sub(usize::from(off)), place.end).to_owned());
             }

@@ -25,8 +25,8 @@ pub(super) struct Filled {
     /// Which words became part of an argument, and which of these are text that is passed on as it stands.
     pub(super) used: Vec<bool>,
     pub(super) told: Vec<bool>,
-    /// Whether a text is words written small that nothing leads: "play chess".
-    pub(super) guessed: bool,
+    /// How many words of a text are written small where nothing leads it: "play chess".
+    pub(super) guessed: usize,
 }
 
 pub(super) struct Filler<'a> {
@@ -49,7 +49,7 @@ pub(super) struct Filler<'a> {
     pub(super) places: Vec<Range<usize>>,
     /// What was taken last.
     pub(super) latest: Range<usize>,
-    pub(super) guessed: bool,
+    pub(super) guessed: usize,
 }
 
 pub(super) fn fill(request: &str, words: &[Word], end: usize, fields: &[Field<'_>], one: &Own) -> Filled {
@@ -68,7 +68,7 @@ pub(super) fn fill(request: &str, words: &[Word], end: usize, fields: &[Field<'_
         slots: vec![None; fields.len()],
         places: vec![0..0; fields.len()],
         latest: 0..0,
-        guessed: false,
+        guessed: 0,
     };
     filler.excluded();
     filler.expressions();
@@ -327,7 +327,13 @@ impl<'a> Filler<'a> {
         let part = self.at(at).is_some_and(|word| {
             word.is("one half either neither any some most part none rest other another first last next older один одну одно половину любой любую")
         });
-        of && part || self.at(at).is_some_and(|word| word.is("or или 或 或者 还是 instead except without unless"))
+        let word = |list: &str| self.at(at).is_some_and(|word| word.is(list));
+        // "To 30 percent more", "all songs by".
+        let changes = self.one.writes
+            && word(
+                "more less further extra all every each everything nothing больше меньше еще ещё все всё 更 再 所有",
+            );
+        of && part || changes || word("or или 或 或者 还是 instead except without unless but neither nor")
     }
 
     /// "a couple of", "№": a number word that counts nothing in particular.

@@ -85,7 +85,9 @@ impl Said<'_> {
         };
         let why =
             "it changes something, and what it is to work on is only guessed; put it in quotes, or say what it is";
-        (self.filled.guessed && !self.unused().any(thing)).then(|| why.to_owned())
+        let after = self.words.iter().filter(|word| self.one.name.first().is_none_or(|verb| !word.has(verb)));
+        let is_thing = after.into_iter().any(thing);
+        (self.filled.guessed > usize::from(is_thing)).then(|| why.to_owned())
     }
 
     /// What a question or an order to a tool that only reads says that cannot be asked of it: what is not to be.

@@ -35,7 +35,8 @@ impl Filler<'_> {
             from += 1;
         }
         let to = self.until_mark(from);
-        if to > from && self.at(from).is_some_and(|word| word.is_word() && !is_small(word)) {
+        let tells = |at: usize| self.at(at).is_some_and(|word| word.is_value() || word.is_word() && !is_small(word));
+        if (from..to).any(tells) {
             let text = self.text(from, to).to_owned();
             self.take(at, to);
             self.told.iter_mut().take(to).skip(from).for_each(|told| *told = true);
@@ -481,8 +482,20 @@ impl Filler<'_> {
                 self.take(from, to);
                 return;
             }
-            let written = |at: usize| self.at(at).is_some_and(|word| word.name || word.is_value() || is_small(word));
-            self.guessed |= !(from..to).all(written);
+            let small = |at: &usize| {
+                let vague = |word: &super::lex::Word| {
+                    no_name(word) || word.is("nothing somewhere anywhere whatever nearest duplicates first")
+                };
+                let own = |word: &super::lex::Word| is_small(word) || self.of_tool(*at);
+                self.at(*at).is_some_and(|word| !word.name && !word.is_value() && (vague(word) || !own(word)))
+            };
+            let guessed = (from..to).filter(small).count();
+            let vague = (from..to).any(|at| {
+                self.at(at).is_some_and(|word| {
+                    word.is("nothing somewhere anywhere whatever everything neither but first last nearest duplicates")
+                })
+            });
+            self.guessed = self.guessed.max(guessed + usize::from(vague));
             self.take(from, to);
             self.put(field, vec![text.into()]);
         }

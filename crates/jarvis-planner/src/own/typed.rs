@@ -430,7 +430,9 @@ impl Filler<'_> {
             {
                 self.take(at, at + 1);
                 self.put(field, vec![number]);
-            } else if let Some(field) = self.only(&self.wanting(|field| field.is_money())).filter(|_| alone && !named)
+            } else if let Some(field) = self
+                .only(&self.wanting(|field| field.is_money()))
+                .filter(|_| alone && !named && (ends || after.is_some_and(|word| currency(&word.text).is_some())))
                 && let Some(number) = self.number(field, at)
             {
                 self.take(at, at + 1);

@@ -279,6 +279,7 @@ impl<'a> Reading<'a> {
                 None => Arg::Value(value.clone()),
             },
             Value::String(text) => {
+                let text = &self.bare(name, text);
                 let request = self.scope.request;
                 let (labels, ids, in_each) = (&self.labels, &self.ids, self.in_each);
                 let place = Place { at, arg: name, labels, ids, request: &request.text, in_each };

@@ -87,13 +87,14 @@ pub(super) fn hold(draft: &mut Draft, scope: Scope<'_>) {
         for param in tool.params.iter().filter(|param| param.kind == Kind::Text && param.schema.is_none()) {
             let Some(text) = task.args.get(&param.name).and_then(Arg::as_literal) else { continue };
             let own = words(&text);
-            let short = own.is_empty() && text.contains(char::is_alphanumeric);
-            let is_said = || {
+            let letters = text.chars().filter(|ch| ch.is_alphanumeric()).count();
+            let short = own.is_empty() && (letters > 1 || text.contains(|ch: char| ch.is_ascii_digit()));
+            let in_request = || {
                 !short && own.iter().filter(|word| said.contains(*word)).count() * 2 >= own.len()
                     || scope.request.text.contains(text.trim())
             };
             let is_worked_on = works_on_text(tool);
-            let is_given = || if is_worked_on { files.is_given(&text) } else { is_said() };
+            let is_given = || if is_worked_on { files.is_given(&text) } else { in_request() };
             let said_short = || scope.request.text.to_lowercase().contains(&text.trim().to_lowercase());
             if own.is_empty() && (!short || said_short()) || is_given() {
                 continue;

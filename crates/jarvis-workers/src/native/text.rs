@@ -21,7 +21,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
-use jarvis_plan::{ErrorCode, Language, TaskError, is_han};
+use jarvis_plan::{ErrorCode, Language, Role, TaskError, is_han};
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -50,6 +50,8 @@ struct Input {
     request: String,
     /// What the files of the request are called.
     files: Vec<String>,
+    /// What was answered last.
+    before: String,
 }
 
 impl Input {
@@ -97,7 +99,9 @@ async fn run(job: &Job, model: fn(&Input) -> Result<TaskOutput, TaskError>) -> R
         }
     }
     let files = job.request.attachments.iter().filter_map(|file| file.name.clone()).collect();
-    let input = Input { args, request: job.request.text.clone(), files };
+    let answers = job.request.history.iter().rev().find(|turn| turn.role == Role::Assistant);
+    let before = answers.map(|turn| turn.content.clone()).unwrap_or_default();
+    let input = Input { args, request: job.request.text.clone(), files, before };
     let broken = |why: &str| TaskError::new(ErrorCode::Panic, format!("the built-in text model stopped{why}"));
     if input.args.values().map(String::len).sum::<usize>() + input.request.len() <= SHORT {
         return std::panic::catch_unwind(|| model(&input)).unwrap_or_else(|_| Err(broken("")));
@@ -116,6 +120,9 @@ async fn run(job: &Job, model: fn(&Input) -> Result<TaskOutput, TaskError>) -> R
 /// Texts of so few words are no texts to summarise.
 const FEWEST_WORDS: usize = 3;
 
+/// Words of a request that no mark sets apart are no text to summarise, unless there are more than so many.
+const FEWEST_BARE: usize = 12;
+
 /// `native/textrank`: the most central sentences of `text`, in their order.
 fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
     let text = input.need("text")?;
@@ -126,11 +133,22 @@ fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
         return Err(TaskError::new(ErrorCode::MissingArgument, message)
             .hint("put the text into the request, or name or attach a file"));
     }
+    let is_bare = input.request.contains(text)
+        && !text.ends_with(['.', '!', '?', '…', ':', '"', '”', '»'])
+        && !input.request.contains(&format!("\"{text}"))
+        && !input.request.contains(&format!(": {text}"));
+    if is_bare && words <= FEWEST_BARE && !text.contains(is_han) {
+        let shown = jarvis_plan::schema::shown(&text.trim().into());
+        let message = format!("the text to summarise would be {shown}, which is rather a part of the request");
+        return Err(TaskError::new(ErrorCode::MissingArgument, message)
+            .hint("put the text into quotes or behind a colon, or name or attach a file"));
+    }
     no_table(text, "chosen")?;
     let part = part::of(text, &input.clauses(Skill::Summary, text))?;
     let text = part.as_ref().map_or(text, |(_, part)| part.as_str());
     // The text itself may be part of the request, and instructions inside it are not the user's.
-    let options = summary::SummaryOptions::read(&input.request.replace(text, " "));
+    let mut options = summary::SummaryOptions::read(&input.request.replace(text, " "));
+    let not_shorter = options.shorten(text, &input.before, &input.request);
     let language = language(text);
     let request = requests::plain(&input.request, text);
     if requests::wants_keywords(&request) {
@@ -142,6 +160,7 @@ fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
     let read: Vec<&Regex> = summary::patterns().into_iter().chain(part::patterns()).collect();
     let mut left = input.unread(Skill::Summary, &read);
     left.extend(summary::unmet(&summary, &options));
+    left.extend(not_shorter);
     let count = requests::count(&request).unwrap_or(6);
     let made = TaskOutput::text(summary).with("keywords", keywords(text, count)).with("language", language);
     Ok(with_rest(made, left))

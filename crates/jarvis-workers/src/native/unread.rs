@@ -126,7 +126,7 @@ pub(super) fn unread(request: &str, things: &[&str], skill: Skill, read: &[&Rege
         let zone = if skill == Skill::Speech { closed } else { zone };
         let zone = ENDS.find(zone).and_then(|end| zone.get(..end.start())).unwrap_or(zone);
         let zone = if skill == Skill::Speech { zone.into() } else { SPOKEN.replace(zone, "") };
-        unread.extend(rest(&zone, words, read));
+        unread.extend(rest(&zone, words, &[read, &[key]].concat()));
     }
     if skill == Skill::Entities {
         unread.extend(SOME_BOUND.find(&plain).map(|found| shown(found.as_str())));
@@ -415,6 +415,8 @@ mod tests {
             "summarise a.txt in not more than 2 sentences",
             "summarise: It did not rain, and nobody came.",
             "кратко перескажи a.txt в двух предложениях",
+            "Кратко перескажи текст в двух предложениях",
+            "summarise the minutes in 50 words max",
             "用三句话总结 a.txt",
             "总结 a.txt 的主要内容",
         ] {
@@ -445,6 +447,8 @@ mod tests {
             "выпиши все адреса электронной почты",
             "who is mentioned in a.txt",
             "list all the names in a.txt",
+            "list all the names of people in these minutes",
+            "which dates are mentioned in the mail?",
             "какие имена упомянуты в a.txt",
         ] {
             check(Entities, request);

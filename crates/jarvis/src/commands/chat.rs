@@ -1,5 +1,6 @@
 //! `jarvis chat`: a conversation; each request sees the earlier turns and files.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -38,6 +39,9 @@ pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Re
     if !args.json {
         printer.progress(GREETING);
     }
+    // A person sees what was not done; a script sees the exit status.
+    let is_script = !std::io::stdin().is_terminal();
+    let mut all_done = true;
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     loop {
         if !args.json {
@@ -54,12 +58,16 @@ pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Re
             "exit" | "quit" => break,
             _ => {}
         }
-        if let Err(failure) = turn(&app, &pipeline, line, &files, &mut memory, args.json, printer).await {
+        match turn(&app, &pipeline, line, &files, &mut memory, args.json, printer).await {
+            Ok(done) => all_done &= done,
             // One request that fails does not end the conversation.
-            if args.json {
-                printer.out(&failure.document().to_string());
+            Err(failure) => {
+                all_done = false;
+                if args.json {
+                    printer.out(&failure.document().to_string());
+                }
+                printer.error(failure.error(), failure.advice());
             }
-            printer.error(failure.error(), failure.advice());
         }
         hint.tell(printer);
         files.clear();
@@ -67,7 +75,7 @@ pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Re
     if !args.json {
         printer.out("");
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if all_done || !is_script { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 #[derive(Debug, Default)]

@@ -119,8 +119,7 @@ impl App {
         let folders = Folders::of(&self.config)?;
         let plans = if self.config.decisions.save_plan { self.config.decisions.plan_keep } else { 0 };
         let folder = folders.journal.parent().map(|folder| folder.display().to_string());
-        let prompts = self.config.decisions.save_prompts || self.config.react.trace_file.is_some();
-        let (journal, logs) = (self.journal.is_some(), self.base.logs.is_some() || prompts);
+        let (journal, logs) = (self.journal.is_some(), self.base.logs.is_some());
         Ok(Kept { journal, logs, files: true, plans, until: "deleted", folder })
     }
 

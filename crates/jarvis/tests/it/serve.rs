@@ -182,13 +182,11 @@ async fn health_names_the_hosts_of_each_kind_of_work_as_configured() {
         assert_eq!(entry["hosts"], json!(["this machine"]), "{health}");
     }
     assert_eq!((&health["kept"]["journal"], &health["warnings"]), (&json!(true), &json!([])));
-    assert_eq!(health["kept"]["logs"], json!(false));
 
     let configured = Harness::new().env("HF_TOKEN", "hf_x").env("OPENAI_API_KEY", "sk-x");
     let config = configured.file(
         "config.yaml",
-        "inference_mode: huggingface\ndecisions: {save_prompts: true}\n\
-         server: {caller_endpoints: {allow: true, hosts: [models.example.net]}}\ntools:\n  - name: weather\n    description: Tells the weather of a place.\n    \
+        "inference_mode: huggingface\nserver: {caller_endpoints: {allow: true, hosts: [models.example.net]}}\ntools:\n  - name: weather\n    description: Tells the weather of a place.\n    \
          when: somebody asks for the weather\n    input_schema: {type: object, properties: {place: {type: string}}}\n    \
          example: {place: Rome}\n    openapi: {base_url: 'https://weather.example.com/v1', operation: GET /now}\n",
     );
@@ -201,7 +199,6 @@ async fn health_names_the_hosts_of_each_kind_of_work_as_configured() {
     assert!(hosts(&health, "summarization").contains(&"api.openai.com".to_owned()), "{health}");
     assert!(hosts(&health, "object-detection").contains(&"router.huggingface.co".to_owned()), "{health}");
     assert_eq!(hosts(&health, "weather"), ["weather.example.com"]);
-    assert_eq!(health["kept"]["logs"], json!(true), "prompts of decisions are kept");
 
     let local = Harness::new();
     let server = Server::start(&local, &["--llm", "m", "--base-url", "http://192.168.7.7:11434/v1"]);

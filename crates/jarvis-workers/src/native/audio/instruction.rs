@@ -66,7 +66,7 @@ macro_rules! patterns {
 patterns! {
     PART BETWEEN FIRST LAST AFTER UNTIL REMOVE CUT LOUDER QUIETER NORMALISE MONO FORMAT SAVE_AS PERCENT DECIBELS TIMES TWICE
     OTHER NOISE KINDS UNHEARD LENGTH RATE CHANNELS LOUDNESS ABOUT BARE_FORMAT OF_SOUND JOIN
-    SPEED_TIMES SPEED_HALF SPEED_DOUBLE FASTER SLOWER SLIGHTLY FADE_IN FADE_OUT FADE_BOTH NOTHING_ELSE MIX REVERSE_ORDER WHICH OF_PICTURE
+    SPEED_TIMES SPEED_HALF SPEED_DOUBLE FASTER SLOWER SLIGHTLY FADE_IN FADE_OUT FADE_BOTH NOTHING_ELSE FADES MUTE CHANNEL EXCEPT CLAUSES MIX REVERSE_ORDER WHICH OF_PICTURE
 }
 
 fn row(name: &str) -> &'static str {
@@ -89,10 +89,19 @@ impl Instruction {
         let plain = plain(text);
         let named_format = name.as_deref().and_then(|name| name.rsplit('.').next()).map(str::to_lowercase);
         let format = named_format.or_else(|| format(&plain));
+        // What is to be done to a part of a sound, or to one of its channels, is done to none of it.
+        let (of_part, plain) = apart(&plain, |clause| {
+            let changes = [&LOUDER, &QUIETER, &MUTE].iter().any(|pattern| pattern.is_match(clause));
+            changes && [&FIRST, &LAST, &BETWEEN].iter().any(|times| times.is_match(clause)) || CHANNEL.is_match(clause)
+        });
+        let (_, cut_from) = apart(&plain, |clause| FADES.is_match(clause));
         let mut ops = Vec::new();
         let mut read: Vec<&'static Regex> =
             vec![&LOUDER, &QUIETER, &NORMALISE, &MONO, &FORMAT, &BARE_FORMAT, &SAVE_AS, &OTHER, &NOISE];
-        if let Some((op, by)) = cut(&plain) {
+        let excepts = EXCEPT.find(&cut_from).map(|found| found.as_str().to_owned());
+        if excepts.is_none()
+            && let Some((op, by)) = cut(&cut_from)
+        {
             ops.push(op);
             read.extend([&*CUT, by]);
         }
@@ -114,8 +123,11 @@ impl Instruction {
             let found = pattern.captures(&plain);
             if found.is_some() || FADE_BOTH.is_match(&plain) {
                 let length = found.as_ref().and_then(group).and_then(|length| seconds(&length));
-                ops.push(fade(length.unwrap_or(FADE)));
-                read.extend([&**pattern, &*FADE_BOTH, &*NOTHING_ELSE]);
+                // "Fade out over the last 2 seconds."
+                let (clause, _) = apart(&plain, |clause| pattern.is_match(clause));
+                let of_end = || [&FIRST, &LAST].iter().find_map(|times| seconds(&group(&times.captures(&clause)?)?));
+                ops.push(fade(length.or_else(of_end).unwrap_or(FADE)));
+                read.extend([&**pattern, &*FADE_BOTH, &*NOTHING_ELSE, &*FIRST, &*LAST]);
             }
         }
         let amounts: [&'static Regex; 4] = [&DECIBELS, &PERCENT, &TIMES, &TWICE];
@@ -125,7 +137,8 @@ impl Instruction {
         if changes {
             read.extend(amounts);
         }
-        let unmet = OTHER.find_iter(&plain).map(|found| found.as_str().to_owned()).collect();
+        let others = OTHER.find_iter(&plain).map(|found| found.as_str().to_owned());
+        let unmet = others.chain(excepts).chain((!of_part.is_empty()).then_some(of_part)).collect();
         Instruction { ops, format, name, unmet, measured, read }
     }
 
@@ -137,6 +150,12 @@ impl Instruction {
     pub(super) fn is_empty(&self) -> bool {
         self.ops.is_empty() && self.format.is_none()
     }
+}
+
+/// The clauses of a text of which this holds, and the others.
+fn apart(text: &str, holds: impl Fn(&str) -> bool) -> (String, String) {
+    let (held, others): (Vec<&str>, Vec<&str>) = CLAUSES.split(text).map(str::trim).partition(|clause| holds(clause));
+    (held.join(", "), others.join(", "))
 }
 
 /// Seconds of a fade whose length is not said.

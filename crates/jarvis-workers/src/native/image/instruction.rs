@@ -215,6 +215,10 @@ pub(super) fn read(text: &str) -> Instruction {
         if negated && clause.is_empty() && !found.ops.is_empty() && unread_negation(whole) {
             found.rest.push(whole.trim().to_owned());
         }
+        // "Resize it to 300x300, but don't distort it."
+        if keeps_shape && negated && clause.is_empty() {
+            keep_shape(&mut found.ops);
+        }
         if !clause.chars().any(char::is_alphanumeric) || FILLER.is_match(clause) {
             continue;
         }

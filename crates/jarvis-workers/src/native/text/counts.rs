@@ -288,8 +288,8 @@ mod tests {
         check("count the paragraphs and the lines", Some("2 paragraphs, 3 lines"));
         check("how many different words are there in the text?", Some("14 different words"));
         check("how many letters e are in the text?", Some("7 letters"));
-        check("how many lines contain \"cat\"?", Some("1 line"));
-        check("how many lines do not contain cat?", Some("2 lines"));
+        check("how many lines contain \"cat\"?", Some("2 lines"));
+        check("how many lines do not contain cat?", Some("1 line"));
         check("how often does the word the occur, capital T only?", None);
         check("how often does the word cat occur in the first line?", None);
         check("how often does \" \" occur?", None);

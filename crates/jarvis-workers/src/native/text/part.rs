@@ -20,12 +20,13 @@ static PART: LazyLock<Regex> = LazyLock::new(|| row("PART"));
 static LAST: LazyLock<Regex> = LazyLock::new(|| row("PART_LAST"));
 static OTHER: LazyLock<Regex> = LazyLock::new(|| row("PART_OTHER"));
 static PARAGRAPH: LazyLock<Regex> = LazyLock::new(|| row("PART_PARAGRAPH"));
+static TAKEN_OUT: LazyLock<Regex> = LazyLock::new(|| row("PART_TAKEN_OUT"));
 static LINE: LazyLock<Regex> = LazyLock::new(|| row("PART_LINE"));
 
 /// What is meant, in the words of the request, and that part of the text; `None` where the request means all of it.
 ///
 /// # Errors
-/// When another part than the first or last ones or a counted one is meant, or one that the text does not have.
+/// When it is taken out, or another part than the first or last ones or a counted one is meant, or one that the text does not have.
 pub(in crate::native) fn of(text: &str, request: &str) -> Result<Option<(String, String)>, TaskError> {
     // What the text itself says is no wish.
     let request = request.replace(text.trim(), " ").to_lowercase();
@@ -34,7 +35,12 @@ pub(in crate::native) fn of(text: &str, request: &str) -> Result<Option<(String,
         return Err(TaskError::new(ErrorCode::CannotDo, message).hint("ask for the first, second or last of them"));
     }
     let Some(found) = PART.captures(&request) else { return Ok(None) };
-    let what = found.get(0).map_or("", |whole| whole.as_str()).trim().to_owned();
+    let whole = found.get(0).expect("group 0 is the whole match");
+    if TAKEN_OUT.is_match(request.get(..whole.start()).unwrap_or_default()) {
+        let message = format!("a part of a text is taken here, and not all but `{}`", whole.as_str().trim());
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint("name the part that is meant"));
+    }
+    let what = whole.as_str().trim().to_owned();
     let count =
         ["count", "count2", "count3"].iter().find_map(|name| number_of(found.name(name)?.as_str())).unwrap_or(1);
     let pieces: Vec<Range<usize>> = if PARAGRAPH.is_match(&what) {
@@ -121,6 +127,8 @@ mod tests {
         for request in [
             "read the fifth paragraph aloud",
             "read the first chapter aloud",
+            "read it aloud, but skip the first paragraph",
+            "прочитай вслух без первого абзаца",
             "read the title of a.txt aloud",
             "read page 2 of a.pdf aloud",
             "прочитай вслух заголовок a.txt",

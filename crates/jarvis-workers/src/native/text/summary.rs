@@ -1,6 +1,7 @@
 //! Extractive summaries: the sentences that share most with the others, in their order. Nothing is rephrased.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -87,6 +88,7 @@ static SHORTER: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)\b(?:brief(?:ly)?|short(?:ly|er)?|concise(?:ly)?|tl;?dr|in a nutshell|кратк\p{L}*|коротк\p{L}*|вкратце|сжато)\b|简短|简要|简洁|简单|一句话",
     )
 });
+static COMPARED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bshorter\b|\bкороче\b|(?:再|更)(?:简)?短"));
 static LONGER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?i)\b(?:detailed|in detail|long(?:er)?|thorough(?:ly)?|подробн\p{L}*|развернут\p{L}*|детальн\p{L}*)\b|详细|详尽|全面",
@@ -120,6 +122,23 @@ impl SummaryOptions {
             None
         };
         options
+    }
+
+    /// Takes fewer sentences than the summary before had, where a shorter one is asked for; gives the wish where there are no fewer.
+    pub(super) fn shorten(&mut self, text: &str, before: &str, request: &str) -> Option<String> {
+        let found = COMPARED.find(request).filter(|_| self.sentences.is_none() && self.words.is_none())?;
+        let told = |range: &Range<usize>| {
+            let sentence = text.get(range.clone()).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+            !sentence.is_empty() && before.contains(&sentence)
+        };
+        match sentences(text).iter().filter(|range| told(range)).count() {
+            0 => None,
+            1 => Some(found.as_str().to_lowercase()),
+            many => {
+                self.sentences = Some(many - 1);
+                None
+            }
+        }
     }
 
     /// How many sentences of `all`.
