@@ -89,8 +89,13 @@ impl Filler<'_> {
                 before(1).is_some_and(|word| word.is(list))
                     || before(1).is_some_and(|word| word.is("than чем")) && before(2).is_some_and(|word| word.is(list))
             };
-            let off = said(LATER) && field.side() != Some(true)
-                || said(EARLIER) && field.side() != Some(false)
+            // What is done begins at a time; only a search has limits on both sides.
+            let bounds = |side: bool, names: &str| match self.one.writes {
+                true => field.is(names),
+                false => field.side() == Some(side),
+            };
+            let off = said(LATER) && !bounds(true, "min from after sinc earliest")
+                || said(EARLIER) && !bounds(false, "max until till befor latest end deadlin due limit")
                 || said(NEARLY) && field.side().is_none();
             let dated =
                 |value: &Value| value.as_str().is_some_and(|day| day.starts_with(|ch: char| ch.is_ascii_digit()));

@@ -333,7 +333,7 @@ impl<'a> Filler<'a> {
             && word(
                 "more less further extra all every each everything nothing больше меньше еще ещё все всё 更 再 所有",
             );
-        of && part || changes || word("or или 或 或者 还是 instead except without unless but neither nor")
+        of && part || changes || word("or или 或 或者 还是 instead except without unless neither nor")
     }
 
     /// "a couple of", "№": a number word that counts nothing in particular.

@@ -66,7 +66,7 @@ macro_rules! patterns {
 patterns! {
     PART BETWEEN FIRST LAST AFTER UNTIL REMOVE CUT LOUDER QUIETER NORMALISE MONO FORMAT SAVE_AS PERCENT DECIBELS TIMES TWICE
     OTHER NOISE KINDS UNHEARD LENGTH RATE CHANNELS LOUDNESS ABOUT BARE_FORMAT OF_SOUND JOIN
-    SPEED_TIMES SPEED_HALF SPEED_DOUBLE FASTER SLOWER SLIGHTLY FADE_IN FADE_OUT FADE_BOTH NOTHING_ELSE FADES MUTE CHANNEL EXCEPT CLAUSES MIX REVERSE_ORDER WHICH OF_PICTURE
+    SPEED_TIMES SPEED_HALF SPEED_DOUBLE FASTER SLOWER SLIGHTLY FADE_IN FADE_OUT FADE_BOTH NOTHING_ELSE FADES MUTE CHANNEL EXCEPT EITHER CLAUSES MIX REVERSE_ORDER WHICH OF_PICTURE
 }
 
 fn row(name: &str) -> &'static str {
@@ -98,7 +98,8 @@ impl Instruction {
         let mut ops = Vec::new();
         let mut read: Vec<&'static Regex> =
             vec![&LOUDER, &QUIETER, &NORMALISE, &MONO, &FORMAT, &BARE_FORMAT, &SAVE_AS, &OTHER, &NOISE];
-        let excepts = EXCEPT.find(&cut_from).map(|found| found.as_str().to_owned());
+        let doubtful = EITHER.find(&cut_from).or_else(|| EXCEPT.find(&cut_from));
+        let excepts = doubtful.map(|found| found.as_str().to_owned());
         if excepts.is_none()
             && let Some((op, by)) = cut(&cut_from)
         {
@@ -154,8 +155,17 @@ impl Instruction {
 
 /// The clauses of a text of which this holds, and the others.
 fn apart(text: &str, holds: impl Fn(&str) -> bool) -> (String, String) {
-    let (held, others): (Vec<&str>, Vec<&str>) = CLAUSES.split(text).map(str::trim).partition(|clause| holds(clause));
-    (held.join(", "), others.join(", "))
+    let (mut held, mut others, mut start) = (Vec::new(), text.to_owned(), 0);
+    let borders: Vec<_> = CLAUSES.find_iter(text).map(|border| border.range()).collect();
+    for border in borders.into_iter().chain(std::iter::once(text.len()..text.len())) {
+        let clause = start..border.start;
+        start = border.end;
+        let Some(said) = text.get(clause.clone()).filter(|said| holds(said)) else { continue };
+        held.push(said.trim());
+        // The others stay where they are.
+        others.replace_range(clause, &" ".repeat(said.len()));
+    }
+    (held.join(", "), others)
 }
 
 /// Seconds of a fade whose length is not said.
