@@ -118,6 +118,21 @@ fn again_so(said: &str, request: &Request) -> Option<String> {
     Some(format!("{base}, {}", voice.as_str()))
 }
 
+/// Words before a file that take it out of what is to be done, and behind one in Chinese.
+static TAKEN_OUT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?:\b(?:except(?:ing| for)?|besides|apart from|other than|excluding|all but|everything but|every (?:one|file|picture|image|photo) but)\s+(?:the\s+)?|\b(?:кроме|исключая)\s+|除了\s*)⟨⟩|⟨⟩\s*(?:除外|以外|之外)|\bleave\s+⟨⟩",
+    )
+});
+
+/// The file that a request takes out of what is to be done with the others.
+pub(crate) fn taken_out(request: &Request) -> Option<String> {
+    let said = head(&request.text, LONGEST);
+    let files = files(said, request);
+    let found = TAKEN_OUT.find(&without(said, &files)).is_some();
+    files.last().filter(|_| found && files.iter().all(is_file)).map(|file| file.text.clone())
+}
+
 /// The part of a request that may be a follow-up, in bytes.
 const LONGEST: usize = 2048;
 
@@ -275,6 +290,18 @@ mod tests {
         }
         check(&[], "do the same with b.png", "do the same with b.png");
         check(&["put a.png and b.png side by side", "x"], "the same with c.png", "the same with c.png");
+    }
+
+    #[test]
+    fn a_file_may_be_taken_out() {
+        for text in
+            ["make all of them grey except b.jpg", "сделай все серыми, кроме b.jpg", "把图片缩小一半，b.jpg除外"]
+        {
+            assert_eq!(taken_out(&Request::new(text)).as_deref(), Some("b.jpg"), "{text}");
+        }
+        for text in ["make b.jpg grey", "b.jpg, but not too dark", "describe b.jpg, but not in detail"] {
+            assert_eq!(taken_out(&Request::new(text)), None, "{text}");
+        }
     }
 
     #[test]

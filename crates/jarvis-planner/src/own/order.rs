@@ -63,7 +63,12 @@ impl Said<'_> {
         let deed = |word: &&Word| word.is_word() && verb.is_some_and(|verb| word.has(verb));
         let undone = own.get(head).is_some_and(|word| !deed(word) && self.fits(word));
         let written = |word: &&&Word| !word.lower.chars().any(is_han) && deed(word);
-        if self.one.verb && undone && own.iter().skip(head + 1).any(|word| written(&word)) {
+        let again = |word: &&&Word| written(word) && own.get(head).is_some_and(|verb| verb.lower != word.lower);
+        let noun = |word: &&&Word| if undone { written(word) } else { again(word) };
+        // "Remind me of it" reminds nobody else.
+        let of_me = own.get(head).is_some_and(|verb| verb.is("remind return stop leave"))
+            && own.get(head + 1).is_some_and(|word| word.is("me us myself ourselves"));
+        if self.one.verb && (own.iter().skip(head + 1).any(|word| noun(&word)) || of_me) {
             return Some(no_order());
         }
         let asks = words.iter().rev().take_while(|word| word.mark().is_some()).any(|word| word.is("? ？"));

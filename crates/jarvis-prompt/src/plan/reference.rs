@@ -34,7 +34,7 @@ pub(super) struct Place<'a> {
 static ANYWHERE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)<<\s*generated\s*>{0,2}\s*[-_]\s*(?P<double>[0-9]+)>{0,2}",
-        r"|<\s*generated\s*>\s*[-_]?\s*#?(?P<tag>[0-9]+)",
+        r"|<\s*generated\s*>\s*[-_–—]?\s*#?(?P<tag>[0-9]+)",
         r"|<\s*generated\s*-\s*(?P<closed>[0-9]+)(?P<inside>[\w.\[\]*]*)\s*>",
         r"|(?P<bare><\s*generated\s*>)",
         r"|\$\{(?P<shell>[^{}\n]{1,80})\}",

@@ -45,7 +45,7 @@ pub(super) static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
         form(
             Group::Date,
             0.95,
-            &format!(r"(?i)(?-u:\b){MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?(?-u:\b)"),
+            &format!(r"(?i)(?-u:\b){MONTH}\.?[ \t\u{{a0}}]+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?(?-u:\b)"),
         ),
         form(
             Group::Date,
