@@ -88,7 +88,9 @@ pub(super) fn hold(draft: &mut Draft, scope: Scope<'_>) {
             let Some(text) = task.args.get(&param.name).and_then(Arg::as_literal) else { continue };
             let own = words(&text);
             let letters = text.chars().filter(|ch| ch.is_alphanumeric()).count();
-            let short = own.is_empty() && (letters > 1 || text.contains(|ch: char| ch.is_ascii_digit()));
+            // "%s" is a place for a text.
+            let stands_in = text.trim_start().starts_with('%') || text.contains(|ch: char| ch.is_ascii_digit());
+            let short = own.is_empty() && (letters > 1 || letters > 0 && stands_in);
             let in_request = || {
                 !short && own.iter().filter(|word| said.contains(*word)).count() * 2 >= own.len()
                     || scope.request.text.contains(text.trim())
