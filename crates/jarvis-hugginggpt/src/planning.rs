@@ -19,7 +19,9 @@ use crate::{answer, attached, template};
 
 impl HuggingGpt {
     /// Stage 1. A request for help is answered with what can be asked. Without a chat model, small talk and sums are answered at once
-    /// unless a tool of the configuration serves them, and a request to undo with the file that there was before. With a chat model, an empty plan and a single task that the chat model itself serves end in conversation.
+    /// unless a tool of the configuration serves them, and a request to undo with the file that there was before. With a chat model, an
+    /// empty plan and a single task that the chat model itself serves end in conversation, unless the request brings a picture, a
+    /// sound or a video that such a task does not take: then the offline planner plans.
     ///
     /// Of a plan whose faults the model did not mend, what depends on no fault runs, unless a tool that changes the world is
     /// among the tasks. Where nothing is left, or no reply was a plan, the offline planner plans; where that finds nothing

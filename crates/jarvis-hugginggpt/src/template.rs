@@ -2,6 +2,7 @@
 
 pub(crate) mod help;
 pub(crate) mod small_talk;
+mod sums;
 pub(crate) mod undo;
 mod words;
 

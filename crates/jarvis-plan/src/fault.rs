@@ -118,7 +118,7 @@ pub enum Fault {
         /// The task with the fault.
         because: i64,
     },
-    /// It changes something, and the request does not plainly order it.
+    /// The request does not plainly ask for this call: it is no order to change something, or a word of it is not accounted for.
     #[error("{why}")]
     NotOrdered {
         /// What stands against it.

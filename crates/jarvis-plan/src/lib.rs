@@ -55,4 +55,4 @@ pub use selection::{Candidate, Selection};
 pub use tool::{Cost, Effect, Example, Param, Tool};
 pub use usage::Usage;
 pub use vocabulary::{Meant, Vocabulary};
-pub use words::{spell_out, stem};
+pub use words::{cardinal, spell_out, stem};

@@ -37,6 +37,26 @@ pub fn spell_out(name: &str) -> String {
     spelled
 }
 
+/// A number from 0 to 12 in words, in the form that counts: `seven`, `семь`, `七`.
+pub fn cardinal(word: &str) -> Option<usize> {
+    const WORDS: [&[&str]; 13] = [
+        &["zero", "ноль", "零"],
+        &["one", "один", "одна", "一"],
+        &["two", "два", "две", "二", "两"],
+        &["three", "три", "三"],
+        &["four", "четыре", "四"],
+        &["five", "пять", "五"],
+        &["six", "шесть", "六"],
+        &["seven", "семь", "七"],
+        &["eight", "восемь", "八"],
+        &["nine", "девять", "九"],
+        &["ten", "десять", "十"],
+        &["eleven", "одиннадцать"],
+        &["twelve", "двенадцать"],
+    ];
+    WORDS.iter().position(|words| words.contains(&word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{spell_out, stem};

@@ -15,6 +15,7 @@ use borders::{Cut, Force, cuts};
 use orders::{is_question, strip_order};
 use parts::Part;
 
+pub(crate) use negation::taken_out;
 pub(crate) use orders::{looks_like_stray, names_action};
 
 use crate::data;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use jarvis_plan::{Kind, Request, Role, Turn};
 use regex::Regex;
 
-use crate::resources::{Span, SpanKind, spans, spans_with};
+use crate::resources::{Span, files, is_file, spans, without};
 use crate::words::{head, pattern, slice};
 
 /// A request to do again what the turn before asked for, its file names replaced by `⟨⟩`; nothing else may be said.
@@ -118,21 +118,6 @@ fn again_so(said: &str, request: &Request) -> Option<String> {
     Some(format!("{base}, {}", voice.as_str()))
 }
 
-/// Words before a file that take it out of what is to be done, and behind one in Chinese.
-static TAKEN_OUT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?:\b(?:except(?:ing| for)?|besides|apart from|other than|excluding|all but|everything but|every (?:one|file|picture|image|photo) but)\s+(?:the\s+)?|\b(?:кроме|исключая)\s+|除了\s*)⟨⟩|⟨⟩\s*(?:除外|以外|之外)|\bleave\s+⟨⟩",
-    )
-});
-
-/// The file that a request takes out of what is to be done with the others.
-pub(crate) fn taken_out(request: &Request) -> Option<String> {
-    let said = head(&request.text, LONGEST);
-    let files = files(said, request);
-    let found = TAKEN_OUT.find(&without(said, &files)).is_some();
-    files.last().filter(|_| found && files.iter().all(is_file)).map(|file| file.text.clone())
-}
-
 /// The part of a request that may be a follow-up, in bytes.
 const LONGEST: usize = 2048;
 
@@ -173,29 +158,6 @@ static IT: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)\b(?:it|that|this(?: one)?|the (?:result|picture|image|photo|recording|sound))\b|\b(?:её|ее|его)\b|它",
     )
 });
-
-fn is_file(span: &Span) -> bool {
-    matches!(span.what, SpanKind::Path | SpanKind::Url)
-}
-
-fn files(text: &str, request: &Request) -> Vec<Span> {
-    let attached: Vec<(&str, Kind)> =
-        request.attachments.iter().filter_map(|resource| Some((resource.name.as_deref()?, resource.kind))).collect();
-    spans_with(text, &attached).into_iter().filter(is_file).collect()
-}
-
-/// A text in lower case with a mark for each file.
-fn without(text: &str, files: &[Span]) -> String {
-    let mut kept = String::new();
-    let mut from = 0;
-    for span in files.iter().filter(|span| is_file(span)) {
-        kept.push_str(slice(text, from, span.start));
-        kept.push_str("⟨⟩");
-        from = span.end;
-    }
-    kept.push_str(slice(text, from, text.len()));
-    kept.to_lowercase()
-}
 
 /// What a request to undo goes back to; `None` when it is no such request.
 pub fn undone(request: &Request) -> Option<Undone> {
@@ -290,18 +252,6 @@ mod tests {
         }
         check(&[], "do the same with b.png", "do the same with b.png");
         check(&["put a.png and b.png side by side", "x"], "the same with c.png", "the same with c.png");
-    }
-
-    #[test]
-    fn a_file_may_be_taken_out() {
-        for text in
-            ["make all of them grey except b.jpg", "сделай все серыми, кроме b.jpg", "把图片缩小一半，b.jpg除外"]
-        {
-            assert_eq!(taken_out(&Request::new(text)).as_deref(), Some("b.jpg"), "{text}");
-        }
-        for text in ["make b.jpg grey", "b.jpg, but not too dark", "describe b.jpg, but not in detail"] {
-            assert_eq!(taken_out(&Request::new(text)), None, "{text}");
-        }
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Offline {
         {
             return Offline::draft_weighed(index, &Request { text, ..request.clone() }, weights);
         }
-        if let Some(file) = followup::taken_out(request) {
+        if let Some(file) = clauses::taken_out(request) {
             let note = Note::left_out(format!("all but {file} is not planned here; name the files that are meant"));
             return Draft { tasks: Vec::new(), raw: String::new(), notes: vec![note] };
         }

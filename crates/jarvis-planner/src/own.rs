@@ -1,7 +1,8 @@
 //! Tools that a user brings, with JSON Schemas: which of them a clause asks for, and its arguments.
 //!
 //! [`lex`] reads words and typed values, [`field`] what each parameter takes, [`fill`] gives each word to one parameter at most. A
-//! tool is taken only where the clause says what it does; where two fit alike, neither is.
+//! tool is taken only where the clause says what it does; where two fit alike, neither is. It is called only when each other word
+//! of the clause is its own or holds the sentence together: a word that nothing takes may be the point of the request.
 
 mod aside;
 pub(crate) mod clauses;
@@ -9,6 +10,7 @@ mod dates;
 mod field;
 mod fill;
 mod lex;
+mod objects;
 mod order;
 mod phrases;
 mod typed;
@@ -160,7 +162,7 @@ pub(crate) struct Call {
     /// Values of the clause that no parameter takes.
     pub(crate) left: Vec<String>,
     pub(crate) writes: bool,
-    /// Why a tool that changes something is not to be called for this clause.
+    /// Why the tool is not to be called for this clause, although it is meant.
     pub(crate) against: Option<String>,
     /// Whether what it needs is what the planner says rather than the schema.
     pub(crate) open: bool,

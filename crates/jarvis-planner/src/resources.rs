@@ -297,6 +297,31 @@ pub(crate) fn pointers(tokens: &[Token]) -> Pointers {
     pointers
 }
 
+/// Whether a span names a file or an address.
+pub(crate) fn is_file(span: &Span) -> bool {
+    matches!(span.what, SpanKind::Path | SpanKind::Url)
+}
+
+/// The files and addresses that a text names.
+pub(crate) fn files(text: &str, request: &Request) -> Vec<Span> {
+    let attached: Vec<(&str, Kind)> =
+        request.attachments.iter().filter_map(|resource| Some((resource.name.as_deref()?, resource.kind))).collect();
+    spans_with(text, &attached).into_iter().filter(is_file).collect()
+}
+
+/// A text in lower case with a mark for each file.
+pub(crate) fn without(text: &str, files: &[Span]) -> String {
+    let mut kept = String::new();
+    let mut from = 0;
+    for span in files.iter().filter(|span| is_file(span)) {
+        kept.push_str(slice(text, from, span.start));
+        kept.push_str("⟨⟩");
+        from = span.end;
+    }
+    kept.push_str(slice(text, from, text.len()));
+    kept.to_lowercase()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{SpanKind, pointers, spans};

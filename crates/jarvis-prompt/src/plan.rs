@@ -13,9 +13,9 @@ mod given;
 mod labels;
 mod markup;
 mod media;
+mod params;
 mod python;
 mod reference;
-mod sorted;
 
 use jarvis_plan::{Draft, Meant, Request, Vocabulary};
 use serde_json::Value;

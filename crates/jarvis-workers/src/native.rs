@@ -1,6 +1,7 @@
 //! Native models: work done in this process, or by a program installed beside it.
 
 mod audio;
+mod compare;
 pub(crate) mod image;
 mod programs;
 pub mod text;

@@ -1,13 +1,18 @@
 //! Negation: what a request says is not to be done, from the word that negates to the border after it.
 
+use std::sync::LazyLock;
+
+use jarvis_plan::Request;
+use regex::Regex;
+
 use super::orders::opens_action;
 use crate::data;
 use crate::lexicon::{self, Nature};
-use crate::resources::{Span, SpanKind};
+use crate::resources::{Span, SpanKind, files, is_file, without};
 use crate::retrieval::ToolIndex;
 use crate::thesaurus::{self, Part};
 use crate::words::grammar::strip_polite;
-use crate::words::{Token, slice};
+use crate::words::{Token, pattern, slice};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Negated {
@@ -127,4 +132,36 @@ fn orders(order: &[Token], index: &ToolIndex) -> bool {
         })
     };
     !knows && (opens() || deed() || phrase())
+}
+
+/// Words before a file that take it out of what is to be done, and behind one in Chinese.
+static TAKEN_OUT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?:\b(?:except(?:ing| for)?|besides|apart from|other than|excluding|all but|everything but|every (?:one|file|picture|image|photo) but)\s+(?:the\s+)?|\b(?:кроме|исключая)\s+|除了\s*)⟨⟩|⟨⟩\s*(?:除外|以外|之外)|\bleave\s+⟨⟩",
+    )
+});
+
+/// The file that a request takes out of what is to be done with the others.
+pub(crate) fn taken_out(request: &Request) -> Option<String> {
+    let said = request.text.as_str();
+    let files = files(said, request);
+    let found = TAKEN_OUT.find(&without(said, &files)).is_some();
+    files.last().filter(|_| found && files.iter().all(is_file)).map(|file| file.text.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_may_be_taken_out() {
+        for text in
+            ["make all of them grey except b.jpg", "сделай все серыми, кроме b.jpg", "把图片缩小一半，b.jpg除外"]
+        {
+            assert_eq!(taken_out(&Request::new(text)).as_deref(), Some("b.jpg"), "{text}");
+        }
+        for text in ["make b.jpg grey", "b.jpg, but not too dark", "describe b.jpg, but not in detail"] {
+            assert_eq!(taken_out(&Request::new(text)), None, "{text}");
+        }
+    }
 }

@@ -139,10 +139,7 @@ pub(crate) fn may_be_spoken(clause: &Clause, step: &Step, rest: &str) -> bool {
 
 /// Whether the clause orders reading, which needs something to read.
 fn is_read(clause: &Clause) -> bool {
-    clause
-        .tokens
-        .iter()
-        .any(|token| matches!(token.lower.as_str(), "read" | "reading" | "прочитай" | "прочти" | "зачитай"))
+    clause.tokens.iter().any(|token| data::READING_VERBS.has(&token.lower))
 }
 
 /// The words alone that a title card or poster is to bear; `None` when it is to show more than words, or when the step

@@ -1,7 +1,6 @@
 //! Arguments of a call to an own tool: each word of the request goes to one parameter at most, typed values first, then what
 //! stands beside a parameter's name, then what a preposition leads, and free text last.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use jarvis_plan::Kind;
@@ -25,7 +24,7 @@ pub(super) struct Filled {
     /// Which words became part of an argument, and which of these are text that is passed on as it stands.
     pub(super) used: Vec<bool>,
     pub(super) told: Vec<bool>,
-    /// How many words of a text are written small where nothing leads it: "play chess".
+    /// How much of a text is a guess, in words: they are written small, and nothing leads them ("play chess").
     pub(super) guessed: usize,
 }
 
@@ -33,8 +32,6 @@ pub(super) struct Filler<'a> {
     pub(super) request: &'a str,
     pub(super) words: &'a [Word],
     pub(super) fields: &'a [Field<'a>],
-    /// Stems of the tool's name and description.
-    pub(super) tool: &'a HashSet<String>,
     pub(super) one: &'a Own,
     /// Stems of the things that the tool's name speaks of.
     pub(super) nouns: &'a [String],
@@ -58,7 +55,6 @@ pub(super) fn fill(request: &str, words: &[Word], end: usize, fields: &[Field<'_
         request,
         words,
         fields,
-        tool: &one.words,
         one,
         nouns: &nouns,
         end,
@@ -136,9 +132,13 @@ impl<'a> Filler<'a> {
         }
     }
 
+    pub(super) fn is_of_tool(&self, word: &Word) -> bool {
+        word.is_word() && word.keys.iter().any(|key| self.one.words.contains(key))
+    }
+
     /// A word that says what the tool is or does rather than what it is called with.
     pub(super) fn of_tool(&self, at: usize) -> bool {
-        self.at(at).is_some_and(|word| word.is_word() && word.keys.iter().any(|key| self.tool.contains(key)))
+        self.at(at).is_some_and(|word| self.is_of_tool(word))
     }
 
     pub(super) fn is_noun(&self, at: usize) -> bool {
@@ -291,7 +291,7 @@ impl<'a> Filler<'a> {
     fn is_explained(&self, at: usize) -> bool {
         let Some(word) = self.at(at) else { return true };
         let named = |key: &String| {
-            self.tool.contains(key) || self.fields.iter().any(|field| field.name.iter().any(|name| name == key))
+            self.one.words.contains(key) || self.fields.iter().any(|field| field.name.iter().any(|name| name == key))
         };
         // An e-book is no book.
         let part = |key: &String| named(key) || data::STOP_WORDS.has(key) || data::FUNCTION_WORDS.has(key);
@@ -308,7 +308,7 @@ impl<'a> Filler<'a> {
         let opens = (0..at).all(|before| self.at(before).is_none_or(|word| !word.is_word() || is_small(word)));
         let mails = word.is("mail email e-mail") && self.fields.iter().any(|field| field.sort == Sort::Email);
         // "Has it been paid?" asks how it stands.
-        let state = ["status", "state", "track"].iter().any(|stem| self.tool.contains(*stem))
+        let state = ["status", "state", "track"].iter().any(|stem| self.one.words.contains(*stem))
             && (word.is("been paid sent gone lost ready late") || word.lower.ends_with("ed"));
         let mut senses = word.keys.iter().flat_map(|key| thesaurus::of_stem(key));
         word.keys.iter().any(named)

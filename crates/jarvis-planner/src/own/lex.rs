@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use jarvis_plan::{is_cyrillic, is_han};
+use jarvis_plan::{cardinal, is_cyrillic, is_han};
 use regex::Regex;
 use serde_json::Number;
 
@@ -318,11 +318,8 @@ fn number(text: &str) -> Option<(Number, Option<&'static str>)> {
 
 /// Numbers that are spelled out. "One" is no number: "find one".
 fn spelled(lower: &str) -> Option<i64> {
-    const NUMBERS: &str = "two three four five six seven eight nine ten eleven twelve";
-    const RUSSIAN: &str = "два три четыре пять шесть семь восемь девять десять";
-    let of = |list: &str| list.split(' ').position(|one| one == lower).and_then(|at| i64::try_from(at + 2).ok());
     let form = match lower {
-        "две" | "двух" | "двоих" | "двое" => 2,
+        "двух" | "двоих" | "двое" => 2,
         "трёх" | "трех" | "троих" => 3,
         "четырёх" | "четырех" => 4,
         "dozen" | "дюжина" | "дюжину" => 12,
@@ -331,7 +328,7 @@ fn spelled(lower: &str) -> Option<i64> {
         "thirty" => 30,
         "fifty" => 50,
         "hundred" => 100,
-        _ => return of(NUMBERS).or_else(|| of(RUSSIAN)),
+        _ => return cardinal(lower).filter(|number| *number > 1).and_then(|number| i64::try_from(number).ok()),
     };
     Some(form)
 }

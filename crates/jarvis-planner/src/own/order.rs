@@ -1,6 +1,6 @@
 //! Whether a clause orders what a tool does. A tool that changes something is called only for a direct order: after politeness
 //! the clause begins with the tool's verb in the form that orders, and nothing in the sentence makes it a question, a report, a
-//! plan, or an order with a condition.
+//! plan, or an order with a condition. A tool that only reads is called for anything but a denial.
 
 use std::ops::Range;
 
@@ -58,17 +58,15 @@ impl Said<'_> {
         if corrected {
             return Some("it is taken back in the same breath; say only what is meant".to_owned());
         }
-        // "Undo the cancellation": what is done is what is to be undone.
+        // "Undo the cancellation", "cancel my cancellation": what the tool does is spoken of as a thing.
         let verb = self.one.name.first();
         let deed = |word: &&Word| word.is_word() && verb.is_some_and(|verb| word.has(verb));
-        let undone = own.get(head).is_some_and(|word| !deed(word) && self.fits(word));
-        let written = |word: &&&Word| !word.lower.chars().any(is_han) && deed(word);
-        let again = |word: &&&Word| written(word) && own.get(head).is_some_and(|verb| verb.lower != word.lower);
-        let noun = |word: &&&Word| if undone { written(word) } else { again(word) };
+        let first = own.get(head).map_or("", |word| word.lower.as_str());
+        let noun = |word: &&Word| !word.lower.chars().any(is_han) && deed(word) && word.lower != first;
         // "Remind me of it" reminds nobody else.
         let of_me = own.get(head).is_some_and(|verb| verb.is("remind return stop leave"))
             && own.get(head + 1).is_some_and(|word| word.is("me us myself ourselves"));
-        if self.one.verb && (own.iter().skip(head + 1).any(|word| noun(&word)) || of_me) {
+        if self.one.verb && (own.iter().skip(head + 1).any(noun) || of_me) {
             return Some(no_order());
         }
         let asks = words.iter().rev().take_while(|word| word.mark().is_some()).any(|word| word.is("? ？"));

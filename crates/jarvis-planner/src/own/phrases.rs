@@ -224,7 +224,7 @@ impl Filler<'_> {
     }
 
     /// Up to a comma, a value that was taken, or the end.
-    fn until_mark(&self, from: usize) -> usize {
+    pub(super) fn until_mark(&self, from: usize) -> usize {
         let ends = |at: &usize| {
             !self.free(*at)
                 || self.at(*at).is_some_and(|word| word.mark().is_some_and(|c| ",.;!?，。；！？(".contains(c)))
@@ -242,7 +242,7 @@ impl Filler<'_> {
     }
 
     /// The same, and up to a word that leads something else.
-    fn until_cue(&self, from: usize) -> usize {
+    pub(super) fn until_cue(&self, from: usize) -> usize {
         let ends = self.until_mark(from);
         let cue = |at: &usize| {
             self.at(*at).is_some_and(|word| {
@@ -432,86 +432,7 @@ impl Filler<'_> {
         names
     }
 
-    /// What the order is about: behind "for" or "about", else behind the verb.
-    fn object(&mut self, field: usize, query: bool) {
-        let count = self.words.len();
-        let leads = |at: &usize| {
-            self.free(*at)
-                && self.at(*at).is_some_and(|word| word.is("for about regarding concerning про о об по 关于"))
-                && *at > 0
-        };
-        let from = match (0..count).find(leads).filter(|_| query) {
-            Some(at) => at + 1,
-            None => {
-                let first = (0..count).find(|at| self.of_tool(*at)).unwrap_or(0);
-                if self.at(first).is_some_and(|word| word.is_word() && self.of_tool(first)) {
-                    first + 1
-                } else {
-                    return;
-                }
-            }
-        };
-        let mut from = from;
-        let skipped = |at: usize| {
-            self.at(at).is_some_and(|word| {
-                word.is_word()
-                    && (is_small(word)
-                        || self.of_tool(at)
-                        || no_name(word)
-                        || self.own_name(field, at)
-                        || word.is("look search find up out"))
-                    || word.mark().is_some_and(|c| ":：,".contains(c))
-            }) || !self.free(at) && at < count
-        };
-        let is_name = |at: usize| self.at(at).is_some_and(|word| word.name) && !self.of_tool(at);
-        while from < count && skipped(from) && !is_name(from) {
-            from += 1;
-        }
-        let whole = query && !self.one.writes;
-        let to = if whole { self.until_mark(from) } else { self.until_cue(from) };
-        let to = to.min(from + if query { 12 } else { 5 });
-        let telling = (from..to).any(|at| self.at(at).is_some_and(|word| !is_small(word) && !no_name(word)));
-        // "Reserve two" says how many, and not of what.
-        let counts = !query && self.at(from).is_some_and(|word| matches!(word.what, What::Number(..)));
-        if to > from && telling && !counts {
-            let text = self.text(from, to).to_owned();
-            // "Books about cats that are not in German": what another parameter is for is no part of what is looked for.
-            let others = self.wanting(|_| true).iter().any(|other| *other != field);
-            if whole && others && (from..to).any(|at| self.limits(at)) {
-                self.aside.push(text);
-                self.take(from, to);
-                return;
-            }
-            let small = |at: &usize| {
-                let vague = |word: &super::lex::Word| {
-                    no_name(word) || word.is("nothing somewhere anywhere whatever nearest duplicates first")
-                };
-                let own = |word: &super::lex::Word| is_small(word) || self.of_tool(*at);
-                self.at(*at).is_some_and(|word| !word.name && !word.is_value() && (vague(word) || !own(word)))
-            };
-            let guessed = (from..to).filter(small).count();
-            let vague = (from..to).any(|at| {
-                self.at(at).is_some_and(|word| {
-                    word.is("nothing somewhere anywhere whatever everything neither but first last nearest duplicates")
-                })
-            });
-            self.guessed = self.guessed.max(guessed + usize::from(vague));
-            self.take(from, to);
-            self.put(field, vec![text.into()]);
-        }
-    }
-
-    /// Whether a word of what is looked for narrows it down.
-    fn limits(&self, at: usize) -> bool {
-        self.at(at).is_some_and(|word| {
-            word.is("not no without or that which who after before since under over between until или не без")
-                || word.lower.ends_with("n't")
-                || word.is_value() && !matches!(word.what, What::Quote(_))
-                || super::fill::is_language(word)
-        })
-    }
-
-    fn own_name(&self, field: usize, at: usize) -> bool {
+    pub(super) fn own_name(&self, field: usize, at: usize) -> bool {
         let Some(field) = self.fields.get(field) else { return false };
         self.at(at).is_some_and(|word| word.keys.iter().any(|key| field.name.contains(key)))
     }
@@ -536,7 +457,7 @@ fn list_of(sort: &Sort, each: &Sort) -> bool {
 }
 
 /// Words that stand where names do and name nothing.
-fn no_name(word: &super::lex::Word) -> bool {
+pub(super) fn no_name(word: &super::lex::Word) -> bool {
     word.is(
         "next last following past coming current now here there today soon later all every each something anything someone \
          somebody anyone everyone everybody him her them it other another new same one ones thing things stuff sure order fun \

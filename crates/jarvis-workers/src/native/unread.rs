@@ -2,11 +2,13 @@
 //! gives something else than was asked, so it says them as not done.
 //!
 //! Wishes stand behind what they are about ("notes.txt as a poem"), and in the clause that follows. What stands before it says
-//! which thing is meant, and is not looked at, but for words that pick some of what is found.
+//! which thing is meant, and is not looked at, but for words that pick some of what is found. What a request takes out ("without
+//! the title") is a wish wherever it stands.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use crate::native::words;
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
 use jarvis_plan::{is_han, is_path};
@@ -32,9 +34,7 @@ struct Rows {
 }
 
 fn row(name: &str) -> Regex {
-    let mut rows = include_str!("../../data/wishes.tsv").lines().filter_map(|line| line.split_once('\t'));
-    let (_, pattern) = rows.find(|(known, _)| *known == name).expect("a pattern named in the code has a row");
-    Regex::new(pattern).expect("a valid pattern")
+    Regex::new(words::row(include_str!("../../data/wishes.tsv"), name)).expect("a valid pattern")
 }
 
 fn rows(name: &str) -> Rows {
@@ -102,7 +102,7 @@ pub(super) fn unread(request: &str, things: &[&str], skill: Skill, read: &[&Rege
             let begins = ENDS.find(clause).filter(|end| end.as_str().chars().all(|ch| !ch.is_alphabetic()));
             is_text = begins.is_some();
             let told = begins.map_or(clause, |begins| clause.get(..begins.start()).unwrap_or(clause));
-            unread.extend(taken_out(told, words, read));
+            unread.extend(taken_out(told, &[read, &[words]].concat()));
         }
         if found.is_none() && !(follows && GOES_ON.is_match(clause)) {
             follows = false;
@@ -136,9 +136,9 @@ pub(super) fn unread(request: &str, things: &[&str], skill: Skill, read: &[&Rege
 }
 
 /// What a clause takes out of what is to be done, where nothing reads that: "without the first sentence".
-fn taken_out(clause: &str, words: &Regex, read: &[&Regex]) -> Option<String> {
+fn taken_out(clause: &str, read: &[&Regex]) -> Option<String> {
     let is_read = |at: usize| {
-        let mut all = read.iter().copied().chain([words]).flat_map(|pattern| pattern.find_iter(clause));
+        let mut all = read.iter().flat_map(|pattern| pattern.find_iter(clause));
         all.any(|found| found.range().contains(&at))
     };
     let found = EXCLUDES.find_iter(clause).find(|found| !is_read(found.start()))?;
@@ -158,8 +158,7 @@ fn first_word(clause: &str, words: &Regex, read: &[&Regex]) -> Option<Range<usiz
 
 /// What a request takes out of what is asked, beside `things`.
 pub(super) fn excluded(request: &str, things: &[&str]) -> Option<String> {
-    static NOTHING: LazyLock<Regex> = LazyLock::new(|| Regex::new("$^").expect("a valid pattern"));
-    SEPARATOR.split(&plain(request, things)).find_map(|clause| taken_out(clause, &NOTHING, &[]))
+    SEPARATOR.split(&plain(request, things)).find_map(|clause| taken_out(clause, &[]))
 }
 
 /// The clauses of a request that ask for a skill, in lower case; all of it where none does.

@@ -127,6 +127,12 @@ pub(super) fn lab(Rgb(rgb): Rgb<u8>) -> [f32; 3] {
     [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
 }
 
+/// The rest of a line of a table of `data/`, which begins with its name and a tab.
+pub(super) fn row(table: &'static str, name: &str) -> &'static str {
+    let mut rows = table.lines().filter_map(|line| line.split_once('\t'));
+    rows.find(|(known, _)| *known == name).map(|(_, rest)| rest).expect("a row named in the code is in its table")
+}
+
 #[cfg(test)]
 mod tests {
     use jarvis_testing::rows;

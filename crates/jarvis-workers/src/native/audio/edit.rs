@@ -103,6 +103,15 @@ fn fade<'a>(samples: impl Iterator<Item = &'a mut f32>, length: f64) {
     }
 }
 
+/// The samples of a sound at the rate and with the channels of another. A mono sound is heard on every channel.
+fn fitted(sound: &Sound, like: &Sound) -> Vec<Vec<f32>> {
+    let last = sound.channels.len().saturating_sub(1);
+    let mono = (like.channels.len() == 1).then(|| sound.mono());
+    let channel = |nth: usize| mono.as_ref().or_else(|| sound.channels.get(nth.min(last)));
+    let fit = |channel: &Vec<f32>| resample::resample(channel, sound.rate, like.rate);
+    (0..like.channels.len()).map(|nth| channel(nth).map(fit).unwrap_or_default()).collect()
+}
+
 /// The sounds at once, at the rate and with the channels of the first, as long as the longest.
 pub(super) fn mix(sounds: Vec<Sound>, cancel: &Cancel) -> Result<Sound, TaskError> {
     let mut sounds = sounds.into_iter();
@@ -111,11 +120,8 @@ pub(super) fn mix(sounds: Vec<Sound>, cancel: &Cancel) -> Result<Sound, TaskErro
     };
     for sound in sounds {
         cancel.check()?;
-        let last = sound.channels.len().saturating_sub(1);
-        let mono = (mixed.channels.len() == 1).then(|| sound.mono());
-        for (nth, samples) in mixed.channels.iter_mut().enumerate() {
-            let added = mono.as_ref().or_else(|| sound.channels.get(nth.min(last)));
-            let added = added.map(|added| resample::resample(added, sound.rate, mixed.rate)).unwrap_or_default();
+        let added = fitted(&sound, &mixed);
+        for (samples, added) in mixed.channels.iter_mut().zip(added) {
             if samples.len() < added.len() {
                 samples.resize(added.len(), 0.0);
             }
@@ -171,14 +177,8 @@ pub(super) fn join(sounds: Vec<Sound>, cancel: &Cancel) -> Result<Sound, TaskErr
     };
     for sound in sounds {
         cancel.check()?;
-        let last = sound.channels.len().saturating_sub(1);
-        let mono = (joined.channels.len() == 1).then(|| sound.mono());
-        for (nth, samples) in joined.channels.iter_mut().enumerate() {
-            // A mono sound is heard on every channel.
-            let added = mono.as_ref().or_else(|| sound.channels.get(nth.min(last)));
-            let added = added.map(|added| resample::resample(added, sound.rate, joined.rate)).unwrap_or_default();
-            samples.extend(added);
-        }
+        let added = fitted(&sound, &joined);
+        joined.channels.iter_mut().zip(added).for_each(|(samples, added)| samples.extend(added));
         let samples: usize = joined.channels.iter().map(Vec::len).sum();
         if samples > MOST_SAMPLES {
             let message = format!("joined, the sounds have {samples} samples; the limit is {MOST_SAMPLES}");

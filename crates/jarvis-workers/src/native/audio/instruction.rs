@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use crate::native::words;
 use jarvis_plan::is_path;
 use regex::{Captures, Regex};
 
@@ -70,8 +71,7 @@ patterns! {
 }
 
 fn row(name: &str) -> &'static str {
-    let mut rows = include_str!("../../../data/audio_edits.tsv").lines().filter_map(|line| line.split_once('\t'));
-    rows.find(|(known, _)| *known == name).map(|(_, pattern)| pattern).expect("a pattern named in the code has a row")
+    words::row(include_str!("../../../data/audio_edits.tsv"), name)
 }
 
 fn pattern(name: &str) -> Regex {

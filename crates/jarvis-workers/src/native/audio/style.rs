@@ -8,6 +8,7 @@ use regex::Regex;
 
 use super::instruction;
 use super::voice::{self, Voice};
+use crate::native::words;
 
 /// espeak-ng's own speed, in words a minute, and the range that it speaks well.
 const SPEED: f32 = 175.0;
@@ -56,9 +57,7 @@ patterns! {
 }
 
 fn pattern(name: &str) -> Regex {
-    let mut rows = include_str!("../../../data/speech.tsv").lines().filter_map(|line| line.split_once('\t'));
-    let (_, pattern) = rows.find(|(known, _)| *known == name).expect("a pattern named in the code has a row");
-    Regex::new(pattern).expect("a valid pattern")
+    Regex::new(words::row(include_str!("../../../data/speech.tsv"), name)).expect("a valid pattern")
 }
 
 /// What is read of how something is to be spoken, and what is known to be beyond the program.

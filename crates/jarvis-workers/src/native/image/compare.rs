@@ -9,6 +9,7 @@ use regex::Regex;
 use serde_json::json;
 
 use super::super::Native;
+use super::super::compare::{Measured, most_so};
 use super::measure::{Measures, measure};
 use super::open;
 use super::reading::{pattern, plain};
@@ -101,18 +102,12 @@ pub(super) async fn answer(native: &Native, job: &Job, question: &str) -> Result
 }
 
 fn tell(measured: &[(String, Measures)], property: Property, most: bool, lang: Language) -> String {
-    let sign = if most { 1.0 } else { -1.0 };
-    let value = |measures: &Measures| property.of(measures) * sign;
-    let best = measured.iter().map(|(_, measures)| value(measures)).fold(f64::NEG_INFINITY, f64::max);
-    // Two that differ by less than is shown are alike.
-    let winners = measured.iter().filter(|(_, measures)| (value(measures) - best).abs() < 0.05);
-    let names: Vec<&str> = winners.map(|(name, _)| name.as_str()).collect();
-    let all = measured.iter().map(|(name, measures)| format!("{name}: {}", property.shown(measures)));
-    let all = all.collect::<Vec<_>>().join("; ");
-    match names.as_slice() {
-        [one] => format!("{one} ({all})"),
-        _ => format!("{} ({all})", lang.pick("they are equal", "одинаково", "一样")),
-    }
+    let row = |(name, measures): &(String, Measures)| Measured {
+        name: name.clone(),
+        value: property.of(measures),
+        told: property.shown(measures),
+    };
+    most_so(&measured.iter().map(row).collect::<Vec<_>>(), most, lang)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use jarvis_plan::is_path;
 use super::super::unread::rest;
 use super::super::words::{COLOUR_NAMES, Colour};
 use super::compose::Layout;
+use crate::native::words;
 use clause::{bytes, clause_ops, first};
 pub(super) use extent::region;
 pub(super) use hindrance::hindrance;
@@ -169,8 +170,7 @@ patterns! {
 
 /// A pattern of `data/image_edits.tsv`.
 fn pattern(name: &str) -> Regex {
-    let mut rows = include_str!("../../../data/image_edits.tsv").lines().filter_map(|line| line.split_once('\t'));
-    let (_, pattern) = rows.find(|(known, _)| *known == name).expect("a pattern named in the code has a row");
+    let pattern = words::row(include_str!("../../../data/image_edits.tsv"), name);
     Regex::new(&pattern.replace("COLOUR", COLOUR_NAMES.as_str())).expect("a valid pattern")
 }
 

@@ -7,10 +7,10 @@ use regex::Regex;
 
 use super::super::words::COLOUR_NAMES;
 use super::instruction::Crop;
+use crate::native::words;
 
 pub(super) fn pattern(name: &str) -> Regex {
-    let mut rows = include_str!("../../../data/image_reading.tsv").lines().filter_map(|line| line.split_once('\t'));
-    let (_, pattern) = rows.find(|(known, _)| *known == name).expect("a pattern named in the code has a row");
+    let pattern = words::row(include_str!("../../../data/image_reading.tsv"), name);
     Regex::new(&pattern.replace("COLOUR", COLOUR_NAMES.as_str())).expect("a valid pattern")
 }
 

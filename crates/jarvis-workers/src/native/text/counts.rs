@@ -1,5 +1,6 @@
 //! Questions that counting answers: how many words, characters, sentences, lines or paragraphs a text has, and how often a
-//! word stands in it. A question that says more ("how many words does Anna say") is not one of them.
+//! word stands in it; different words, a letter, and lines that hold something. A question that says more ("how many words does Anna
+//! say") is not one of them.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -10,6 +11,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::super::unread::rest;
 use super::segment::sentences;
+use crate::native::words;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
@@ -31,8 +33,7 @@ const UNITS: [(Unit, &str); 6] = [
 ];
 
 fn row(name: &str) -> &'static str {
-    let mut rows = include_str!("../../../data/text_questions.tsv").lines().filter_map(|line| line.split_once('\t'));
-    rows.find(|(known, _)| *known == name).map(|(_, pattern)| pattern).expect("a pattern named in the code has a row")
+    words::row(include_str!("../../../data/text_questions.tsv"), name)
 }
 
 static PATTERNS: LazyLock<Vec<(Unit, Regex)>> = LazyLock::new(|| {

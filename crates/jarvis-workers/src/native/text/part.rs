@@ -1,4 +1,4 @@
-//! "Only the first paragraph", "the last two sentences": the part of a text that a request means.
+//! "Only the first paragraph", "the last two sentences", "the third line": the part of a text that a request means.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -6,14 +6,9 @@ use std::sync::LazyLock;
 use jarvis_plan::{ErrorCode, TaskError};
 use regex::Regex;
 
+use super::requests::row;
 use super::segment::sentences;
 use super::summary::number_of;
-
-fn row(name: &str) -> Regex {
-    let mut rows = include_str!("../../../data/text_requests.tsv").lines().filter_map(|line| line.split_once('\t'));
-    let (_, pattern) = rows.find(|(known, _)| *known == name).expect("a pattern named in the code has a row");
-    Regex::new(pattern).expect("a valid pattern")
-}
 
 // A test runs each.
 static PART: LazyLock<Regex> = LazyLock::new(|| row("PART"));

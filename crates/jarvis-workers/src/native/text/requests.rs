@@ -11,11 +11,11 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::entities::Group;
 use super::language::is_function_word;
 use super::summary::number_of;
+use crate::native::words;
 
-fn row(name: &str) -> Regex {
-    let mut rows = include_str!("../../../data/text_requests.tsv").lines().filter_map(|line| line.split_once('\t'));
-    let (_, pattern) = rows.find(|(known, _)| *known == name).expect("a pattern named in the code has a row");
-    Regex::new(pattern).expect("a valid pattern")
+/// A pattern of `data/text_requests.tsv`.
+pub(super) fn row(name: &str) -> Regex {
+    Regex::new(words::row(include_str!("../../../data/text_requests.tsv"), name)).expect("a valid pattern")
 }
 
 // A test runs each.

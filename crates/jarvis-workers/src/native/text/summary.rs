@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use jarvis_plan::cardinal;
 use regex::Regex;
 
 use super::language::language;
@@ -175,23 +176,25 @@ fn bound(pattern: &Regex, request: &str) -> Option<Bound> {
 
 /// A number in figures or words, from 1 to 100.
 pub(super) fn number_of(word: &str) -> Option<usize> {
+    // Other forms than those that count.
     const WORDS: [&[&str]; 10] = [
-        &["one", "single", "a", "одно", "одном", "одним", "одна", "одну", "одной", "одного", "один", "一"],
-        &["two", "couple", "два", "две", "двух", "двумя", "двум", "二", "两"],
-        &["three", "три", "трех", "трёх", "тремя", "трем", "三"],
-        &["four", "четыре", "четырех", "четырёх", "четырьмя", "四"],
-        &["five", "пять", "пяти", "пятью", "五"],
-        &["six", "шесть", "шести", "шестью", "六"],
-        &["seven", "семь", "семи", "семью", "七"],
-        &["eight", "восемь", "восьми", "восемью", "八"],
-        &["nine", "девять", "девяти", "девятью", "九"],
-        &["ten", "десять", "десяти", "десятью", "十"],
+        &["single", "a", "одно", "одном", "одним", "одну", "одной", "одного"],
+        &["couple", "двух", "двумя", "двум"],
+        &["трех", "трёх", "тремя", "трем"],
+        &["четырех", "четырёх", "четырьмя"],
+        &["пяти", "пятью"],
+        &["шести", "шестью"],
+        &["семи", "семью"],
+        &["восьми", "восемью"],
+        &["девяти", "девятью"],
+        &["десяти", "десятью"],
     ];
     if let Ok(number) = word.parse::<usize>() {
         return (1..=100).contains(&number).then_some(number);
     }
     let word = word.to_lowercase();
-    WORDS.iter().position(|words| words.contains(&word.as_str())).map(|at| at + 1)
+    let counted = cardinal(&word).filter(|number| (1..=WORDS.len()).contains(number));
+    counted.or_else(|| WORDS.iter().position(|words| words.contains(&word.as_str())).map(|at| at + 1))
 }
 
 pub(super) fn summarize(text: &str, options: &SummaryOptions) -> String {

@@ -1,4 +1,4 @@
-//! Which parameter each argument of a call is for.
+//! Which parameter each argument of a call goes to, and what of an argument only says which it is.
 
 use indexmap::IndexMap;
 use jarvis_plan::{DraftTask, Fault, Kind, Meant, Param, Tool, spell_out, text_of};
