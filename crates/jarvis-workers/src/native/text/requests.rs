@@ -209,5 +209,9 @@ mod tests {
         check("提取电话", &[Group::Phone]);
         check("extract names", &[Group::Person, Group::Organisation, Group::Location, Group::Other]);
         check("find the entities", &Group::ALL);
+        check("the people, no companies", &[Group::Person]);
+        check("организации, но не даты", &[Group::Organisation]);
+        let kept: Vec<Group> = Group::ALL.into_iter().filter(|group| *group != Group::Date).collect();
+        check("everything without the dates", &kept);
     }
 }
