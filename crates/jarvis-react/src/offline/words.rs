@@ -120,6 +120,7 @@ mod tests {
             include_str!("question.rs"),
             include_str!("quotes.rs"),
             include_str!("tables.rs"),
+            include_str!("tables/doubts.rs"),
         ]
         .concat();
         let quoted: BTreeSet<&str> = Regex::new(r#""([a-z_0-9]+)""#)
