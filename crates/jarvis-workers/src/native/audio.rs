@@ -33,6 +33,9 @@ const JOINED: usize = 6;
 // The words that go with edits of a sound; a test reads them.
 static READ: LazyLock<Regex> = LazyLock::new(|| unread::words_of("SOUND_READ"));
 
+/// The longest silence between recordings that are joined, in seconds.
+const LONGEST_PAUSE: f64 = 600.0;
+
 /// Does the work on the sound of a job, off the async threads.
 async fn with_sound<T: Send + 'static>(
     native: &Native,
@@ -211,12 +214,21 @@ pub(super) async fn join(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
         asked.unmet.retain(|unmet| !unmet.starts_with("reverse") && !unmet.starts_with("backward"));
     }
     asked.read.extend(instruction::join_keys());
+    let pause = instruction::pause(&job.request.text).unwrap_or(0.0);
+    if pause > LONGEST_PAUSE {
+        let message = format!("a pause between sounds is at most {LONGEST_PAUSE} seconds long here, not {pause}");
+        return Err(TaskError::new(ErrorCode::CannotDo, message));
+    }
+    if pause > 0.0 && together == instruction::Together::AtOnce {
+        let message = "sounds that are mixed are heard at once, so there is no place for a pause between them";
+        return Err(TaskError::new(ErrorCode::CannotDo, message));
+    }
     let unmet = left(job, &instruction::join_keys(), &asked, &[]);
     let asked = Instruction { unmet, ..asked };
     let work = move |cancel: &Cancel| {
         let sounds = files.iter().map(|file| wav::read(file)).collect::<Result<Vec<_>, _>>()?;
         let joined = match together {
-            instruction::Together::OneAfterOther => edit::join(sounds, cancel)?,
+            instruction::Together::OneAfterOther => edit::join(sounds, pause, cancel)?,
             instruction::Together::AtOnce => edit::mix(sounds, cancel)?,
         };
         Ok((wav::write(&joined)?, joined.seconds()))
@@ -227,7 +239,8 @@ pub(super) async fn join(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
         instruction::Together::OneAfterOther => "joined",
         instruction::Together::AtOnce => "mixed",
     };
-    Ok(finish(made, vec![format!("{how}, {} long", edit::clock(seconds))], &asked))
+    let paused = if pause > 0.0 { format!(" with {pause} s of silence between") } else { String::new() };
+    Ok(finish(made, vec![format!("{how}{paused}, {} long", edit::clock(seconds))], &asked))
 }
 
 /// `native/audio-facts`: how long a sound is and the like.

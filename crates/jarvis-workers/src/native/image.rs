@@ -1,9 +1,11 @@
 //! Native picture models: the thin shells that fetch, compute on a thread of their own, store and report.
 
+mod animation;
 mod arrange;
 mod card;
 mod compare;
 mod compose;
+mod content;
 mod edges;
 mod edit;
 mod instruction;
@@ -53,6 +55,10 @@ async fn store(native: &Native, (extension, bytes): (&str, Vec<u8>)) -> Result<T
 
 /// `native/canny`: edges, white on black.
 pub(super) async fn canny(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    if instruction::is_not_about_edges(&job.request.text) {
+        let message = "the request is about the space around pictures, and only the edges in one are found here";
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint("say for example `show the edges of photo.jpg`"));
+    }
     let work = with_picture(native, job, |opened, cancel| {
         let found = edges::canny(&opened.picture);
         cancel.check()?;
@@ -92,7 +98,8 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
             asked = instruction::Instruction { ops: labels, ..instruction::Instruction::default() };
         }
     }
-    if asked.is_empty() {
+    let is_refused = matches!(asked.unclear, Some(instruction::Unclear::Frame | instruction::Unclear::Area));
+    if asked.is_empty() || is_refused {
         return Err(no_edit(asked.unclear));
     }
     if let Some(reason) = instruction::hindrance(given.unwrap_or(&job.request.text), &job.request.text) {
@@ -108,13 +115,32 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
     let (ops, format) = (asked.ops, asked.format);
     let (most_bytes, compress, quality) = (asked.most_bytes, asked.compress, asked.quality);
     let keeps_size = asked.keeps_size;
+    let frame = asked.frame;
+    let turns_upright = ops.contains(&instruction::Op::Upright);
     let strips = ops.iter().any(|op| matches!(op, instruction::Op::StripMetadata));
     if strips && instruction::keeps_metadata(&job.request.text) {
         let message = "some of the metadata is to stay, and only all of it can be removed here";
         return Err(TaskError::new(ErrorCode::CannotDo, message).hint("say for example `remove all metadata`"));
     }
-    let work = with_picture(native, job, move |opened, cancel| {
-        let (edited, mut done) = edit::apply(opened.picture, &ops, max_pixels, cancel)?;
+    let work = move |(bytes, opened): (Vec<u8>, open::Opened), cancel: &Cancel| {
+        if turns_upright && !opened.was_turned {
+            let message = "the file has no EXIF orientation, and which way is up is not recognised here";
+            return Err(TaskError::new(ErrorCode::CannotDo, message)
+                .hint("say how to turn it, for example `rotate by 90 degrees to the right`"));
+        }
+        let stays_still = frame.is_none() && matches!(format, None | Some(ImageFormat::Gif));
+        let left_out = (stays_still && animation::is_animated(&bytes))
+            .then(|| "the other frames of the animation: only its first is in the result".to_owned());
+        let picture = match frame {
+            Some(frame) => animation::frame(&bytes, frame, cancel)?,
+            None => opened.picture,
+        };
+        let (edited, mut done) = edit::apply(picture, &ops, max_pixels, cancel)?;
+        match frame {
+            Some(instruction::Frame::Nth(nth)) => done.insert(0, format!("frame {nth}")),
+            Some(instruction::Frame::Last) => done.insert(0, "last frame".to_owned()),
+            None => {}
+        }
         cancel.check()?;
         let encoded = match (most_bytes, format) {
             (Some(most), _) => {
@@ -140,13 +166,15 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
         if format.is_some() {
             done.push(format!("save as {}", encoded.0));
         }
-        Ok((encoded, done))
-    });
-    let (encoded, done) = work.await?;
+        Ok((encoded, done, left_out))
+    };
+    let decode = |bytes: &[u8], most: u64| Ok((bytes.to_vec(), open::open(bytes, most)?));
+    let (encoded, done, left_out) = native.on_medium(job, ("image", Kind::Image), decode, work).await?;
     let resized = keeps_size && done.iter().any(|words| words.starts_with("resize"));
     let inference = store(native, encoded).await?.with("operations", done);
     // What a whole request says beside the edit is the business of other tasks.
     let mut undone = if given.is_some() { asked.rest } else { Vec::new() };
+    undone.extend(left_out);
     undone.extend(resized.then(|| "same dimensions".to_owned()));
     let inference = match asked.name {
         Some(name) => inference.with(TaskOutput::CALLED, name),
@@ -178,9 +206,27 @@ pub(super) async fn collage(native: &Native, job: &Job) -> Result<TaskOutput, Ta
             .hint("name the files in the request, or attach them"));
     }
     let keys = instruction::collage_patterns();
-    let read: Vec<&Regex> = keys.iter().copied().chain(&arranged.read).collect();
+    let mut read: Vec<&Regex> = keys.iter().copied().chain(&arranged.read).collect();
+    let mut layout = arranged.layout.unwrap_or_else(|| instruction::layout(asked, files.len()));
+    let mut done = Vec::new();
+    if let Some(((columns, rows), pattern)) = instruction::grid(asked) {
+        let cells = columns.saturating_mul(rows) as usize;
+        if files.len() > cells || files.len() + columns as usize <= cells {
+            let message = format!("{} pictures do not fill a grid of {columns} x {rows}", files.len());
+            return Err(TaskError::new(ErrorCode::InvalidInput, message).hint("ask for a grid that they fill"));
+        }
+        layout = compose::Layout::Columns(columns);
+        read.push(pattern);
+        done.push(format!("{columns} columns, {rows} rows"));
+    }
+    let (gap, patterns) = instruction::gap(asked).unwrap_or_default();
+    if gap.pixels > compose::WIDEST_GAP {
+        let message = format!("a gap is at most {} pixels wide here, not {}", compose::WIDEST_GAP, gap.pixels);
+        return Err(TaskError::new(ErrorCode::CannotDo, message));
+    }
+    done.extend((!patterns.is_empty()).then(|| format!("gap of {} pixels", gap.pixels)));
+    read.extend(patterns);
     let left = unread::of_edit(job, &keys, &COLLAGE_READ, &read, &[]);
-    let layout = arranged.layout.unwrap_or_else(|| instruction::layout(asked, files.len()));
     let max_pixels = native.inputs.limits().max_pixels;
     let work = move |cancel: &Cancel| {
         let mut pictures = Vec::with_capacity(files.len());
@@ -189,10 +235,11 @@ pub(super) async fn collage(native: &Native, job: &Job) -> Result<TaskOutput, Ta
             // What a collage shows of a picture is never larger than this.
             pictures.push(open::reduced(&open::open(&file, max_pixels)?.picture, compose::LONGEST));
         }
-        open::encode(&compose::collage(&pictures, layout), ImageFormat::Jpeg)
+        open::encode(&compose::collage(&pictures, layout, gap), ImageFormat::Jpeg)
     };
     let encoded = native.inputs.heavy().run(&job.cancel, work).await?;
-    Ok(with_rest(store(native, encoded).await?, left))
+    let made = store(native, encoded).await?;
+    Ok(with_rest(if done.is_empty() { made } else { made.with("operations", done) }, left))
 }
 
 fn no_edit(unclear: Option<instruction::Unclear>) -> TaskError {
@@ -212,6 +259,14 @@ fn no_edit(unclear: Option<instruction::Unclear>) -> TaskError {
         Some(instruction::Unclear::Turn) => {
             TaskError::new(ErrorCode::CannotDo, "the request does not say by how many degrees to turn the picture")
                 .hint("say for example `rotate by 5 degrees`")
+        }
+        Some(instruction::Unclear::Frame) => {
+            TaskError::new(ErrorCode::CannotDo, "the request does not say which one frame of the animation to take")
+                .hint("say for example `take frame 5 as png`; several frames are not taken out at once")
+        }
+        Some(instruction::Unclear::Area) => {
+            TaskError::new(ErrorCode::CannotDo, "this is not done to an area that coordinates give")
+                .hint("an area can be cropped, blurred, pixelated, or changed in its light and colours")
         }
         None => {
             let message = format!("the instruction names no edit that is known here; known are: {}", edit::CAN);

@@ -70,6 +70,7 @@ pub(super) fn apply(mut sound: Sound, ops: &[Op], cancel: &Cancel) -> Result<(So
                 }
                 format!("speed {factor:.2}")
             }
+            Op::TrimSilence { start, end } => trim_silence(&mut sound, start, end)?,
             Op::FadeIn(seconds) => {
                 let length = (seconds * f64::from(sound.rate)).round().max(1.0);
                 for samples in &mut sound.channels {
@@ -91,6 +92,46 @@ pub(super) fn apply(mut sound: Sound, ops: &[Op], cancel: &Cancel) -> Result<(So
         });
     }
     Ok((sound, done))
+}
+
+/// Silence is so much below the loudest moment, 40 dB, and so much of it stays beside a sound, in seconds.
+const SILENT: f32 = 0.01;
+const BREATH: f64 = 0.05;
+/// Shorter silence at an end is none.
+const LEAST_SILENCE: f64 = 0.15;
+
+/// Takes the silence at the ends away, and says how much.
+fn trim_silence(sound: &mut Sound, start: bool, end: bool) -> Result<String, TaskError> {
+    let length = sound.channels.first().map_or(0, Vec::len);
+    let window = (sound.rate as usize / 100).max(1);
+    let level = |from: usize| {
+        let loudest = |samples: &Vec<f32>| {
+            let part = samples.get(from..(from + window).min(samples.len())).unwrap_or_default();
+            (part.iter().map(|sample| sample * sample).sum::<f32>() / part.len().max(1) as f32).sqrt()
+        };
+        sound.channels.iter().map(loudest).fold(0.0, f32::max)
+    };
+    let levels: Vec<f32> = (0..length).step_by(window).map(level).collect();
+    let least = levels.iter().copied().fold(0.0, f32::max) * SILENT;
+    let is_loud = |level: &f32| *level > least;
+    let (Some(first), Some(last)) = (levels.iter().position(is_loud), levels.iter().rposition(is_loud)) else {
+        return Err(TaskError::new(ErrorCode::CannotDo, "the sound is nothing but silence"));
+    };
+    let breath = (BREATH * f64::from(sound.rate)) as usize;
+    let from = if start { (first * window).saturating_sub(breath) } else { 0 };
+    let to = if end { ((last + 1) * window + breath).min(length) } else { length };
+    let seconds = |samples: usize| samples as f64 / f64::from(sound.rate);
+    let (at_start, at_end) = (seconds(from), seconds(length - to));
+    if at_start < LEAST_SILENCE && at_end < LEAST_SILENCE {
+        return Err(TaskError::new(ErrorCode::CannotDo, "there is no silence at the ends that are to be trimmed"));
+    }
+    for samples in &mut sound.channels {
+        *samples = samples.get(from..to.min(samples.len())).unwrap_or_default().to_vec();
+    }
+    let told = [(start, at_start, "beginning"), (end, at_end, "end")];
+    let told = told.into_iter().filter(|(asked, ..)| *asked);
+    let told: Vec<String> = told.map(|(_, seconds, place)| format!("{seconds:.1} s at the {place}")).collect();
+    Ok(format!("silence taken away: {}", told.join(", ")))
 }
 
 /// The slowest and the fastest that a sound is made.
@@ -169,16 +210,20 @@ fn scale(sound: &mut Sound, factor: f32) {
     sound.channels.iter_mut().flatten().for_each(|sample| *sample *= factor);
 }
 
-/// The sounds one after the other, at the rate and with the channels of the first.
-pub(super) fn join(sounds: Vec<Sound>, cancel: &Cancel) -> Result<Sound, TaskError> {
+/// The sounds one after the other, at the rate and with the channels of the first, with so many seconds of silence between.
+pub(super) fn join(sounds: Vec<Sound>, pause: f64, cancel: &Cancel) -> Result<Sound, TaskError> {
     let mut sounds = sounds.into_iter();
     let Some(mut joined) = sounds.next() else {
         return Err(TaskError::new(ErrorCode::MissingArgument, "no sound was given to work on"));
     };
+    let silence = (pause * f64::from(joined.rate)).round() as usize;
     for sound in sounds {
         cancel.check()?;
         let added = fitted(&sound, &joined);
-        joined.channels.iter_mut().zip(added).for_each(|(samples, added)| samples.extend(added));
+        joined.channels.iter_mut().zip(added).for_each(|(samples, added)| {
+            samples.resize(samples.len() + silence, 0.0);
+            samples.extend(added);
+        });
         let samples: usize = joined.channels.iter().map(Vec::len).sum();
         if samples > MOST_SAMPLES {
             let message = format!("joined, the sounds have {samples} samples; the limit is {MOST_SAMPLES}");
@@ -229,6 +274,18 @@ pub(super) fn tell(sound: &Sound, facts: &[Fact], language: Language) -> String 
                 format!("{count} {word}")
             }
         },
+        Fact::Peak => {
+            let peak = peak(sound);
+            let decibels = 20.0 * f64::from(peak).max(1e-5).log10();
+            let place =
+                sound.channels.iter().filter_map(|samples| samples.iter().position(|one| one.abs() >= peak)).min();
+            let at = clock(place.unwrap_or(0) as f64 / f64::from(sound.rate));
+            language.pick(
+                format!("{decibels:.1} dBFS at the loudest point, at {at}"),
+                format!("{decibels:.1} dBFS в самом громком месте, на {at}"),
+                format!("最响处 {decibels:.1} dBFS，位于 {at}"),
+            )
+        }
         Fact::Loudness => {
             let mean = loudness(sound);
             let peak = 20.0 * f64::from(peak(sound)).max(1e-5).log10();

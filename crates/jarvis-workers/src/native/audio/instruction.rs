@@ -1,10 +1,14 @@
 //! Editing instructions for sounds in English, Russian and Chinese, and questions that measuring answers.
 
+mod silence;
+mod volume;
+
 use std::sync::LazyLock;
 
 use crate::native::words;
 use jarvis_plan::is_path;
 use regex::{Captures, Regex};
+use volume::Change;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Op {
@@ -21,6 +25,11 @@ pub(super) enum Op {
     /// Seconds at the start, or at the end.
     FadeIn(f64),
     FadeOut(f64),
+    /// Takes the silence away at the start, at the end.
+    TrimSilence {
+        start: bool,
+        end: bool,
+    },
 }
 
 /// A place in a sound.
@@ -53,6 +62,8 @@ pub(super) enum Fact {
     Rate,
     Channels,
     Loudness,
+    /// The loudest moment.
+    Peak,
 }
 
 macro_rules! patterns {
@@ -68,6 +79,7 @@ patterns! {
     PART BETWEEN FIRST LAST AFTER UNTIL REMOVE CUT LOUDER QUIETER NORMALISE MONO FORMAT SAVE_AS PERCENT DECIBELS TIMES TWICE
     OTHER NOISE KINDS UNHEARD LENGTH RATE CHANNELS LOUDNESS ABOUT BARE_FORMAT OF_SOUND JOIN
     SPEED_TIMES SPEED_HALF SPEED_DOUBLE FASTER SLOWER SLIGHTLY FADE_IN FADE_OUT FADE_BOTH NOTHING_ELSE FADES MUTE CHANNEL EXCEPT EITHER CLAUSES MIX REVERSE_ORDER WHICH OF_PICTURE
+    AS_LOUD TO_SHARE SET_VOLUME BY_HALF NOT_LOUDER KEEP_PITCH SPEED_PERCENT TRIM_SILENCE AT_START AT_END EVERYWHERE PAUSE_BETWEEN PEAK
 }
 
 fn row(name: &str) -> &'static str {
@@ -86,18 +98,27 @@ fn plain(text: &str) -> String {
 impl Instruction {
     pub(super) fn read(text: &str) -> Instruction {
         let name = SAVE_AS.captures(text).and_then(|found| group(&found));
-        let plain = plain(text);
+        let plain = KEEP_PITCH.replace_all(&plain(text), " ").into_owned();
+        let (silence, plain) = match silence::trimmed(&plain) {
+            Some((ends, said)) => {
+                let without = plain.get(..said.start).unwrap_or_default().to_owned();
+                (Some(ends), without + " " + plain.get(said.end..).unwrap_or_default())
+            }
+            None => (None, plain),
+        };
         let named_format = name.as_deref().and_then(|name| name.rsplit('.').next()).map(str::to_lowercase);
         let format = named_format.or_else(|| format(&plain));
         // What is to be done to a part of a sound, or to one of its channels, is done to none of it.
         let (of_part, plain) = apart(&plain, |clause| {
-            let changes = [&LOUDER, &QUIETER, &MUTE].iter().any(|pattern| pattern.is_match(clause));
+            let changes = [&LOUDER, &QUIETER, &AS_LOUD, &MUTE].iter().any(|pattern| pattern.is_match(clause));
             changes && [&FIRST, &LAST, &BETWEEN].iter().any(|times| times.is_match(clause)) || CHANNEL.is_match(clause)
         });
         let (_, cut_from) = apart(&plain, |clause| FADES.is_match(clause));
         let mut ops = Vec::new();
+        ops.extend(silence.map(|(start, end)| Op::TrimSilence { start, end }));
         let mut read: Vec<&'static Regex> =
-            vec![&LOUDER, &QUIETER, &NORMALISE, &MONO, &FORMAT, &BARE_FORMAT, &SAVE_AS, &OTHER, &NOISE];
+            vec![&LOUDER, &QUIETER, &NORMALISE, &MONO, &FORMAT, &BARE_FORMAT, &SAVE_AS, &OTHER, &NOISE, &KEEP_PITCH];
+        read.extend(silence.map(|_| &*TRIM_SILENCE));
         let doubtful = EITHER.find(&cut_from).or_else(|| EXCEPT.find(&cut_from));
         let excepts = doubtful.map(|found| found.as_str().to_owned());
         if excepts.is_none()
@@ -109,15 +130,20 @@ impl Instruction {
         if MONO.is_match(&plain) {
             ops.push(Op::Mono);
         }
-        match (LOUDER.is_match(&plain), QUIETER.is_match(&plain)) {
-            (true, false) => ops.push(Op::Volume(volume(&plain, true))),
-            (false, true) => ops.push(Op::Volume(volume(&plain, false))),
-            _ if NORMALISE.is_match(&plain) => ops.push(Op::Normalise),
-            _ => {}
+        let (mut measured, mut doubtful_volume) = (false, None);
+        match volume::change(&plain) {
+            Change::By(factor, is_measured) => {
+                ops.push(Op::Volume(factor));
+                measured = is_measured;
+                read.extend(volume::amounts());
+            }
+            Change::None if NORMALISE.is_match(&plain) => ops.push(Op::Normalise),
+            Change::None => {}
+            Change::Contradictory => doubtful_volume = Some("a volume that is asked for in two ways".to_owned()),
         }
         if let Some(factor) = speed(&plain) {
             ops.push(Op::Speed(factor));
-            read.extend([&*SPEED_TIMES, &*SPEED_HALF, &*SPEED_DOUBLE, &*FASTER, &*SLOWER, &*SLIGHTLY]);
+            read.extend([&*SPEED_PERCENT, &*SPEED_TIMES, &*SPEED_HALF, &*SPEED_DOUBLE, &*FASTER, &*SLOWER, &*SLIGHTLY]);
         }
         let fades = [(&FADE_IN, Op::FadeIn as fn(f64) -> Op), (&FADE_OUT, Op::FadeOut)];
         for (pattern, fade) in fades {
@@ -131,15 +157,10 @@ impl Instruction {
                 read.extend([&**pattern, &*FADE_BOTH, &*NOTHING_ELSE, &*FIRST, &*LAST]);
             }
         }
-        let amounts: [&'static Regex; 4] = [&DECIBELS, &PERCENT, &TIMES, &TWICE];
         read.push(&NOTHING_ELSE);
-        let changes = ops.iter().any(|op| matches!(op, Op::Volume(_)));
-        let measured = changes && amounts.iter().any(|amount| amount.is_match(&plain));
-        if changes {
-            read.extend(amounts);
-        }
         let others = OTHER.find_iter(&plain).map(|found| found.as_str().to_owned());
-        let unmet = others.chain(excepts).chain((!of_part.is_empty()).then_some(of_part)).collect();
+        let unmet =
+            others.chain(excepts).chain(doubtful_volume).chain((!of_part.is_empty()).then_some(of_part)).collect();
         Instruction { ops, format, name, unmet, measured, read }
     }
 
@@ -177,9 +198,15 @@ const RATHER_QUICK: f32 = 1.2;
 /// The factor of a change of speed.
 fn speed(text: &str) -> Option<f32> {
     if let Some(found) = SPEED_TIMES.captures(text) {
-        let slower = ["slower", "ruslower"].iter().any(|name| found.name(name).is_some());
+        let slower = ["slower", "ruslower", "down"].iter().any(|name| found.name(name).is_some());
         let factor: f32 = group(&found)?.replace(',', ".").parse().ok()?;
         return (factor > 0.0).then_some(if slower { 1.0 / factor } else { factor });
+    }
+    if let Some(found) = SPEED_PERCENT.captures(text) {
+        let slower = ["less", "slower"].iter().any(|name| found.name(name).is_some());
+        let share = group(&found)?.parse::<f32>().ok()? / 100.0;
+        let factor = if slower { 1.0 - share } else { 1.0 + share };
+        return (factor > 0.0).then_some(factor);
     }
     let usual = if SLIGHTLY.is_match(text) { RATHER_QUICK } else { QUICK };
     match () {
@@ -203,6 +230,11 @@ pub(super) fn together(request: &str) -> (Together, bool) {
     let plain = plain(request);
     let mixed = if MIX.is_match(&plain) { Together::AtOnce } else { Together::OneAfterOther };
     (mixed, REVERSE_ORDER.is_match(&plain))
+}
+
+/// The seconds of silence that a request wants between recordings that are joined.
+pub(super) fn pause(request: &str) -> Option<f64> {
+    silence::between(&plain(request))
 }
 
 /// The word of a request for what is heard and not measured here: pitch, tempo, who speaks.
@@ -232,12 +264,12 @@ pub(super) fn wants_sound(request: &str) -> bool {
 }
 
 /// What marks the clauses that are about how loud a sound is, that join sounds, that want a video's sound.
-pub(super) fn volume_keys() -> [&'static Regex; 4] {
-    [&LOUDER, &QUIETER, &NORMALISE, &MONO]
+pub(super) fn volume_keys() -> [&'static Regex; 6] {
+    [&LOUDER, &QUIETER, &AS_LOUD, &SET_VOLUME, &NORMALISE, &MONO]
 }
 
-pub(super) fn join_keys() -> [&'static Regex; 3] {
-    [&JOIN, &MIX, &REVERSE_ORDER]
+pub(super) fn join_keys() -> [&'static Regex; 4] {
+    [&JOIN, &MIX, &REVERSE_ORDER, &PAUSE_BETWEEN]
 }
 
 pub(super) fn video_keys() -> [&'static Regex; 1] {
@@ -358,20 +390,6 @@ fn number_of(word: &str) -> Option<f64> {
     known.or_else(|| word.replace(',', ".").parse().ok())
 }
 
-/// The factor of a change of volume.
-fn volume(text: &str, louder: bool) -> f32 {
-    let number = |pattern: &Regex| pattern.captures(text).and_then(|found| group(&found)?.parse::<f32>().ok());
-    let factor = match (number(&DECIBELS), number(&PERCENT), number(&TIMES)) {
-        (Some(decibels), ..) => 10_f32.powf(decibels / 20.0),
-        (_, Some(percent), _) if louder => 1.0 + percent / 100.0,
-        (_, Some(percent), _) => return (1.0 - percent / 100.0).max(0.0),
-        (_, _, Some(times)) if times > 0.0 => times,
-        _ if TWICE.is_match(text) => 2.0,
-        _ => 1.8,
-    };
-    if louder { factor } else { 1.0 / factor }
-}
-
 /// What a question asks about a sound itself; nothing where it asks about what is said in it.
 pub(super) fn facts(question: &str) -> Vec<Fact> {
     let plain = plain(question);
@@ -379,7 +397,18 @@ pub(super) fn facts(question: &str) -> Vec<Fact> {
     if !ABOUT.is_match(plain) {
         return Vec::new();
     }
-    let facts =
-        [(Fact::Length, &LENGTH), (Fact::Rate, &RATE), (Fact::Channels, &CHANNELS), (Fact::Loudness, &LOUDNESS)];
-    facts.into_iter().filter(|(_, pattern)| pattern.is_match(plain)).map(|(fact, _)| fact).collect()
+    // The loudest point is asked for, not how loud it is on the whole.
+    let is_peak = PEAK.is_match(plain);
+    let facts = [
+        (Fact::Peak, &PEAK),
+        (Fact::Length, &LENGTH),
+        (Fact::Rate, &RATE),
+        (Fact::Channels, &CHANNELS),
+        (Fact::Loudness, &LOUDNESS),
+    ];
+    facts
+        .into_iter()
+        .filter(|(fact, pattern)| pattern.is_match(plain) && !(is_peak && *fact == Fact::Loudness))
+        .map(|(fact, _)| fact)
+        .collect()
 }

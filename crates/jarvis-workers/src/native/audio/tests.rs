@@ -343,12 +343,45 @@ fn sounds_are_cut_joined_and_made_louder() {
     assert!(normal.channels[0].iter().fold(0.0_f32, |peak, x| peak.max(x.abs())) > 0.88);
     let (quiet, _) = edited("quieter by 50%").unwrap();
     assert!((rms(&quiet.channels[0]) / rms(&ramp.channels[0]) - 0.5).abs() < 0.01);
+    let padded = sound(1000, 5.0, |t| if (1.0..3.0).contains(&t) { (t * 300.0).sin() / 2.0 } else { 0.0 });
+    let trimmed = |text: &str| edit::apply(padded.clone(), &Instruction::read(text).ops, &go_on());
+    let (made, done) = trimmed("trim the silence at the beginning and the end").unwrap();
+    assert!((made.seconds() - 2.1).abs() < 0.03, "{} {done:?}", made.seconds());
+    assert!((trimmed("remove trailing silence").unwrap().0.seconds() - 3.05).abs() < 0.03);
+    let ends = Instruction::read("trim the silence at both ends").ops;
+    assert!(edit::apply(made, &ends, &go_on()).is_err(), "nothing is left to trim");
+    for (text, times) in [
+        ("half as loud", 0.5),
+        ("twice as loud", 2.0),
+        ("25% quieter", 0.75),
+        ("20% louder", 1.2),
+        ("reduce the volume to 30%", 0.3),
+        ("reduce the volume by half", 0.5),
+        ("make it a quarter as loud", 0.25),
+        ("at half the volume", 0.5),
+        ("3 times quieter", 1.0 / 3.0),
+        ("вдвое тише", 0.5),
+        ("音量减半", 0.5),
+    ] {
+        let tone = sound(1000, 1.0, |t| (t * 300.0).sin() / 10.0);
+        let (made, done) = edit::apply(tone.clone(), &Instruction::read(text).ops, &go_on()).unwrap();
+        let found = rms(&made.channels[0]) / rms(&tone.channels[0]);
+        assert!((found - times).abs() < 0.01, "{text}: {found} {done:?}");
+    }
+    for text in ["not louder", "don't make it quieter", "as loud as b.wav", "reduce the volume to 150%"] {
+        assert_eq!(Instruction::read(text).ops, [], "{text}");
+    }
     let other = sound(2000, 1.0, |_| 0.5);
-    let joined = edit::join(vec![ramp.clone(), other.clone()], &go_on()).unwrap();
-    assert!((joined.seconds() - 11.0).abs() < 0.01 && joined.rate == 1000);
+    let joined = edit::join(vec![ramp.clone(), other.clone()], 0.5, &go_on()).unwrap();
+    assert!((joined.seconds() - 11.5).abs() < 0.01 && joined.rate == 1000);
     let stereo = Sound { rate: 1000, channels: vec![vec![0.1; 1000]; 2] };
-    let joined = edit::join(vec![stereo, other], &go_on()).unwrap();
+    let joined = edit::join(vec![stereo, other], 0.0, &go_on()).unwrap();
     assert_eq!((joined.channels.len(), joined.channels[0].len(), joined.channels[1].len()), (2, 2000, 2000));
     assert_eq!(edit::tell(&ramp, &[instruction::Fact::Length], jarvis_plan::Language::English), "10 seconds (0:10)");
+    let told = edit::tell(&ramp, &[instruction::Fact::Peak], jarvis_plan::Language::English);
+    assert!(told.starts_with("-6.0 dBFS at the loudest point, at 0:10"), "{told}");
+    assert_eq!(instruction::pause("join a.wav and b.wav with one second of silence between them"), Some(1.0));
+    assert_eq!(instruction::pause("join a.wav and b.wav with a 2-second pause"), Some(2.0));
+    assert_eq!(instruction::pause("join a.wav and b.wav"), None);
     assert_eq!(edit::clock(3723.4), "1:02:03.4");
 }

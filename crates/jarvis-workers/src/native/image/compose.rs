@@ -96,23 +96,43 @@ pub(super) enum Layout {
     Column,
     /// As many columns as rows, or one more.
     Grid,
+    /// A grid with so many columns.
+    Columns(u32),
 }
+
+/// What lies between the pictures of a collage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Gap {
+    pub(super) pixels: u32,
+    pub(super) colour: [u8; 3],
+}
+
+impl Default for Gap {
+    fn default() -> Gap {
+        Gap { pixels: 12, colour: [255; 3] }
+    }
+}
+
+/// The widest gap of a collage, in pixels.
+pub(super) const WIDEST_GAP: u32 = 400;
 
 /// The longest side of a collage.
 pub(super) const LONGEST: u32 = 2400;
 
-/// The pictures in one, with white between them. In a row all are equally high, in a column equally wide; in a grid each
+/// The pictures in one, with a gap between them. In a row all are equally high, in a column equally wide; in a grid each
 /// lies in the middle of its cell.
-pub(super) fn collage(pictures: &[DynamicImage], layout: Layout) -> DynamicImage {
+pub(super) fn collage(pictures: &[DynamicImage], layout: Layout, gap: Gap) -> DynamicImage {
     let count = pictures.len() as u32;
     let columns = match layout {
         Layout::Row => count,
         Layout::Column => 1,
+        Layout::Columns(columns) => columns,
         Layout::Grid => (1..=count).find(|side| side * side >= count).unwrap_or(count),
     }
     .max(1);
     let rows = count.div_ceil(columns).max(1);
-    let gap = 12;
+    let Gap { pixels: gap, colour: [r, g, b] } = gap;
+    let gap = gap.min(WIDEST_GAP);
     let middle = |side: fn(&DynamicImage) -> u32| {
         let mut sides: Vec<u32> = pictures.iter().map(side).collect();
         sides.sort_unstable();
@@ -127,7 +147,7 @@ pub(super) fn collage(pictures: &[DynamicImage], layout: Layout) -> DynamicImage
         let factor = match layout {
             Layout::Row => down.min(f64::from(LONGEST) / width),
             Layout::Column => across.min(f64::from(LONGEST) / height),
-            Layout::Grid => across.min(down),
+            Layout::Grid | Layout::Columns(_) => across.min(down),
         };
         let side = |edge: f64| ((edge * factor).round() as u32).max(1);
         picture.resize_exact(side(width), side(height), FilterType::Triangle).into_rgba8()
@@ -136,15 +156,15 @@ pub(super) fn collage(pictures: &[DynamicImage], layout: Layout) -> DynamicImage
     let (width, height) = match layout {
         Layout::Row => (tiles.iter().map(|tile| tile.width() + gap).sum::<u32>() - gap, cell_high),
         Layout::Column => (cell_wide, tiles.iter().map(|tile| tile.height() + gap).sum::<u32>() - gap),
-        Layout::Grid => (columns * (cell_wide + gap) - gap, rows * (cell_high + gap) - gap),
+        Layout::Grid | Layout::Columns(_) => (columns * (cell_wide + gap) - gap, rows * (cell_high + gap) - gap),
     };
-    let mut canvas = RgbaImage::from_pixel(width, height, Rgba([255; 4]));
+    let mut canvas = RgbaImage::from_pixel(width, height, Rgba([r, g, b, 255]));
     let mut at = 0;
     for (nth, tile) in tiles.iter().enumerate() {
         let (x, y) = match layout {
             Layout::Row => (at, (height.saturating_sub(tile.height())) / 2),
             Layout::Column => ((width.saturating_sub(tile.width())) / 2, at),
-            Layout::Grid => {
+            Layout::Grid | Layout::Columns(_) => {
                 let (column, row) = (nth as u32 % columns, nth as u32 / columns);
                 let x = column * (cell_wide + gap) + (cell_wide - tile.width().min(cell_wide)) / 2;
                 (x, row * (cell_high + gap) + (cell_high - tile.height().min(cell_high)) / 2)
@@ -170,13 +190,16 @@ mod tests {
     fn a_collage_holds_every_picture() {
         let pictures = [plain(200, 100, [255, 0, 0]), plain(100, 200, [0, 255, 0]), plain(200, 100, [0, 0, 255])];
         for (layout, size) in [(Layout::Row, (474, 100)), (Layout::Column, (200, 624)), (Layout::Grid, (412, 212))] {
-            let made = collage(&pictures, layout).into_rgb8();
+            let made = collage(&pictures, layout, Gap::default()).into_rgb8();
             assert_eq!(made.dimensions(), size, "{layout:?}");
             for colour in [[255, 0, 0], [0, 255, 0], [0, 0, 255]] {
                 assert!(made.pixels().any(|pixel| pixel.0 == colour), "{layout:?} {colour:?}");
             }
         }
-        let one = collage(&pictures[..1], Layout::Grid);
+        let black = Gap { pixels: 30, colour: [0; 3] };
+        let made = collage(&pictures, Layout::Columns(1), black).into_rgb8();
+        assert_eq!((made.dimensions(), made.get_pixel(100, 110).0), ((200, 360), [0; 3]));
+        let one = collage(&pictures[..1], Layout::Grid, Gap::default());
         assert_eq!((one.width(), one.height()), (200, 100));
     }
 

@@ -8,16 +8,16 @@ use imageproc::geometric_transformations::{Border, Interpolation, rotate_about_c
 use jarvis_plan::{ErrorCode, TaskError};
 
 use super::super::Cancel;
-use super::instruction::{Crop, Op, Place, Size, Thickness};
-use super::{compose, edges};
+use super::instruction::{Area, Crop, Op, Place, Size, Thickness};
+use super::{compose, content, edges};
 
 /// What the editor can do, for the error when an instruction asks for something else.
 pub(super) const CAN: &str = "resize, crop, rotate, flip, grayscale, blur, sharpen, invert, brightness, contrast, \
-                              saturation, edges, sketch, sepia, warm, cool, pixelate, text or a watermark, a border, a \
+                              saturation, edges, sketch, sepia, warm, cool, pixelate (also of an area: `from 10,20 to 200,120`), text or a watermark, a border, a \
                               file size (`under 50 KB`), metadata removed, save as png, jpg or webp";
 /// What a crop can keep, for the error when an instruction does not say.
 pub(super) const CAN_CROP: &str = "a side, half, third or corner (`the left half`, `the top right corner`), the centre, a \
-                                   square, a size in pixels (`200x100`), a ratio (`16:9`), `10% from each side`";
+                                   square, a size in pixels (`200x100`), a ratio (`16:9`), `10% from each side`, an area (`from 10,20 to 200,120`)";
 
 /// Enlarging is done in floating point, sixteen bytes a pixel; results above this would take too much memory.
 const ENLARGED: u64 = 50_000_000;
@@ -68,7 +68,12 @@ fn one(mut picture: DynamicImage, op: &Op, max_pixels: u64) -> Result<(DynamicIm
             format!("resize {width}x{height}")
         }
         Op::Crop(wanted) => {
-            let (x, y, width, height) = part(size, *wanted);
+            let wanted = match *wanted {
+                Crop::Content(empty) => Crop::Area(content::find(&picture, empty)?),
+                other => other,
+            };
+            check_part(size, wanted)?;
+            let (x, y, width, height) = part(size, wanted);
             picture = picture.crop_imm(x, y, width, height);
             format!("crop {width}x{height}+{x}+{y}")
         }
@@ -77,6 +82,8 @@ fn one(mut picture: DynamicImage, op: &Op, max_pixels: u64) -> Result<(DynamicIm
             let counter = if *degrees < 0.0 { " counter-clockwise" } else { "" };
             format!("rotate {}{counter}", round(degrees.abs() % 360.0))
         }
+        // What opens a picture turns it; a file without an orientation is refused before.
+        Op::Upright => "turned upright by its EXIF orientation".to_owned(),
         Op::FlipHorizontal => {
             picture = picture.fliph();
             "flip horizontal".to_owned()
@@ -152,9 +159,7 @@ fn one(mut picture: DynamicImage, op: &Op, max_pixels: u64) -> Result<(DynamicIm
             "cool".to_owned()
         }
         Op::Pixelate => {
-            let block = (size.0.max(size.1) / 48).max(2);
-            let cells = picture.thumbnail_exact((size.0 / block).max(1), (size.1 / block).max(1));
-            picture = cells.resize_exact(size.0, size.1, FilterType::Nearest);
+            picture = pixelate(&picture, (size.0.max(size.1) / 48).max(2));
             "pixelate".to_owned()
         }
         Op::Label(label) => {
@@ -175,9 +180,27 @@ fn one(mut picture: DynamicImage, op: &Op, max_pixels: u64) -> Result<(DynamicIm
             picture = on_ground(picture, *colour)?;
             "see-through parts filled".to_owned()
         }
+        Op::Within(area, op) => {
+            check_part(size, Crop::Area(*area))?;
+            let (x, y, width, height) = part(size, Crop::Area(*area));
+            let before = picture.crop_imm(x, y, width, height);
+            let (edited, words) = match **op {
+                // What is small is hidden only by large blocks.
+                Op::Pixelate => (pixelate(&before, (width.max(height) / 8).max(4)), "pixelate".to_owned()),
+                ref op => one(before, op, max_pixels)?,
+            };
+            image::imageops::replace(&mut picture, &edited, i64::from(x), i64::from(y));
+            format!("{words} {width}x{height}+{x}+{y}")
+        }
         Op::StripMetadata => "metadata removed".to_owned(),
     };
     Ok((picture, words))
+}
+
+fn pixelate(picture: &DynamicImage, block: u32) -> DynamicImage {
+    let (width, height) = (picture.width(), picture.height());
+    let cells = picture.thumbnail_exact((width / block).max(1), (height / block).max(1));
+    cells.resize_exact(width, height, FilterType::Nearest)
 }
 
 /// A number without useless decimals.
@@ -251,6 +274,26 @@ fn target((width, height): (u32, u32), wanted: Size) -> (u32, u32) {
     }
 }
 
+/// Refuses a part that does not lie inside the picture.
+fn check_part((width, height): (u32, u32), wanted: Crop) -> Result<(), TaskError> {
+    let (is_inside, asked) = match wanted {
+        Crop::Exact(wide, high, _) => (wide <= width && high <= height, format!("a part of {wide} x {high}")),
+        Crop::Trim(pixels, Place(x, y)) => {
+            ((x == 0 || pixels < width) && (y == 0 || pixels < height), format!("{pixels} pixels at one side"))
+        }
+        Crop::Area(Area { left, top, right, bottom }) => (
+            left < right && top < bottom && right <= width && bottom <= height,
+            format!("the area from {left},{top} to {right},{bottom}"),
+        ),
+        _ => return Ok(()),
+    };
+    if is_inside {
+        return Ok(());
+    }
+    let message = format!("the picture has {width} x {height} pixels, which do not hold {asked}");
+    Err(TaskError::new(ErrorCode::InvalidInput, message).hint("name a part that lies inside the picture"))
+}
+
 /// The part to keep: x, y, width, height, inside the picture.
 pub(super) fn part((width, height): (u32, u32), wanted: Crop) -> (u32, u32, u32, u32) {
     let share = |edge: u32, share: f32| (f64::from(edge) * f64::from(share)).round() as u32;
@@ -268,6 +311,13 @@ pub(super) fn part((width, height): (u32, u32), wanted: Crop) -> (u32, u32, u32,
             let less = |edge: u32, side: i8| if side == 0 { edge } else { edge.saturating_sub(pixels) };
             (less(width, x), less(height, y), Place(-x, -y))
         }
+        Crop::Area(area) => {
+            let (x, y) = (area.left.min(width - 1), area.top.min(height - 1));
+            let side = |from: u32, to: u32, edge: u32| to.saturating_sub(from).clamp(1, edge - from);
+            return (x, y, side(x, area.right, width), side(y, area.bottom, height));
+        }
+        // Where it lies depends on the pixels.
+        Crop::Content(_) => (width, height, Place(0, 0)),
         Crop::Margins(margin) => (share(width, 1.0 - 2.0 * margin), share(height, 1.0 - 2.0 * margin), Place(0, 0)),
     };
     let (wide, high) = (wide.clamp(1, width), high.clamp(1, height));

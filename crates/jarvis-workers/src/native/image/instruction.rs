@@ -3,10 +3,15 @@
 //! The text is cut into clauses, and each clause is searched for what it may ask. A clause about a part of the picture
 //! that only a model could find (the background, a face) is left alone rather than done to the whole.
 
+mod area;
 mod clause;
+mod collage;
 mod extent;
+mod frame;
 mod hindrance;
 mod labels;
+mod leftover;
+mod purpose;
 
 use std::sync::LazyLock;
 
@@ -15,14 +20,16 @@ use regex::Regex;
 
 use jarvis_plan::is_path;
 
-use super::super::unread::rest;
 use super::super::words::{COLOUR_NAMES, Colour};
-use super::compose::Layout;
 use crate::native::words;
+pub(super) use area::Area;
 use clause::{bytes, clause_ops, first};
+pub(super) use collage::{collage_patterns, gap, grid, is_about_gaps, layout};
 pub(super) use extent::region;
+pub(super) use frame::Frame;
 pub(super) use hindrance::hindrance;
 pub(super) use labels::quoted;
+use leftover::{leaves_alone, says_more, says_more_than_a_format, unread_negation};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Op {
@@ -30,6 +37,8 @@ pub(super) enum Op {
     Crop(Crop),
     /// Clockwise, in degrees.
     Rotate(f32),
+    /// As its EXIF orientation says, which every picture is turned by when it is opened.
+    Upright,
     FlipHorizontal,
     FlipVertical,
     Grayscale,
@@ -54,6 +63,8 @@ pub(super) enum Op {
     Border(Thickness, [u8; 3]),
     /// What is see-through gets this colour.
     Ground([u8; 3]),
+    /// An operation on one part of the picture.
+    Within(Area, Box<Op>),
     /// Every result is encoded anew, without the metadata of the file; this one is for that alone.
     StripMetadata,
 }
@@ -100,6 +111,18 @@ pub(super) enum Crop {
     Trim(u32, Place),
     /// All but this share at every side.
     Margins(f32),
+    Area(Area),
+    /// What is left without the empty space around it.
+    Content(Empty),
+}
+
+/// What the empty space around a picture consists of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Empty {
+    /// Whatever the corners have.
+    Any,
+    Transparent,
+    Colour([u8; 3]),
 }
 
 /// Where a part lies: -1 is left or top, 0 the middle, 1 right or bottom.
@@ -120,6 +143,8 @@ pub(super) struct Instruction {
     pub(super) keeps_size: bool,
     /// The name that the file is to have.
     pub(super) name: Option<String>,
+    /// The picture of an animation that is meant.
+    pub(super) frame: Option<Frame>,
     /// Clauses that seem to ask for something else.
     pub(super) rest: Vec<String>,
     /// A known edit whose details are missing or impossible.
@@ -130,6 +155,7 @@ impl Instruction {
     /// Whether it asks for nothing that can be done.
     pub(super) fn is_empty(&self) -> bool {
         self.ops.is_empty()
+            && self.frame.is_none()
             && self.format.is_none()
             && self.most_bytes.is_none()
             && !self.compress
@@ -147,6 +173,10 @@ pub(super) enum Unclear {
     Label,
     /// A slight turn without its degrees.
     Turn,
+    /// Frames of an animation, and not which one.
+    Frame,
+    /// A part given by coordinates, and no edit that can be made of it alone.
+    Area,
 }
 
 macro_rules! patterns {
@@ -166,6 +196,7 @@ patterns! {
     SLIGHT STRONG VERTICAL HORIZONTAL COUNTER AROUND SQUARE CENTRE LEFT RIGHT TOP BOTTOM THIRD QUARTER EACH_SIDE OFF
     KEEP_RATIO READ_TOO SIZING EXACTLY WITHOUT LABEL WATERMARK WORDLESS BORDER THICK THIN FILE_SIZE COMPRESS METADATA MAKE_SQUARE SAVE_AS DECIMAL_COMMA QUALITY NAMED_THING BARE_SIDE SOME_METADATA TITLE_ABOVE IN_COLUMN_PLAINLY IN_ROW IN_COLUMN IN_GRID
     EXCEPT CONDITION REGION BEYOND TILTED SCALE_OF KEEP_SIZE FREE_RATIO ONLY_SLIGHTLY GROUND PART_OF NAMING
+    UPRIGHT LIES_WRONG STAYS TOO_BIG NOTHING_ELSE WHY AREA POINT FRAME_NTH FRAME_THICK FRAMES EMPTY_SIDES TRANSPARENT GAP NO_GAP GRID_SIZE
 }
 
 /// A pattern of `data/image_edits.tsv`.
@@ -197,11 +228,20 @@ pub(super) fn read(text: &str) -> Instruction {
     let plain = NOISE_BETWEEN.replace_all(&plain, "${1}x${2}");
     let plain = DESCRIBED.replace_all(&plain, "the picture");
     let plain = DECIMAL_COMMA.replace_all(&plain, "${1}.${2}");
+    let plain = purpose::without(&plain);
+    let (plain, areas) = area::extract(&plain);
+    let (frame, plain) = frame::extract(&plain).map_or((None, plain), |(frame, rest)| (Some(frame), rest));
     let ending = name.as_deref().and_then(|name| ImageFormat::from_path(name).ok());
-    let mut found = Instruction { name, format: ending, ..Instruction::default() };
+    let mut found = Instruction { name, format: ending, frame, ..Instruction::default() };
+    if frame.is_none() && frame::means_some(&plain) {
+        found.unclear = Some(Unclear::Frame);
+    }
+    let mut areas = areas.into_iter();
     // What is made is kept in one place.
     found.rest.extend(folder.map(|folder| format!("in the folder {folder}")));
     let (mut of_part, mut vague) = (false, false);
+    // Operations that ask for another size without saying which.
+    let mut vague_sizes: Vec<Op> = Vec::new();
     for clause in SEPARATOR.split(&plain) {
         // A request not to do something is met by not doing it.
         let keeps_shape = KEEP_RATIO.is_match(clause);
@@ -278,6 +318,13 @@ pub(super) fn read(text: &str) -> Instruction {
         if more && !SIZING.is_match(clause) {
             ops.retain(|op| !matches!(op, Op::Resize(_)));
         }
+        if clause.contains(area::MARK) {
+            let within = areas.next().and_then(|area| area::within(area, ops, CROP.is_match(clause)));
+            if within.is_none() {
+                found.unclear = Some(Unclear::Area);
+            }
+            ops = within.unwrap_or_default();
+        }
         if keeps_shape {
             keep_shape(&mut ops);
             // "Resize to 640x480, keeping the proportions."
@@ -307,7 +354,8 @@ pub(super) fn read(text: &str) -> Instruction {
                 ops.push(Op::FlipHorizontal);
             }
         }
-        if ops.is_empty() && !negated && format.is_none() && !QUALITY.is_match(clause) {
+        let is_frame = clause.contains(frame::MARK) && !says_more(clause);
+        if ops.is_empty() && !negated && format.is_none() && !QUALITY.is_match(clause) && !is_frame {
             let sized = CROP.is_match(clause) || RESIZE.is_match(clause);
             found.unclear = match () {
                 () if sized && ZERO_SIZE.is_match(clause) => Some(Unclear::Nothing),
@@ -332,7 +380,17 @@ pub(super) fn read(text: &str) -> Instruction {
             found.ops.pop();
         }
         vague = sized && extent::is_vague(clause);
+        if vague {
+            vague_sizes.extend(ops.iter().cloned());
+        }
         found.ops.extend(ops);
+    }
+    // "Even smaller, 40 KB": it is the file that is to be smaller.
+    if found.most_bytes.is_some() {
+        found.ops.retain(|op| !vague_sizes.contains(op));
+    }
+    if areas.next().is_some() {
+        found.unclear = Some(Unclear::Area);
     }
     found
 }
@@ -354,110 +412,17 @@ fn keep_shape(ops: &mut [Op]) {
     }
 }
 
-/// "Grey without touching the roof": something is to be left as it is that no edit knows.
-fn leaves_alone(clause: &str) -> bool {
-    !KEEP_RATIO.is_match(clause) && WITHOUT.find(clause).and_then(|not| clause.get(not.end()..)).is_some_and(says_more)
-}
-
-/// Whether something that no edit knows is not to be done: "not the house".
-fn unread_negation(clause: &str) -> bool {
-    let behind = NEGATION.find(clause).and_then(|not| clause.get(not.end()..)).unwrap_or_default();
-    !KEEP_RATIO.is_match(clause) && NAMED_THING.is_match(behind) && says_more(behind)
-}
-
-/// Whether a clause that only names a file or a format says something else in numbers: "as jpg with 72 dpi".
-fn says_more_than_a_format(clause: &str) -> bool {
-    let rest = SAVE_AS.replace_all(clause, " ");
-    let rest = QUALITY.replace_all(&rest, " ");
-    NUMBER.is_match(&FORMAT.replace_all(&rest, " "))
-}
-
-/// Whether a clause says more than its edits read: "grey except the roof".
-fn says_more(clause: &str) -> bool {
-    let read: &[&Regex] = &[
-        &COLOUR_NAMES,
-        &READ_TOO,
-        &CROP,
-        &ROTATE,
-        &FLIP,
-        &GRAY,
-        &UNBLUR,
-        &BLUR,
-        &SHARPEN,
-        &INVERT,
-        &DARKER,
-        &BRIGHTER,
-        &CONTRAST,
-        &SATURATION,
-        &EDGES,
-        &SKETCH,
-        &SEPIA,
-        &WARM,
-        &COOL,
-        &PIXELATE,
-        &FORMAT,
-        &FILE_SIZE,
-        &COMPRESS,
-        &METADATA,
-        &QUALITY,
-        &MAKE_SQUARE,
-        &SAVE_AS,
-        &SIZED,
-        &BY,
-        &RATIO,
-        &PERCENT,
-        &BY_NUMBER,
-        &THIRD_SIZE,
-        &QUARTER_SIZE,
-        &TIMES,
-        &DEGREES,
-        &PIXELS,
-        &TO_NUMBER,
-        &WIDTH_FIRST,
-        &WIDTH_LAST,
-        &HEIGHT_FIRST,
-        &HEIGHT_LAST,
-        &NUMBER,
-        &SMALLER,
-        &LARGER,
-        &HALF,
-        &TWO,
-        &THREE,
-        &FOUR,
-        &THUMBNAIL,
-        &LESS,
-        &SLIGHT,
-        &STRONG,
-        &VERTICAL,
-        &HORIZONTAL,
-        &COUNTER,
-        &AROUND,
-        &SQUARE,
-        &CENTRE,
-        &LEFT,
-        &RIGHT,
-        &TOP,
-        &BOTTOM,
-        &THIRD,
-        &QUARTER,
-        &EACH_SIDE,
-        &RESIZE,
-        &LABEL,
-        &WATERMARK,
-        &BORDER,
-        &THICK,
-        &THIN,
-        &FREE_RATIO,
-    ];
-    let clause = &*if SIZED.is_match(clause) { EXACTLY.replace_all(clause, " ") } else { clause.into() };
-    rest(clause, &KEEP_RATIO, read).is_some()
-}
-
 /// Whether an instruction is for something in the picture that the rest of the request names: "find the faces … and blur
 /// them".
 pub(super) fn of_a_part(instruction: &str, request: &str) -> bool {
     let (instruction, request) = (instruction.to_lowercase(), request.to_lowercase());
     THEM.is_match(&instruction) && !request.trim().eq(instruction.trim()) && SEEN.is_match(&request)
+}
+
+/// Whether a request that is taken for one about edges means the sides of pictures or what lies between them.
+pub(super) fn is_not_about_edges(request: &str) -> bool {
+    let plain: String = request.to_lowercase().chars().map(plain_char).collect();
+    EMPTY_SIDES.is_match(&plain) || is_about_gaps(&plain) && !EDGES.is_match(&plain)
 }
 
 /// What names a part of a picture.
@@ -469,25 +434,6 @@ pub(super) fn part_of() -> &'static Regex {
 pub(super) fn keeps_metadata(request: &str) -> bool {
     let plain = request.to_lowercase().replace('ё', "е");
     SOME_METADATA.is_match(&plain)
-}
-
-/// What is read of how a collage is to be, for what of its order is not.
-pub(super) fn collage_patterns() -> [&'static Regex; 5] {
-    [&IN_COLUMN_PLAINLY, &IN_COLUMN, &IN_ROW, &IN_GRID, &SAVE_AS]
-}
-
-/// How the pictures of a collage are to stand; two stand side by side unless something else is said.
-pub(super) fn layout(text: &str, count: usize) -> Layout {
-    let plain = text.to_lowercase();
-    // A title above them is no way to stand.
-    let plain = TITLE_ABOVE.replace_all(&plain, " ");
-    match () {
-        () if IN_COLUMN_PLAINLY.is_match(&plain) => Layout::Column,
-        () if IN_ROW.is_match(&plain) => Layout::Row,
-        () if IN_COLUMN.is_match(&plain) => Layout::Column,
-        () if IN_GRID.is_match(&plain) || count > 2 => Layout::Grid,
-        () => Layout::Row,
-    }
 }
 
 /// Full-width digits and signs as plain ones; `ё` as `е`.

@@ -11,6 +11,8 @@ use jarvis_plan::{ErrorCode, TaskError};
 pub(crate) struct Opened {
     pub(crate) picture: DynamicImage,
     pub(crate) format: ImageFormat,
+    /// Whether its EXIF orientation turned it.
+    pub(crate) was_turned: bool,
 }
 
 /// What people call a format: `JPEG`.
@@ -71,7 +73,8 @@ pub(crate) fn open(bytes: &[u8], max_pixels: u64) -> Result<Opened, TaskError> {
         deep if deep.color().has_alpha() => DynamicImage::ImageRgba8(deep.into_rgba8()),
         deep => DynamicImage::ImageRgb8(deep.into_rgb8()),
     };
-    Ok(Opened { picture, format })
+    let was_turned = orientation != image::metadata::Orientation::NoTransforms;
+    Ok(Opened { picture, format, was_turned })
 }
 
 /// The picture as it looks on white, without alpha.

@@ -4,10 +4,10 @@ use regex::Regex;
 
 use super::extent::{crop, resize};
 use super::{
-    AROUND, BLUR, BORDER, BRIGHTER, BY_NUMBER, CONTRAST, COOL, COUNTER, CROP, Crop, DARKER, DEGREES, EDGES, FLIP, GRAY,
-    HALF, HORIZONTAL, INVERT, LESS, MAKE_SQUARE, METADATA, NUMBER, OF_EDGES, Op, PERCENT, PIXELATE, PIXELS, Place,
-    RATIO, RESIZE, ROTATE, SATURATION, SEPIA, SHARPEN, SIZED, SKETCH, SLIGHT, STRONG, THICK, THIN, Thickness, UNBLUR,
-    VERTICAL, WARM,
+    AROUND, BLUR, BORDER, BRIGHTER, BY_NUMBER, CONTRAST, COOL, COUNTER, CROP, Crop, DARKER, DEGREES, EDGES,
+    EMPTY_SIDES, Empty, FLIP, GRAY, HALF, HORIZONTAL, INVERT, LESS, MAKE_SQUARE, METADATA, NUMBER, OF_EDGES, Op,
+    PERCENT, PIXELATE, PIXELS, Place, RATIO, RESIZE, ROTATE, SATURATION, SEPIA, SHARPEN, SIZED, SKETCH, SLIGHT, STRONG,
+    THICK, THIN, TRANSPARENT, Thickness, UNBLUR, UPRIGHT, VERTICAL, WARM,
 };
 use crate::native::words::Colour;
 
@@ -21,7 +21,15 @@ pub(super) fn clause_ops(clause: &str) -> Vec<Op> {
         }
     };
     let upside_down = at(&FLIP).is_some() && AROUND.is_match(clause) && at(&ROTATE).is_some();
-    add(at(&ROTATE), Some(Op::Rotate(rotation(clause))));
+    if METADATA.is_match(clause) {
+        return vec![Op::StripMetadata];
+    }
+    if EMPTY_SIDES.is_match(clause) {
+        return vec![Op::Crop(Crop::Content(empty(clause)))];
+    }
+    let turns = at(&ROTATE).filter(|_| !UPRIGHT.is_match(clause) || DEGREES.is_match(clause));
+    add(at(&UPRIGHT).filter(|_| turns.is_none()), Some(Op::Upright));
+    add(turns, Some(Op::Rotate(rotation(clause))));
     if !upside_down {
         add(at(&FLIP), Some(flip(clause)));
     }
@@ -53,9 +61,6 @@ pub(super) fn clause_ops(clause: &str) -> Vec<Op> {
     add(at(&WARM), Some(Op::Warm));
     add(at(&COOL), Some(Op::Cool));
     add(at(&PIXELATE), Some(Op::Pixelate));
-    if METADATA.is_match(clause) {
-        return vec![Op::StripMetadata];
-    }
     if at(&CROP).is_none()
         && let Some(place) = at(&BORDER)
     {
@@ -84,6 +89,16 @@ pub(super) fn clause_ops(clause: &str) -> Vec<Op> {
     }
     ops.sort_by_key(|(place, _)| *place);
     ops.into_iter().map(|(_, op)| op).collect()
+}
+
+/// What the empty space is said to consist of.
+fn empty(clause: &str) -> Empty {
+    let said = EMPTY_SIDES.find(clause).map_or(clause, |found| found.as_str());
+    match Colour::named(said) {
+        _ if TRANSPARENT.is_match(said) => Empty::Transparent,
+        Some(colour) => Empty::Colour(colour.rgb()),
+        None => Empty::Any,
+    }
 }
 
 /// Bytes of a file as people count them: `50 KB`, `1.5 МБ`.

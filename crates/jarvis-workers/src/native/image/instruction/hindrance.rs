@@ -2,7 +2,8 @@
 //! something depends on what the picture is like, another picture than was asked for would come out.
 
 use super::{
-    BEYOND, CONDITION, COURTESY, CROP, EXCEPT, FLIP, REGION, ROTATE, SEPARATOR, TILTED, WATERMARK, labels, plain_char,
+    BEYOND, CONDITION, COURTESY, CROP, EMPTY_SIDES, EXCEPT, FLIP, POINT, REGION, ROTATE, SEPARATOR, TILTED, WATERMARK,
+    area, labels, plain_char,
 };
 
 /// Why an order, or the request that it is from, is not carried out.
@@ -26,10 +27,14 @@ pub(in crate::native::image) fn hindrance(order: &str, request: &str) -> Option<
     if writes && let Some(found) = TILTED.find(&order) {
         return Some(format!("words are written level here, not `{}`", found.as_str()));
     }
+    let (order, _) = area::extract(&order);
+    if let Some(found) = POINT.find(&order) {
+        return Some(format!("a point names no part of the picture (`{}`); two corners do", found.as_str()));
+    }
     let named = SEPARATOR.split(&order).find_map(|clause| {
         // What is cut out, turned or written lies at a side.
-        let at_side = [&CROP, &ROTATE, &FLIP, &WATERMARK].iter().any(|pattern| pattern.is_match(clause));
-        REGION.find(clause).filter(|_| !at_side && !clause.contains('⟦'))
+        let at_side = [&CROP, &ROTATE, &FLIP, &WATERMARK, &EMPTY_SIDES].iter().any(|pattern| pattern.is_match(clause));
+        REGION.find(clause).filter(|_| !at_side && !clause.contains(['⟦', area::MARK]))
     });
     named.map(|found| format!("an edit is made of the whole picture here, not of a part (`{}`)", found.as_str()))
 }

@@ -2,6 +2,7 @@
 
 use super::Op::Grayscale;
 use super::*;
+use crate::native::image::compose::{Gap, Layout};
 
 #[test]
 fn patterns_compile() {
@@ -84,6 +85,78 @@ fn what_is_not_asked_for_is_told_apart() {
     {
         assert_eq!(read(text).rest, Vec::<String>::new(), "{text}");
     }
+}
+
+#[test]
+fn purposes_and_originals_ask_for_nothing() {
+    for text in [
+        "blur it, but leave the original file as it is",
+        "blur it and don't touch the original",
+        "blur it but keep the original",
+        "blur it before i put it online",
+        "blur it so that i can post it",
+        "blur it for my website",
+        "blur it, nothing else",
+        "it is too big for the form, blur it",
+        "размой, но не трогай оригинал",
+        "模糊处理，原图不变",
+    ] {
+        let found = read(text);
+        assert_eq!((found.ops, found.rest), (vec![Op::Blur(4.0)], Vec::new()), "{text}");
+    }
+    // A purpose may say what is to be done, and a size is no file.
+    assert_eq!(read("make it smaller so that i have half of it").ops, [Op::Resize(Size::Factor(0.5))]);
+    assert!(read("blur it, keep the original size").keeps_size);
+    assert_eq!(read("sepia for the roof").rest, ["sepia for the roof"]);
+}
+
+#[test]
+fn parts_and_frames_are_told_from_the_whole() {
+    let check = |text: &str, unclear: Option<Unclear>| assert_eq!(read(text).unclear, unclear, "{text}");
+    check("blur the area from 5,5 to 20,20", None);
+    check("rotate the area from 5,5 to 20,20 by 90 degrees", Some(Unclear::Area));
+    check("add a border from 5,5 to 20,20", Some(Unclear::Area));
+    check("split it into frames", Some(Unclear::Frame));
+    check("extract all frames", Some(Unclear::Frame));
+    check("make every frame gray", Some(Unclear::Frame));
+    check("add a thin red frame", None);
+    let frame = |text: &str| read(text).frame;
+    assert_eq!(frame("take the 5th frame out as a png"), Some(Frame::Nth(5)));
+    assert_eq!(frame("extract frame 12"), Some(Frame::Nth(12)));
+    assert_eq!(frame("save the last frame as jpg"), Some(Frame::Last));
+    assert_eq!(frame("the third frame, in gray"), Some(Frame::Nth(3)));
+    assert_eq!(frame("сохрани 7-й кадр как png"), Some(Frame::Nth(7)));
+    assert_eq!(frame("把第三帧保存为png"), Some(Frame::Nth(3)));
+    assert_eq!(frame("a frame 5 px wide"), None);
+    let refused = |text: &str| hindrance(text, text).is_some();
+    assert!(refused("blur the area at 20,30") && refused("blur the region around the house"));
+    assert!(!refused("blur the area from 5,5 to 20,20"));
+    assert!(is_not_about_edges("with a 10px white gap between them") && is_not_about_edges("trim the empty edges"));
+    assert!(!is_not_about_edges("find the edges") && !is_not_about_edges("canny for a.jpg"));
+}
+
+#[test]
+fn a_collage_says_its_gaps() {
+    let said = |text: &str| gap(text).map(|(gap, _)| (gap.pixels, gap.colour));
+    assert_eq!(said("with white gaps of 10 px between them"), Some((10, [255; 3])));
+    assert_eq!(said("side by side with a 20px black gap"), Some((20, [0; 3])));
+    assert_eq!(said("side by side, no gaps"), Some((0, [255; 3])));
+    assert_eq!(said("рядом, с зазором 8 пикс"), Some((8, [255; 3])));
+    assert_eq!(said("side by side"), None);
+    assert_eq!(said("with a huge gap"), None);
+    assert_eq!(grid("a 3x2 collage").map(|(grid, _)| grid), Some((3, 2)));
+    assert!(grid("a collage, 800x600").is_none() && Gap::default().pixels > 0);
+}
+
+#[test]
+fn a_smaller_file_is_no_smaller_picture() {
+    for text in
+        ["even smaller, 40 KB", "make it smaller, under 40 KB", "it is too big for the form, it must be under 40 KB"]
+    {
+        let found = read(text);
+        assert_eq!((found.ops, found.most_bytes, found.rest), (Vec::new(), Some(40_000), Vec::new()), "{text}");
+    }
+    assert_eq!(read("half the size, under 40 KB").ops, [Op::Resize(Size::Factor(0.5))]);
 }
 
 #[test]

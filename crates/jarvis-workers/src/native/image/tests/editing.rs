@@ -26,6 +26,26 @@ fn sizes_are_what_was_asked() {
 }
 
 #[test]
+fn parts_outside_the_picture_are_refused() {
+    for text in
+        ["crop 5000x5000", "crop 300x50", "crop 100 px off the top", "crop from 10,20 to 300,90", "blur 5,5 to 5,9"]
+    {
+        let error = apply(flag().into(), &read(text).ops, 1_000_000, &go_on()).unwrap_err();
+        assert!(error.message.contains("200 x 100 pixels"), "{text}: {}", error.message);
+    }
+}
+
+#[test]
+fn an_area_changes_and_the_rest_stays() {
+    let (edited, _) = edit(&flag(), "invert from 50,10 to 60,20");
+    let (before, after) = (flag(), edited.to_rgb8());
+    let changed = |x: u32, y: u32| before.get_pixel(x, y) != after.get_pixel(x, y);
+    let all: Vec<(u32, u32)> =
+        (0..200).flat_map(|x| (0..100).map(move |y| (x, y))).filter(|(x, y)| changed(*x, *y)).collect();
+    assert_eq!((all.len(), all.first(), all.last()), (100, Some(&(50, 10)), Some(&(59, 19))));
+}
+
+#[test]
 fn corners_go_where_they_belong() {
     let black = |picture: &DynamicImage| {
         let rgb = picture.to_rgb8();
