@@ -1,5 +1,6 @@
 //! The answer without a model: written by template, in the language of the request, from the outcomes alone.
 
+mod dates;
 pub(crate) mod help;
 pub(crate) mod small_talk;
 mod sums;

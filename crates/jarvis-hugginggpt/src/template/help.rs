@@ -42,6 +42,15 @@ pub(crate) fn is_asked(request: &Request) -> bool {
     ASKS.contains(&words) || ASKS.contains(&asked)
 }
 
+/// A request to try for a task.
+fn example(task: &str, language: Language) -> Option<&'static str> {
+    let mut rows = include_str!("help.tsv").lines().filter_map(|line| line.split_once('\t'));
+    let mut requests = rows.find(|(known, _)| *known == task)?.1.split('\t');
+    let all = [requests.next()?, requests.next()?, requests.next()?];
+    let [english, russian, chinese] = all;
+    Some(language.pick(english, russian, chinese))
+}
+
 /// What can be asked with these tools.
 pub(crate) fn answer(request: &Request, tools: &[Tool]) -> String {
     let language = Language::of(&request.text);
@@ -54,14 +63,10 @@ pub(crate) fn answer(request: &Request, tools: &[Tool]) -> String {
     for tool in own {
         text.push_str(&format!("- `{}`: {}\n", tool.name, tool.description));
     }
-    let examples: Vec<&str> = stock
-        .iter()
-        .filter_map(|tool| tool.example.as_ref())
-        .map(|example| example.scenario.as_str())
-        .filter(|scenario| !scenario.is_empty())
-        .step_by((stock.len() / EXAMPLES).max(1))
-        .take(EXAMPLES)
-        .collect();
+    // Only what the built-in models do too: another model may do less than the example of its task.
+    let known: Vec<&str> = stock.iter().filter_map(|tool| example(&tool.name, language)).collect();
+    let step = known.len().div_ceil(EXAMPLES).max(1);
+    let examples: Vec<&str> = known.into_iter().step_by(step).take(EXAMPLES).collect();
     if !examples.is_empty() {
         text.push_str(language.pick("For example:", "Например:", "例如:"));
         text.push('\n');
@@ -75,4 +80,19 @@ pub(crate) fn answer(request: &Request, tools: &[Tool]) -> String {
         "请写明相关文件。`jarvis doctor` 会说明还可以配置什么。",
     ));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_are_of_tasks_that_exist_and_in_three_languages() {
+        for line in include_str!("help.tsv").lines().filter(|line| !line.starts_with('#')) {
+            let (task, requests) = line.split_once('\t').unwrap();
+            assert!(jarvis_catalogue::find(task).is_some(), "{task}");
+            assert_eq!(requests.split('\t').count(), 3, "{task}");
+        }
+        assert_eq!(example("image-to-text", Language::English), None, "it would describe nothing");
+    }
 }

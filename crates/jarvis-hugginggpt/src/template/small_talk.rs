@@ -1,4 +1,4 @@
-//! What is said back to small talk, and to a sum (`sums`), where no chat model is there to talk. A request that is more than that
+//! What is said back to small talk, to a sum (`sums`) and to a question about dates (`dates`), where no chat model is there to talk. A request that is more than that
 //! is an order, and goes to the planner.
 
 use std::sync::LazyLock;
@@ -6,7 +6,10 @@ use std::sync::LazyLock;
 use jarvis_plan::{Language, Request};
 use regex::Regex;
 
-use super::sums;
+use super::{dates, sums};
+
+/// The most words of small talk without a mark between.
+const MOST_WORDS: usize = 8;
 
 /// What is said, and the answers.
 struct Row {
@@ -34,22 +37,41 @@ pub(crate) fn answer(request: &Request) -> Option<String> {
         return None;
     }
     let plain = text.to_lowercase().replace('ё', "е").replace('’', "'");
-    talk(&plain, Language::of(text)).or_else(|| sums::sum(&plain))
+    let language = Language::of(text);
+    talk(&plain, language).or_else(|| sums::sum(&plain)).or_else(|| dates::answer(&plain, language))
 }
 
 fn talk(plain: &str, language: Language) -> Option<String> {
     let mut said: Vec<&str> = Vec::new();
     let parts = plain.split(|c: char| ",.!?;:，。！？；…)(\n".contains(c)).map(str::trim);
     for part in parts.filter(|part| part.chars().any(char::is_alphanumeric)) {
-        let row = ROWS.iter().find(|row| row.said.is_match(part))?;
-        let [english, russian, chinese] = row.answers;
-        let answer = language.pick(english, russian, chinese);
-        if !said.contains(&answer) {
-            said.push(answer);
+        for row in rows(part)? {
+            let [english, russian, chinese] = row.answers;
+            let answer = language.pick(english, russian, chinese);
+            if !said.contains(&answer) {
+                said.push(answer);
+            }
         }
     }
     // A greeting before something else says no more than that.
     (!said.is_empty()).then(|| said.join(language.pick(" ", " ", "")))
+}
+
+/// The rows that a part is made of: one, or several with nothing but blanks between ("thx bye").
+fn rows(part: &str) -> Option<Vec<&'static Row>> {
+    if let Some(row) = ROWS.iter().find(|row| row.said.is_match(part)) {
+        return Some(vec![row]);
+    }
+    // Beyond a few words the ways to part them are too many, and it is no small talk.
+    if part.split(' ').nth(MOST_WORDS).is_some() {
+        return None;
+    }
+    // The longest beginning that is a row by itself.
+    part.match_indices(' ').rev().find_map(|(at, _)| {
+        let (first, rest) = (part.get(..at)?, part.get(at + 1..)?.trim_start());
+        let row = ROWS.iter().find(|row| row.said.is_match(first))?;
+        Some([vec![row], rows(rest)?].concat())
+    })
 }
 
 #[cfg(test)]
@@ -66,6 +88,9 @@ mod tests {
         check("hello, how are you?", "Hello.");
         check("Thanks a lot", "You are welcome.");
         check("good night", "Goodbye.");
+        check("thx bye", "You are welcome. Goodbye.");
+        check("ok thanks a lot bye bye", "All right. You are welcome. Goodbye.");
+        check("how many days from 3 march 2024 until 25 dec 2024", "2024-03-03");
         check("Never mind.", "Nothing is running.");
         check("forget it", "Nothing is running.");
         check("Who are you?", "I am jarvis");
@@ -87,6 +112,7 @@ mod tests {
             "thanks, now read it aloud",
             "stop the music in a.wav",
             "say hello",
+            "hello say it",
             "do you know Anna?",
             "do you speak to my boss?",
             "2024-05-01",

@@ -16,6 +16,7 @@ mod ocr;
 pub(crate) mod open;
 mod question;
 mod reading;
+mod same;
 mod segment;
 mod shrink;
 mod written;
@@ -362,6 +363,9 @@ pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<T
     // A planner may take "text in sign.png" out of the question.
     if compare::asked(asked) {
         return compare::answer(native, job, asked).await;
+    }
+    if compare::asks_same(asked) {
+        return compare::same(native, job).await;
     }
     if reading::any_wanted(&job.request.text) && !reading::wanted(asked) {
         return written::any_text(native, job).await;

@@ -7,6 +7,7 @@ mod entities;
 mod keywords;
 mod language;
 mod lists;
+mod logs;
 pub(super) mod part;
 mod passage;
 mod requests;
@@ -288,6 +289,10 @@ pub(super) fn told(question: &str, text: &str) -> Option<String> {
     if let Some(counted) = counts::answer(question, text) {
         return Some(counted);
     }
+    // "Who has no telephone number?" is not answered by those that there are.
+    if asking::denies(&requests::plain(question, text)) {
+        return None;
+    }
     let wanted = requests::plain_groups(&requests::plain(question, text))?;
     let found = entities::find(text);
     let found: Vec<entities::Entity> = found.into_iter().filter(|entity| wanted.contains(&entity.group)).collect();
@@ -354,10 +359,19 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
         let message = format!("all of a text is counted here, and not some of it: `{left}`");
         return Err(TaskError::new(ErrorCode::CannotDo, message).hint("configure a chat model (`llm.model`)"));
     }
+    if let Some(counted) = logs::count(question, context) {
+        return Ok(TaskOutput(json!({"answer": counted, "score": 1.0})));
+    }
+    if logs::is_log(context) && asking::counts_things(question) {
+        let message = "the text is a log, and of its lines only those of one level are counted here";
+        return Err(
+            TaskError::new(ErrorCode::CannotDo, message).hint("ask for example `how many errors are in server.log?`")
+        );
+    }
     if let Some(told) = told(question, context) {
         return Ok(TaskOutput(json!({"answer": told, "score": 1.0})));
     }
-    if let Some(wanted) = asking::mentioned(question) {
+    if let Some(wanted) = asking::mentioned(question).filter(|_| !asking::denies(question)) {
         let found = entities::find(context);
         let found: Vec<entities::Entity> = found.into_iter().filter(|entity| wanted.contains(&entity.group)).collect();
         let told = entities::describe(context, &found, &wanted);

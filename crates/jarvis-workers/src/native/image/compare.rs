@@ -13,8 +13,10 @@ use super::super::compare::{Measured, most_so};
 use super::measure::{Measures, measure};
 use super::open;
 use super::reading::{pattern, plain};
+use super::same;
 
-// A test runs it.
+// A test runs both.
+static SAME: LazyLock<Regex> = LazyLock::new(|| pattern("SAME"));
 static WHICH: LazyLock<Regex> = LazyLock::new(|| pattern("WHICH"));
 
 /// The most pictures that are compared.
@@ -78,6 +80,33 @@ pub(super) fn asked(question: &str) -> bool {
     property(question).is_some()
 }
 
+/// True when the question is whether two pictures are the same.
+pub(super) fn asks_same(question: &str) -> bool {
+    SAME.is_match(&plain(question))
+}
+
+/// Whether the two pictures of a request are the same, pixel by pixel.
+pub(super) async fn same(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    let pictures: Vec<_> = job.request.attachments.iter().filter(|file| file.kind == Kind::Image).collect();
+    let [one, other] = pictures.as_slice() else {
+        let message = format!("two pictures are compared with each other here, and the request has {}", pictures.len());
+        return Err(TaskError::new(ErrorCode::InvalidInput, message).hint("name the two files in the request"));
+    };
+    let bytes = native.inputs.bytes(one.as_arg(), Kind::Image).await?;
+    let other_bytes = native.inputs.bytes(other.as_arg(), Kind::Image).await?;
+    let name = |file: &jarvis_plan::Resource| file.name.clone().unwrap_or_else(|| file.as_arg().to_owned());
+    let (name, other_name) = (name(one), name(other));
+    let (lang, max_pixels) = (Language::of(&job.request.text), native.inputs.limits().max_pixels);
+    let work = move |cancel: &super::Cancel| {
+        let picture = open::open(&bytes, max_pixels)?.picture;
+        cancel.check()?;
+        let other = open::open(&other_bytes, max_pixels)?.picture;
+        Ok(same::tell((&name, &picture), (&other_name, &other), lang))
+    };
+    let told = native.inputs.heavy().run(&job.cancel, work).await?;
+    Ok(TaskOutput(json!([{"answer": told, "score": 1.0}])))
+}
+
 /// The name of the picture that is most so, and the measures of all.
 pub(super) async fn answer(native: &Native, job: &Job, question: &str) -> Result<TaskOutput, TaskError> {
     let too_few = || {
@@ -127,6 +156,20 @@ mod tests {
         check("which picture has the bigger house?", None);
         check("which house is bigger?", None);
         check("is it larger?", None);
+    }
+
+    #[test]
+    fn sameness_is_asked_of_whole_pictures() {
+        let check = |question: &str, want: bool| assert_eq!(asks_same(question), want, "{question}");
+        check("are the same picture?", true);
+        check("are a.png and b.png identical?", true);
+        check("are these two photos exactly the same", true);
+        check("одинаковы ли эти картинки?", false);
+        check("картинки одинаковые?", true);
+        check("两张图片一样吗？", true);
+        check("do they show the same man?", false);
+        check("are the two men the same?", false);
+        check("is the colour the same?", false);
     }
 
     #[test]

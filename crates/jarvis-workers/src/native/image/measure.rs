@@ -1,6 +1,6 @@
 //! Measures of a picture: size, colours, light, sharpness. They recognise no objects, and the description says so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use image::{DynamicImage, Rgb};
 use imageproc::definitions::HasBlack;
@@ -30,6 +30,10 @@ pub(super) struct Measures {
     /// All named colours that occur and their shares, largest first.
     pub(super) all: Vec<(Colour, f64)>,
     pub(super) mean: Rgb<u8>,
+    /// The commonest colours, exactly, and their shares at 512 px a side, largest first.
+    pub(super) exact: Vec<(Rgb<u8>, f64)>,
+    /// Of the pixels at the upper left and right, and at the lower left and right.
+    pub(super) corners: [Rgb<u8>; 4],
     /// Mean luminance, 0 black to 1 white.
     pub(super) brightness: f64,
     /// Standard deviation of luminance, 0 to 0.5.
@@ -47,6 +51,7 @@ pub(super) struct Measures {
 pub(super) fn measure(picture: &DynamicImage) -> Measures {
     let size = (picture.width(), picture.height());
     let detail = open::reduced(picture, 512);
+    let exact = commonest(&detail);
     let small = open::reduced(&detail, 256);
     let transparent = if small.color().has_alpha() {
         let rgba = small.to_rgba8();
@@ -89,6 +94,8 @@ pub(super) fn measure(picture: &DynamicImage) -> Measures {
         size,
         colours,
         all,
+        exact,
+        corners: corners(picture),
         mean: Rgb(total.map(|sum: f64| (sum / count * 255.0).round() as u8)),
         brightness,
         contrast: (squares / count - brightness * brightness).max(0.0).sqrt(),
@@ -97,6 +104,27 @@ pub(super) fn measure(picture: &DynamicImage) -> Measures {
         colourfulness: chroma / count,
         transparent,
     }
+}
+
+/// Fewer exact colours than these are listed.
+const EXACT: usize = 4;
+
+fn commonest(picture: &DynamicImage) -> Vec<(Rgb<u8>, f64)> {
+    let rgb = open::flatten(picture.clone());
+    let mut counts: HashMap<Rgb<u8>, u32> = HashMap::new();
+    rgb.pixels().for_each(|pixel| *counts.entry(*pixel).or_default() += 1);
+    let mut counts: Vec<(Rgb<u8>, u32)> = counts.into_iter().collect();
+    counts.sort_by(|(one, count), (other, more)| more.cmp(count).then(one.0.cmp(&other.0)));
+    let all = f64::from(rgb.width() * rgb.height()).max(1.0);
+    counts.into_iter().take(EXACT).map(|(colour, count)| (colour, f64::from(count) / all)).collect()
+}
+
+fn corners(picture: &DynamicImage) -> [Rgb<u8>; 4] {
+    let (right, bottom) = (picture.width().saturating_sub(1), picture.height().saturating_sub(1));
+    [(0, 0), (right, 0), (0, bottom), (right, bottom)].map(|(x, y)| {
+        let pixel = open::flatten(picture.crop_imm(x, y, 1, 1));
+        pixel.pixels().next().copied().unwrap_or(Rgb([255; 3]))
+    })
 }
 
 fn laplacian_variance(grey: &image::GrayImage) -> f64 {
@@ -188,6 +216,21 @@ impl Measures {
         in_words(self.all.get(..count).unwrap_or(&self.all), lang)
     }
 
+    /// The exact colours that cover a picture of few, else the mean colour.
+    pub(super) fn hex(&self, lang: Language) -> String {
+        let plain = self.exact.iter().filter(|(_, share)| *share >= 0.05);
+        let plain: Vec<String> =
+            plain.map(|(colour, share)| format!("{} ({:.0}%)", hex(*colour), share * 100.0)).collect();
+        match plain.as_slice() {
+            [] => self.mean_hex(lang),
+            plain => plain.join(lang.pick(", ", ", ", "、")),
+        }
+    }
+
+    pub(super) fn mean_hex(&self, lang: Language) -> String {
+        format!("{} {}", hex(self.mean), lang.pick("on average", "в среднем", "（平均）"))
+    }
+
     /// A description in one language: what was measured, and that objects were not looked for.
     pub(super) fn describe(&self, lang: Language) -> String {
         let (width, height) = self.size;
@@ -224,6 +267,11 @@ impl Measures {
         let [english, russian, chinese] = NOT_SEEN;
         format!("{}{text}", lang.pick(format!("{english} "), format!("{russian} "), chinese.to_owned()))
     }
+}
+
+/// A colour as `#rrggbb`.
+pub(super) fn hex(Rgb([r, g, b]): Rgb<u8>) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
 }
 
 fn in_words(colours: &[(Colour, f64)], lang: Language) -> String {

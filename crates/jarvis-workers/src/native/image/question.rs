@@ -2,13 +2,12 @@
 
 use std::sync::LazyLock;
 
-use image::Rgb;
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::words::Colour;
-use super::measure::Measures;
+use super::measure::{Measures, hex};
 use jarvis_plan::{Language, is_path};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -26,6 +25,10 @@ enum Topic {
     /// How much there is of one colour that is named.
     Share,
     Average,
+    /// The exact colour of a corner pixel.
+    Corner,
+    /// Colours as `#rrggbb`.
+    Hex,
     Colours,
     Colour,
 }
@@ -61,6 +64,9 @@ pattern!(
     ASKS,
     r"\b(?:what|which|who|whom|whose|where|when|why|how)\b|^(?:is|are|does|do|did|has|have|can)\b|\b(?:что|кто|где|куда|когда|почему|зачем|сколько|как|како\w+|чей)\b|什么|谁|哪|为什么|几[个只]|多少"
 );
+pattern!(RIGHT, r"\bright\b|прав|右");
+pattern!(LOW, r"\b(?:bottom|lower)\b|нижн|下");
+pattern!(MEAN, r"\b(?:average|mean)\b|средн|平均");
 pattern!(TOO, r"\btoo\b|слишком|太");
 
 // The patterns are constants; the tests compile each.
@@ -240,10 +246,14 @@ fn say(topic: Topic, part: &str, measures: &Measures, lang: Language) -> Value {
             let much = percent != "0%";
             one(if much { percent } else { lang.pick("none", "нет", "没有").to_owned() }, 0.9)
         }
-        Topic::Average => {
-            let Rgb([r, g, b]) = measures.mean;
-            one(format!("{} (#{r:02x}{g:02x}{b:02x})", Colour::nearest(measures.mean).name(lang)), 0.9)
+        Topic::Average => one(format!("{} ({})", Colour::nearest(measures.mean).name(lang), hex(measures.mean)), 0.9),
+        Topic::Corner => {
+            let nth = usize::from(RIGHT.is_match(part)) + 2 * usize::from(LOW.is_match(part));
+            let colour = measures.corners.get(nth).copied().unwrap_or(measures.mean);
+            one(format!("{} ({})", hex(colour), Colour::nearest(colour).name(lang)), 1.0)
         }
+        Topic::Hex if MEAN.is_match(part) => one(measures.mean_hex(lang), 0.9),
+        Topic::Hex => one(measures.hex(lang), 0.9),
         Topic::Colours => match few(part) {
             Some(count) => one(measures.commonest(count, lang), 0.9),
             None => one(measures.colour_list(lang), 0.9),

@@ -218,6 +218,12 @@ impl Question {
     }
 }
 
+/// Whether a question is how many there are of something.
+pub(super) fn counts_things(question: &str) -> bool {
+    let read = Question::read(question, &Stemmers::new("en"));
+    read.kinds.iter().any(|kind| kind.groups.contains(&Group::Number))
+}
+
 /// Whether a text denies something.
 pub(super) fn denies(text: &str) -> bool {
     static DENIES: LazyLock<Regex> = LazyLock::new(|| {

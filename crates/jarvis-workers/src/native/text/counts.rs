@@ -58,7 +58,7 @@ static LINES_WITH: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("LINES_WITH
 static BEYOND: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("BEYOND")).expect("a valid pattern"));
 
 /// The question in lower case, without names of files and marks at its ends.
-fn plain(question: &str) -> String {
+pub(super) fn plain(question: &str) -> String {
     let words: Vec<&str> = question.split_whitespace().filter(|word| !is_path(word)).collect();
     let plain = words.join(" ").to_lowercase().replace('ё', "е");
     plain.trim_matches(|ch: char| ch.is_whitespace() || "?!.,:;？！。，：\"'“”«»‘’".contains(ch)).to_owned()
@@ -221,6 +221,11 @@ fn occurrences(word: &str, text: &str) -> usize {
             !is_part(before) && !is_part(after)
         })
         .count()
+}
+
+/// So many lines, in words.
+pub(super) fn lines(count: usize, language: Language) -> String {
+    named(count, Unit::Lines, language)
 }
 
 fn named(count: usize, unit: Unit, language: Language) -> String {

@@ -103,10 +103,16 @@ pub fn quote(question: &str, passage: &str) -> Result<Quote, Unanswered> {
     if question.asked.is_empty() {
         return Err(Unanswered::Empty);
     }
-    let ranges: Vec<Range<usize>> =
-        sentences(passage).into_iter().filter(|range| !is_heading(passage, range)).collect();
+    let (headings, ranges): (Vec<Range<usize>>, Vec<Range<usize>>) =
+        sentences(passage).into_iter().partition(|range| is_heading(passage, range));
     let text = |range: &Range<usize>| passage.get(range.clone()).expect("sentences lie in the passage");
     let words: Vec<Words> = ranges.iter().map(|range| Words::of(text(range), &stemmers)).collect();
+    // What the title names all of the text is about.
+    let title =
+        headings.first().filter(|title| passage.get(..title.start).is_some_and(|before| before.trim().is_empty()));
+    let title = title.map(|title| Words::of(text(title), &stemmers));
+    let of_title = |asked: &Asked| title.as_ref().is_some_and(|title| asked.is_in(title));
+    let mut by_title: Vec<Quote> = Vec::new();
     let mut best: Option<Quote> = None;
     let (mut lacking, mut is_question_only, mut undenied) = (None, false, false);
     // "What does Dana have to do?" asks for more than a sentence with the name.
@@ -133,8 +139,13 @@ pub fn quote(question: &str, passage: &str) -> Result<Quote, Unanswered> {
         {
             start -= 1;
         }
-        if !covers(start) {
+        let by_itself = covers(start);
+        let rest = || question.asked.iter().filter(|asked| !of_title(asked));
+        if !by_itself && (rest().next().is_none() || !rest().all(|asked| asked.is_in(own))) {
             continue;
+        }
+        if !by_itself {
+            start = at;
         }
         // The answer to a question of the passage is the sentence after it.
         let next = ranges.get(at + 1).filter(|_| is_question(passage, range));
@@ -154,11 +165,20 @@ pub fn quote(question: &str, passage: &str) -> Result<Quote, Unanswered> {
         }
         let score = held as f64 / question.asked.len() as f64;
         let start = ranges.get(start).map_or(range.start, |first| first.start);
+        if !by_itself {
+            by_title.push(Quote { range: start..end, score });
+            continue;
+        }
         if best.as_ref().is_none_or(|best| score > best.score) {
             best = Some(Quote { range: start..end, score });
         }
     }
-    best.ok_or_else(|| {
+    // Two sentences that hold what the title does not leave it open which is meant.
+    let only = match by_title.as_slice() {
+        [only] => Some(only.clone()),
+        _ => None,
+    };
+    best.or(only).ok_or_else(|| {
         let is_told = |asked: &&Asked| words.iter().any(|words| asked.is_in(words));
         let shown = |asked: &Asked| asked.shown().to_owned();
         let untold: Vec<String> = question.asked.iter().filter(|asked| !is_told(asked)).map(shown).collect();
@@ -213,6 +233,23 @@ mod tests {
             assert_eq!(found, Ok(expected), "{question}");
             assert!(quote.is_ok_and(|quote| (0.0..=1.0).contains(&quote.score)), "{question}");
         }
+    }
+
+    const CLUB: &str = "Notes - Garden Club committee\nDate: Tuesday, 18 June 2024\n\nThe fair takes place on 13 July. Lena \
+        will order the tents. Lena suggested a newsletter.\n\nTotal due 246.00 GBP\n\nNext meeting: Tuesday, 23 July 2024";
+
+    #[test]
+    fn the_title_says_what_a_text_is_about() {
+        let check = |question: &str, want: Option<&str>| {
+            let found = quote(question, CLUB).ok().and_then(|quote| CLUB.get(quote.range));
+            assert_eq!(found, want, "{question}");
+        };
+        check("when is the next meeting of the garden club?", Some("Next meeting: Tuesday, 23 July 2024"));
+        check("what is the total?", Some("Total due 246.00 GBP"));
+        check("when is the next meeting of the chess club?", None);
+        check("when was the garden club founded?", None);
+        check("what does Lena do for the garden club?", None);
+        check("when does the garden club committee meet in Paris?", None);
     }
 
     #[test]

@@ -96,7 +96,13 @@ pub(super) fn is_heading(text: &str, range: &Range<usize>) -> bool {
     let is_alone = before.trim_end_matches([' ', '\t']).ends_with("\n\n") || is_first;
     let gap = after.trim_start_matches([' ', '\t', '\r']);
     let is_apart = gap.starts_with("\n\n") || gap.starts_with("\n\r\n") || (is_first && gap.starts_with('\n'));
-    let is_item = sentence.starts_with(['-', '*', '•']);
+    // "Total due 246.00 GBP" tells an amount.
+    let is_amount = sentence.split_whitespace().any(|word| {
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        word.rsplit_once(['.', ','])
+            .is_some_and(|(whole, cents)| cents.len() == 2 && digits(cents) && whole.split([',', '.', ' ']).all(digits))
+    });
+    let is_item = sentence.starts_with(['-', '*', '•']) || is_amount;
     let is_marked = sentence.starts_with('#');
     // "Absent: Ann" tells something, and only a title may have a colon.
     let is_line = !sentence.contains('\n') && (is_first || !sentence.contains([':', '：']));
