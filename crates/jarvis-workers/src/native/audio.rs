@@ -11,6 +11,7 @@ mod resample;
 mod speak;
 mod stretch;
 mod style;
+mod tags;
 mod voice;
 mod wav;
 
@@ -248,6 +249,10 @@ pub(super) async fn tell(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
     let question = job.arg("text").unwrap_or(&job.request.text);
     if let Some(word) = instruction::compared(question) {
         return compare::answer(native, job, &word).await;
+    }
+    let tags = tags::asked(question);
+    if !tags.is_empty() {
+        return tags::answer(native, job, &tags).await;
     }
     let facts = instruction::facts(question);
     if facts.is_empty() {

@@ -14,6 +14,7 @@ mod measure;
 mod metadata;
 mod ocr;
 pub(crate) mod open;
+mod overlay;
 mod question;
 mod reading;
 mod same;
@@ -197,6 +198,9 @@ pub(super) async fn collage(native: &Native, job: &Job) -> Result<TaskOutput, Ta
     let asked = job.arg("text").unwrap_or(&job.request.text);
     let names: Vec<String> = (1..=COLLAGE).map(|nth| format!("image{nth}")).collect();
     let paths: Vec<&str> = names.iter().filter_map(|name| job.arg(name)).collect();
+    if let Some(how) = overlay::asked(&paths, &job.request) {
+        return lay(native, job, &paths, how).await;
+    }
     let arranged = arrange::arrange(&paths, &job.request)?;
     let mut files = Vec::new();
     for path in &arranged.paths {
@@ -220,7 +224,7 @@ pub(super) async fn collage(native: &Native, job: &Job) -> Result<TaskOutput, Ta
         read.push(pattern);
         done.push(format!("{columns} columns, {rows} rows"));
     }
-    let (gap, patterns) = instruction::gap(asked).unwrap_or_default();
+    let (gap, patterns) = instruction::gap(asked).or_else(|| instruction::gap(&job.request.text)).unwrap_or_default();
     if gap.pixels > compose::WIDEST_GAP {
         let message = format!("a gap is at most {} pixels wide here, not {}", compose::WIDEST_GAP, gap.pixels);
         return Err(TaskError::new(ErrorCode::CannotDo, message));
@@ -241,6 +245,33 @@ pub(super) async fn collage(native: &Native, job: &Job) -> Result<TaskOutput, Ta
     let encoded = native.inputs.heavy().run(&job.cancel, work).await?;
     let made = store(native, encoded).await?;
     Ok(with_rest(if done.is_empty() { made } else { made.with("operations", done) }, left))
+}
+
+/// One picture on the other, in the format of the one below.
+async fn lay(native: &Native, job: &Job, paths: &[&str], how: overlay::Overlay) -> Result<TaskOutput, TaskError> {
+    let mut files = Vec::new();
+    for path in paths {
+        files.push(native.inputs.bytes(path, Kind::Image).await?);
+    }
+    if how.second_on_top {
+        files.reverse();
+    }
+    let max_pixels = native.inputs.limits().max_pixels;
+    let work = move |cancel: &Cancel| {
+        let pictures = files.iter().map(|file| open::open(file, max_pixels)).collect::<Result<Vec<_>, _>>()?;
+        cancel.check()?;
+        let [above, below] = pictures.as_slice() else {
+            return Err(TaskError::new(ErrorCode::MissingArgument, "there are no two pictures to lay on each other"));
+        };
+        let (laid, (x, y)) = overlay::lay(&below.picture, &above.picture, how)?;
+        let (width, height) = (above.picture.width(), above.picture.height());
+        let words = format!("laid on top {width}x{height}+{x}+{y}, opacity {:.0}%", how.opacity * 100.0);
+        Ok((open::encode(&laid, below.format)?, words))
+    };
+    let (encoded, words) = native.inputs.heavy().run(&job.cancel, work).await?;
+    let patterns = overlay::patterns();
+    let left = unread::of_edit(job, &patterns, &COLLAGE_READ, &patterns, &[]);
+    Ok(with_rest(store(native, encoded).await?.with("operations", vec![words]), left))
 }
 
 fn no_edit(unclear: Option<instruction::Unclear>) -> TaskError {

@@ -21,9 +21,9 @@ const FORMATS: [(&str, &[&str]); 6] = [
     ("m4a", &["-c:a", "aac", "-movflags", "frag_keyframe+empty_moov", "-f", "mp4"]),
 ];
 
-/// The sound of a file of any format, as WAV. What is read is a file of its own, and only that: a playlist inside it is not
-/// followed.
-pub(super) async fn decode(programs: &Programs, bytes: &[u8]) -> Result<Vec<u8>, TaskError> {
+/// A file of its own for ffmpeg, in a folder that goes with it: many formats cannot be read from a pipe, since their index stands
+/// at the end.
+async fn input(programs: &Programs, bytes: &[u8]) -> Result<(tempfile::TempDir, String), TaskError> {
     programs.path(Program::Ffmpeg)?;
     let known = infer::get(bytes).map(|kind| kind.matcher_type());
     if !matches!(known, Some(infer::MatcherType::Audio | infer::MatcherType::Video)) {
@@ -35,11 +35,30 @@ pub(super) async fn decode(programs: &Programs, bytes: &[u8]) -> Result<Vec<u8>,
     let failed = |cause: std::io::Error| {
         TaskError::new(ErrorCode::Internal, format!("cannot write the file for `ffmpeg`: {cause}"))
     };
-    // Many formats cannot be read from a pipe: their index stands at the end.
     let folder = tempfile::tempdir().map_err(failed)?;
     let path = folder.path().join("input");
     tokio::fs::write(&path, bytes).await.map_err(failed)?;
     let path = path.to_string_lossy().into_owned();
+    Ok((folder, path))
+}
+
+/// The most that the tags of a file may have, in bytes.
+const MOST_TAGS: usize = 1 << 20;
+
+/// The tags of a file, as lines `name=value`.
+pub(super) async fn metadata(programs: &Programs, bytes: &[u8]) -> Result<String, TaskError> {
+    let (_folder, path) = input(programs, bytes).await?;
+    let args =
+        ["-nostdin", "-v", "error", "-protocol_whitelist", "file,pipe", "-i", &path, "-f", "ffmetadata", "pipe:1"];
+    let call = Call { args: &args, stdin: &[], limit: MOST_TAGS, timeout: TIMEOUT };
+    let written = programs.run(Program::Ffmpeg, call).await?;
+    Ok(String::from_utf8_lossy(&written).into_owned())
+}
+
+/// The sound of a file of any format, as WAV. What is read is a file of its own, and only that: a playlist inside it is not
+/// followed.
+pub(super) async fn decode(programs: &Programs, bytes: &[u8]) -> Result<Vec<u8>, TaskError> {
+    let (_folder, path) = input(programs, bytes).await?;
     let args = ["-nostdin", "-v", "error", "-protocol_whitelist", "file,pipe", "-i", &path, "-vn", "-map", "0:a:0"];
     let args = [&args[..], &["-c:a", "pcm_s16le", "-f", "wav", "pipe:1"]].concat();
     let call = Call { args: &args, stdin: &[], limit: MOST_BYTES, timeout: TIMEOUT };

@@ -79,7 +79,7 @@ patterns! {
     PART BETWEEN FIRST LAST AFTER UNTIL REMOVE CUT LOUDER QUIETER NORMALISE MONO FORMAT SAVE_AS PERCENT DECIBELS TIMES TWICE
     OTHER NOISE KINDS UNHEARD LENGTH RATE CHANNELS LOUDNESS ABOUT BARE_FORMAT OF_SOUND JOIN
     SPEED_TIMES SPEED_HALF SPEED_DOUBLE FASTER SLOWER SLIGHTLY FADE_IN FADE_OUT FADE_BOTH NOTHING_ELSE FADES MUTE CHANNEL EXCEPT EITHER CLAUSES MIX REVERSE_ORDER WHICH OF_PICTURE
-    AS_LOUD TO_SHARE SET_VOLUME BY_HALF NOT_LOUDER KEEP_PITCH SPEED_PERCENT TRIM_SILENCE AT_START AT_END EVERYWHERE PAUSE_BETWEEN PEAK
+    AS_LOUD TO_SHARE SET_VOLUME BY_HALF NOT_LOUDER KEEP_PITCH SPEED_PERCENT TRIM_SILENCE AT_START AT_END EVERYWHERE PAUSE_BETWEEN PEAK TAG_ABOUT
 }
 
 fn row(name: &str) -> &'static str {
@@ -139,7 +139,9 @@ impl Instruction {
             }
             Change::None if NORMALISE.is_match(&plain) => ops.push(Op::Normalise),
             Change::None => {}
-            Change::Contradictory => doubtful_volume = Some("a volume that is asked for in two ways".to_owned()),
+            Change::Contradictory => {
+                doubtful_volume = Some("a volume that is denied, or asked for in two ways".to_owned())
+            }
         }
         if let Some(factor) = speed(&plain) {
             ops.push(Op::Speed(factor));
@@ -388,6 +390,16 @@ fn number_of(word: &str) -> Option<f64> {
     ];
     let known = WORDS.iter().find(|(known, _)| *known == word).map(|(_, number)| *number);
     known.or_else(|| word.replace(',', ".").parse().ok())
+}
+
+/// The places of the rows that a question about nothing but tags asks for.
+pub(super) fn tags<const N: usize>(question: &str, rows: [&str; N]) -> Vec<usize> {
+    let plain = plain(question);
+    let plain = plain.trim_matches(|ch: char| ch.is_whitespace() || "?!.？！。".contains(ch));
+    if !TAG_ABOUT.is_match(plain) {
+        return Vec::new();
+    }
+    rows.iter().enumerate().filter(|(_, name)| pattern(name).is_match(plain)).map(|(nth, _)| nth).collect()
 }
 
 /// What a question asks about a sound itself; nothing where it asks about what is said in it.

@@ -66,7 +66,7 @@ pub(super) fn arrange<'a>(paths: &[&'a str], request: &Request) -> Result<Arrang
 }
 
 /// What a request may call the file at a path: its name, with and without its end.
-fn names(path: &str, request: &Request) -> Vec<String> {
+pub(super) fn names(path: &str, request: &Request) -> Vec<String> {
     let named = request.attachments.iter().filter(|file| matches!(&file.source, Source::Public(at) if at == path));
     let named = named.filter_map(|file| file.name.as_deref()).chain([path]).map(str::to_lowercase);
     let all = named.flat_map(|name| {

@@ -25,7 +25,7 @@ use crate::native::words;
 pub(super) use area::Area;
 use clause::{bytes, clause_ops, first};
 pub(super) use collage::{collage_patterns, gap, grid, is_about_gaps, layout};
-pub(super) use extent::region;
+pub(super) use extent::{place, region};
 pub(super) use frame::Frame;
 pub(super) use hindrance::hindrance;
 pub(super) use labels::quoted;
@@ -389,10 +389,29 @@ pub(super) fn read(text: &str) -> Instruction {
     if found.most_bytes.is_some() {
         found.ops.retain(|op| !vague_sizes.contains(op));
     }
+    upright_or_turned(&mut found.ops, &plain);
     if areas.next().is_some() {
         found.unclear = Some(Unclear::Area);
     }
     found
+}
+
+/// "It is upside down, rotate it": a turn without degrees or a side is the one that makes it upright; any other is the order.
+fn upright_or_turned(ops: &mut Vec<Op>, text: &str) {
+    let is_turn = |op: &Op| matches!(op, Op::Rotate(_) | Op::FlipHorizontal | Op::FlipVertical);
+    if !ops.contains(&Op::Upright) {
+        return;
+    }
+    // The right way up is no side.
+    let text = &*UPRIGHT.replace_all(text, " ");
+    let says_how = [&DEGREES, &COUNTER, &RIGHT, &AROUND, &HORIZONTAL, &VERTICAL].iter().any(|how| how.is_match(text));
+    if says_how && ops.iter().any(is_turn) {
+        ops.retain(|op| *op != Op::Upright);
+        return;
+    }
+    ops.retain(|op| !is_turn(op));
+    let mut first = true;
+    ops.retain(|op| *op != Op::Upright || std::mem::take(&mut first));
 }
 
 /// The folder that a name to be saved under stands in.

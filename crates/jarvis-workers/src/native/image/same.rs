@@ -26,8 +26,8 @@ pub(super) fn tell(
         most = if hidden { most } else { off.max(most) };
     }
     if differing == 0 {
-        let all = lang.pick("every pixel is the same", "все пиксели совпадают", "每个像素都相同");
-        return format!("{yes}: {all}");
+        let all = lang.pick("all pixels are the same", "все пиксели совпадают", "每个像素都相同");
+        return format!("{yes}: {name}, {other_name}: {all}");
     }
     let all = u64::from(one.width()) * u64::from(one.height());
     let percent = 100.0 * differing as f64 / all as f64;
@@ -50,7 +50,7 @@ mod tests {
         let mut changed = plain(10);
         changed.put_pixel(3, 3, Rgb([9, 19, 9]));
         let told = |other: RgbImage| tell(("a.png", &plain(10).into()), ("b.png", &other.into()), Language::English);
-        assert_eq!(told(plain(10)), "yes: every pixel is the same");
+        assert_eq!(told(plain(10)), "yes: a.png, b.png: all pixels are the same");
         assert_eq!(told(plain(8)), "no: a.png: 10 x 5; b.png: 8 x 5");
         assert_eq!(told(changed), "no: 1 of 50 pixels differ (2.00%), by up to 10 of 255 levels");
     }

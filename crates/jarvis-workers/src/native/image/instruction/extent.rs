@@ -78,14 +78,19 @@ pub(in crate::native::image) fn region(question: &str) -> Option<Crop> {
     crop(PART_OF.find(&lower)?.as_str())
 }
 
-/// The part that a clause wants kept.
-pub(super) fn crop(clause: &str) -> Option<Crop> {
-    let side = |low: &Regex, high: &Regex| match (low.is_match(clause), high.is_match(clause)) {
+/// The side or corner that a text in lower case names.
+pub(in crate::native::image) fn place(text: &str) -> Place {
+    let side = |low: &Regex, high: &Regex| match (low.is_match(text), high.is_match(text)) {
         (true, false) => -1,
         (false, true) => 1,
         (true, true) | (false, false) => 0,
     };
-    let place = Place(side(&LEFT, &RIGHT), side(&TOP, &BOTTOM));
+    Place(side(&LEFT, &RIGHT), side(&TOP, &BOTTOM))
+}
+
+/// The part that a clause wants kept.
+pub(super) fn crop(clause: &str) -> Option<Crop> {
+    let place = place(clause);
     if ZERO_SIZE.is_match(clause) {
         return None;
     }
