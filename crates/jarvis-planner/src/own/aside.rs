@@ -102,6 +102,18 @@ impl Filler<'_> {
             let yearless = field.sort == Sort::Date
                 && (self.one.dated || field.param.description.contains("YYYY"))
                 && !values.iter().all(dated);
+            // "$40", where nothing says that it is dollars.
+            let sign = place.clone().find_map(|at| match self.at(at).map(|word| &word.what) {
+                Some(What::Number(_, sign)) => *sign,
+                _ => None,
+            });
+            let spoken = |code: &str| {
+                let holds = |slot: &Option<Vec<Value>>| slot.iter().flatten().any(|value| value.as_str() == Some(code));
+                field.is_in(Some(code)) || self.slots.iter().any(holds)
+            };
+            if matches!(field.sort, Sort::Number { .. }) && sign.is_some_and(|code| !spoken(code)) {
+                found.push(self.text(place.start, place.end).to_owned());
+            }
             let joined = || place.clone().any(|at| self.at(at).is_some_and(|word| word.is("and и 和 与 &")));
             let apart = values.len() == 2 && matches!(field.sort, Sort::Place | Sort::Person | Sort::Name) && !joined();
             if measured && off || yearless || apart {

@@ -163,7 +163,7 @@ impl Filler<'_> {
     }
 
     fn single(&mut self, field: usize, sort: &Sort, places: &[usize]) {
-        let Some(first) = places.first() else { return };
+        let Some(first) = places.first().filter(|first| self.sided(field, **first)) else { return };
         let Some((values, to)) = self.row(sort, *first) else { return };
         // The same value in another row belongs to something else.
         self.take(*first, to);
@@ -192,7 +192,12 @@ impl Filler<'_> {
                 pairs.push((field, *place));
             }
         }
+        // "On 3 May" is no range that begins there.
+        let alone = pairs.len() == 1;
         for (field, place) in pairs {
+            if alone && !self.sided(field, place) {
+                continue;
+            }
             if let Some(value) = self.value(sort, place) {
                 self.take(place, place + 1);
                 self.put(field, vec![value]);
@@ -235,6 +240,10 @@ impl Filler<'_> {
             let Some(amount) = self.only(&money).or_else(|| self.only(&numbers).filter(|_| unit.is_some())) else {
                 continue;
             };
+            // "90 dollars" are no 90 euros.
+            if unit.is_none() && !self.fields.get(amount).is_some_and(|field| field.is_in(sum)) {
+                continue;
+            }
             let whole = self.fields.get(amount).is_some_and(|field| field.sort == Sort::Number { whole: true });
             if whole && !number.is_i64() {
                 continue;
@@ -266,6 +275,7 @@ impl Filler<'_> {
             };
             let mut hits: Vec<(usize, usize, &Value)> =
                 options.iter().filter_map(|option| self.spoken(option, at)).collect();
+            hits.retain(|(from, to, _)| !self.describes(at, *from, *to));
             hits.sort_by_key(|(from, to, _)| (*from, std::cmp::Reverse(*to)));
             // "Extra large" says more than "large".
             let whole: Vec<(usize, usize, &Value)> = hits
@@ -279,6 +289,13 @@ impl Filler<'_> {
                 self.put(at, values);
             }
         }
+    }
+
+    /// Whether words tell which thing is meant rather than what is to become of it: "turn off the red lights".
+    fn describes(&self, field: usize, from: usize, to: usize) -> bool {
+        let known =
+            from.checked_sub(1).is_some_and(|at| self.at(at).is_some_and(|word| word.is("the my our all these those")));
+        self.one.writes && known && self.is_noun(to) && !self.own_name(field, to)
     }
 
     /// Where the request speaks a word of an `enum`, in whatever case or grammatical form.
@@ -453,7 +470,10 @@ impl Filler<'_> {
             let Some(field) = self.only(&fields) else { return };
             let Some(sort) = self.fields.get(field).map(|field| field.sort.clone()) else { return };
             let mark = self.at(at).is_some_and(|word| matches!(word.what, What::Code(_)));
-            let number = self.at(at).is_some_and(|word| matches!(word.what, What::Number(_, None)));
+            // "Cancel 2 appointments", "cancel three": how many, and not which.
+            let number = self.at(at).is_some_and(|word| {
+                matches!(word.what, What::Number(_, None)) && word.text.starts_with(|c: char| c.is_ascii_digit())
+            }) && !self.is_noun(at + 1);
             let before = at.checked_sub(1);
             let led = before.is_some_and(|before| {
                 self.of_tool(before)
