@@ -71,7 +71,12 @@ pub(crate) fn meanings(request: &str, clauses: &[Clause], served: &[bool], own: 
 /// Whether a clause begins with a verb of its own, or with a word that asks.
 fn led_by_a_verb(words: &[lex::Word]) -> bool {
     let first = words.iter().find(|word| !word.is("and then also please и а затем 并 然后"));
-    first.is_some_and(|word| data::ORDER_VERBS.has(&word.lower) || word.is(super::VERBS) || word.is(super::ASKS) || data::QUESTION_WORDS.has(&word.lower))
+    first.is_some_and(|word| {
+        data::ORDER_VERBS.has(&word.lower)
+            || word.is(super::VERBS)
+            || word.is(super::ASKS)
+            || data::QUESTION_WORDS.has(&word.lower)
+    })
 }
 
 /// Whether the longer reading is the same call with more arguments, and leaves nothing that the shorter did not.

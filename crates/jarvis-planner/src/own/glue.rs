@@ -11,10 +11,10 @@ const ANYWHERE: &str = "the a an my our your his her their its this that these t
     thank now just then so also hi hello hey jarvis пожалуйста я мы мне нам меня нас мой мою моя моё мои мое моего моей \
     наш нашу этот эту это эти этого этой тот ту те его её ее их ему ей же ка спасибо";
 /// Hold where what they lead was taken, or is what the tool is about.
-const LEADS: &str = "of in on at to from for with by as via into onto between some called named titled entitled в во на по из с со к ко у для от до о \
+const LEADS: &str = "of in on at to from for with by as via into onto between since until till before after starting through some called named titled entitled в во на по из с со к ко у для от до о \
     об про за под";
 /// Hold in what is asked of a tool that only reads.
-const ASKING: &str = "is are was were be been being am do does did has have had can could would will should may might must any some many \
+const ASKING: &str = "all every go goes is are was were be been being am do does did has have had can could would will should may might must any some many \
     much there i'd i'm we're like need want wants whats what's where's who's how's tell know about if whether use using call run \
     через есть был была было были будет будут ли можно нужно надо хочу";
 /// Chinese words that tie others together and say when, or that one thing follows another.
@@ -151,9 +151,17 @@ impl Filler<'_> {
         let lasts = one.is("until till");
         match () {
             () if is(BEGIN) => begins,
+            // "Move it to Friday" says when it begins now.
+            () if is("to into") && begins && self.one.writes => !self.ends_elsewhere(field),
             () if is(END) => !begins && !(lasts && is("by before within")),
             () => !lasts && (one.param.required || begins && self.one.writes),
         }
+    }
+
+    /// Whether another parameter of the same sort says where it ends.
+    fn ends_elsewhere(&self, field: usize) -> bool {
+        let sort = self.fields.get(field).map(|field| &field.sort);
+        self.fields.iter().any(|other| Some(&other.sort) == sort && other.side() == Some(false))
     }
 }
 

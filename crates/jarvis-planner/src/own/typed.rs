@@ -8,7 +8,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::field::Sort;
-use super::fill::{Filler, currency, is_unit};
+use super::fill::{Filler, currency, is_small, is_unit};
 use super::lex::What;
 use crate::words::{self, listed, pattern, slice};
 
@@ -112,7 +112,7 @@ impl Filler<'_> {
     /// "tags work, home and garden".
     pub(super) fn words_in_a_row(&self, at: usize) -> Option<(Vec<Value>, usize)> {
         let plain = |at: usize| {
-            let word = self.at(at).filter(|word| self.free(at) && !super::fill::is_small(word))?;
+            let word = self.at(at).filter(|word| self.free(at) && !is_small(word))?;
             match &word.what {
                 What::Word => Some(word.text.clone()),
                 What::Quote(text) | What::Code(text) => Some(text.clone()),
@@ -473,7 +473,8 @@ impl Filler<'_> {
             // "Cancel 2 appointments", "cancel three": how many, and not which.
             let number = self.at(at).is_some_and(|word| {
                 matches!(word.what, What::Number(_, None)) && word.text.starts_with(|c: char| c.is_ascii_digit())
-            }) && !self.is_noun(at + 1);
+            }) && !self.is_noun(at + 1)
+                && !(self.is_noun(at + 2) && self.at(at + 1).is_some_and(|word| word.is_word() && !is_small(word)));
             let before = at.checked_sub(1);
             let led = before.is_some_and(|before| {
                 self.of_tool(before)
