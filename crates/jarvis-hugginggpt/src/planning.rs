@@ -78,6 +78,9 @@ impl HuggingGpt {
         for name in attached::unused(request, &plan) {
             plan.note(Note::left_out(format!("nothing is done with `{name}`")));
         }
+        for name in attached::unknown(request, &plan) {
+            plan.note(Note::left_out(format!("nothing is done with `{name}`, which is no file of this request")));
+        }
         self.withhold(&mut plan);
         Ok(plan)
     }

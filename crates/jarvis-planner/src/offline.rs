@@ -11,6 +11,7 @@ use crate::candidate::Step;
 use crate::clauses::{self, Clause, Join};
 use crate::data;
 use crate::followup;
+use crate::foreign;
 use crate::lattice::Lattice;
 use crate::lexicon::{self, Nature};
 use crate::linking::Linker;
@@ -64,6 +65,12 @@ impl Offline {
             && let Some(text) = crate::resources::without_sound_name(text)
         {
             return Offline::draft_weighed(index, &Request { text, ..request.clone() }, weights);
+        }
+        if index.own.is_empty()
+            && let Some(language) = foreign::language(text)
+        {
+            let note = format!("{language} is not read without a language model; English, Russian and Chinese are");
+            return Draft { tasks: Vec::new(), raw: String::new(), notes: vec![Note::left_out(note)] };
         }
         if let Some(file) = clauses::taken_out(request) {
             let note = Note::left_out(format!("all but {file} is not planned here; name the files that are meant"));

@@ -144,6 +144,8 @@ fn media(
         let others = linker.others(cx, kind, &things);
         let missing = wanted - things.len();
         things.splice(0..0, others.into_iter().take(missing).collect::<Vec<_>>().into_iter().rev());
+        // What the request names stands in the order in which it does.
+        things.sort_by_cached_key(|thing| linker.named_at(thing));
     }
     if !params.iter().any(|param| is_address(&param.name)) {
         things = linker.fetched(things, kind);

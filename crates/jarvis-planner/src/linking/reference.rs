@@ -105,6 +105,12 @@ impl Linker<'_> {
         wanted.contains(&all.len()).then_some(all)
     }
 
+    /// Where the request first names a thing; what was made stands before all that it names.
+    pub(super) fn named_at(&self, thing: &Thing) -> Option<usize> {
+        let mut named = self.reading.clauses.iter().flat_map(|clause| own_things(clause, self.request));
+        named.position(|other| other == *thing)
+    }
+
     /// What earlier turns named of that kind, each once, in the order first named.
     pub(super) fn mentioned(&self, kind: Kind) -> Vec<Thing> {
         distinct(self.remembered.iter().rev().filter(|thing| thing.is(kind)).cloned())
