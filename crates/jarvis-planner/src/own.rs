@@ -157,6 +157,7 @@ const ALIKE: &[&str] = &[
     "book reserve schedule arrange make",
     "find search look get show list",
     "stop end close finish turn",
+    "turn switch",
 ];
 
 /// A call that a clause asks for.

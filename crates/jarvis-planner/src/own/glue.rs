@@ -163,6 +163,27 @@ impl Filler<'_> {
         let sort = self.fields.get(field).map(|field| &field.sort);
         self.fields.iter().any(|other| Some(&other.sort) == sort && other.side() == Some(false))
     }
+
+    /// Whether another parameter takes the same values for the other end.
+    pub(super) fn has_other_side(&self, field: usize) -> bool {
+        let Some(one) = self.fields.get(field) else { return false };
+        let other = one.side().map(|begins| !begins);
+        self.fields.iter().any(|field| field.sort == one.sort && field.side() == other)
+    }
+
+    /// Whether the word that leads a place says that something begins or ends there.
+    pub(super) fn led_side(&self, at: usize) -> Option<bool> {
+        let mut before = at.checked_sub(1)?;
+        while self.at(before).is_some_and(|word| word.is("the a an my our your account")) {
+            before = before.checked_sub(1)?;
+        }
+        let word = self.at(before)?;
+        match () {
+            () if word.is("from с со из от 从") => Some(true),
+            () if word.is("to into onto на в до к 到 至") => Some(false),
+            () => None,
+        }
+    }
 }
 
 fn is_share(field: &Field<'_>) -> bool {

@@ -114,13 +114,17 @@ impl Filler<'_> {
         let plain = |at: usize| {
             let word = self.at(at).filter(|word| self.free(at) && !is_small(word))?;
             match &word.what {
-                What::Word => Some(word.text.clone()),
-                What::Quote(text) | What::Code(text) => Some(text.clone()),
+                // "Tom Berg and Eva Holm".
+                What::Word => {
+                    let to = self.name(at).unwrap_or(at + 1);
+                    Some((self.text(at, to).to_owned(), to))
+                }
+                What::Quote(text) | What::Code(text) => Some((text.clone(), at + 1)),
                 _ => None,
             }
         };
-        let mut values = vec![Value::from(plain(at)?)];
-        let mut to = at + 1;
+        let (first, mut to) = plain(at)?;
+        let mut values = vec![Value::from(first)];
         loop {
             let mut next = to;
             while self.joins(next) && next < to + 2 {
@@ -128,9 +132,9 @@ impl Filler<'_> {
             }
             let comma_last = next == to + 1 && matches!(self.lower(to), "," | "，") && !self.goes_on(next);
             match plain(next).filter(|_| next > to && !comma_last) {
-                Some(value) => {
+                Some((value, end)) => {
                     values.push(value.into());
-                    to = next + 1;
+                    to = end;
                 }
                 None => return Some((values, to)),
             }
@@ -276,6 +280,10 @@ impl Filler<'_> {
             let mut hits: Vec<(usize, usize, &Value)> =
                 options.iter().filter_map(|option| self.spoken(option, at)).collect();
             hits.retain(|(from, to, _)| !self.describes(at, *from, *to));
+            // "From checking to savings": two parameters with the same words.
+            if let Some(begins) = field.side().filter(|_| self.has_other_side(at)) {
+                hits.retain(|(from, ..)| self.led_side(*from) == Some(begins));
+            }
             hits.sort_by_key(|(from, to, _)| (*from, std::cmp::Reverse(*to)));
             // "Extra large" says more than "large".
             let whole: Vec<(usize, usize, &Value)> = hits
