@@ -5,6 +5,7 @@
 //! of the clause is its own or holds the sentence together: a word that nothing takes may be the point of the request.
 
 mod aside;
+mod choices;
 pub(crate) mod clauses;
 mod dates;
 mod field;

@@ -151,7 +151,9 @@ pub(crate) fn taken_out(request: &Request) -> Option<String> {
     let files = files(said, request);
     let plain = without(said, &files);
     let found = TAKEN_OUT.is_match(&plain) || files.len() == 1 && NOT_THIS.is_match(&plain);
-    files.last().filter(|_| found && files.iter().all(is_file)).map(|file| file.text.clone())
+    let file = files.last().filter(|_| found && files.iter().all(is_file))?;
+    let named = request.attachments.iter().find(|resource| resource.as_arg() == file.text);
+    Some(named.and_then(|resource| resource.name.clone()).unwrap_or_else(|| file.text.clone()))
 }
 
 #[cfg(test)]

@@ -153,7 +153,7 @@ impl Filler<'_> {
             () if is(BEGIN) => begins,
             // "Move it to Friday" says when it begins now.
             () if is("to into") && begins && self.one.writes => !self.ends_elsewhere(field),
-            () if is(END) => !begins && !(lasts && is("by before within")),
+            () if is(END) => !(begins || lasts && is("by before within")),
             () => !lasts && (one.param.required || begins && self.one.writes),
         }
     }
