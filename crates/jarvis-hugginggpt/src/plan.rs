@@ -28,6 +28,8 @@ pub(crate) struct Planning<'a> {
     pub(crate) exists: &'a (dyn Fn(&str) -> bool + Sync),
     /// Faults that somebody else mends.
     pub(crate) tolerates: fn(&Fault) -> bool,
+    /// What the request asks for by the words of the offline planner, where all of it was understood.
+    pub(crate) asked: Option<&'a Plan>,
 }
 
 impl Planning<'_> {
@@ -81,10 +83,31 @@ impl Planning<'_> {
     /// The faults of a plan, as a list that the model can act on.
     fn faults(&self, draft: &Draft) -> Option<String> {
         let plan = check(draft, self.vocabulary, self.stages.settings.plan);
-        let faults = listed(&plan, self.tolerates);
+        let mut faults = listed(&plan, self.tolerates);
+        if faults.is_empty() {
+            faults.extend(missing(self.request, &plan, self.asked).into_iter().map(|what| format!("- {what}")));
+        }
         (!faults.is_empty())
             .then(|| format!("the plan has faults:\n{}\nMend these and keep the rest", faults.join("\n")))
     }
+}
+
+/// What a plan leaves undone of what the request asks for: files that it names, and steps that the offline planner found where
+/// each task of the plan is one of its own too.
+pub(crate) fn missing(request: &Request, plan: &Plan, asked: Option<&Plan>) -> Vec<String> {
+    let unused = attached::unused(request, plan).into_iter();
+    let mut missing: Vec<String> =
+        unused.map(|name| format!("the request names `{name}`, and no task takes it")).collect();
+    let Some(asked) = asked.filter(|_| !plan.tasks().is_empty()) else { return missing };
+    let mut open: Vec<&str> = asked.tasks().iter().map(|task| task.task.as_str()).collect();
+    for task in plan.tasks() {
+        match open.iter().position(|name| *name == task.task) {
+            Some(at) => drop(open.remove(at)),
+            None => return missing,
+        }
+    }
+    missing.extend(open.into_iter().map(|name| format!("the request asks for `{name}` too, and no task does it")));
+    missing
 }
 
 /// The faults of a plan, a line each.

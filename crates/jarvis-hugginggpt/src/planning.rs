@@ -8,11 +8,11 @@ use jarvis_ask::{AskError, Events};
 use jarvis_catalogue::TaskType;
 use jarvis_chat::ChatModel;
 use jarvis_pipeline::{RunError, put_out};
-use jarvis_plan::{Answer, Arg, Effect, EventKind, Level, Note, Plan, Request, Tool, check, export};
+use jarvis_plan::{Answer, Arg, Effect, EventKind, Level, Note, NoteKind, Plan, Request, Tool, check, export};
 use serde_json::json;
 
 use crate::pipeline::{HuggingGpt, Planned};
-use crate::plan::Planning;
+use crate::plan::{Planning, missing};
 use crate::stages::Stages;
 use crate::template::{help, small_talk, undo};
 use crate::{answer, attached, template};
@@ -78,6 +78,9 @@ impl HuggingGpt {
         for name in attached::unused(request, &plan) {
             plan.note(Note::left_out(format!("nothing is done with `{name}`")));
         }
+        for name in attached::unknown(request, &plan) {
+            plan.note(Note::left_out(format!("nothing is done with `{name}`, which is no file of this request")));
+        }
         self.withhold(&mut plan);
         Ok(plan)
     }
@@ -97,6 +100,7 @@ impl HuggingGpt {
         events: &Events,
     ) -> Result<Planned, RunError> {
         let stages = self.stages(Arc::clone(chat), events);
+        let asked = self.plan_offline(request).await.ok().filter(is_whole);
         let planning = Planning {
             stages: &stages,
             offered: &self.offered,
@@ -104,6 +108,7 @@ impl HuggingGpt {
             request,
             exists: self.exists.as_ref(),
             tolerates: |_| false,
+            asked: asked.as_ref(),
         };
         let mut plan = match planning.ask().await {
             Ok(draft) => check(&draft, &self.vocabulary, self.settings.plan),
@@ -137,6 +142,13 @@ impl HuggingGpt {
                 return Ok(Planned::Tasks(plan));
             }
             return self.without_tasks(&stages, request, plan, "the plan is empty", events).await;
+        }
+        let missing = missing(request, &plan, asked.as_ref());
+        if let [first, ..] = missing.as_slice() {
+            if let Some(plan) = self.last_resort(request, first, events).await?.filter(is_whole) {
+                return Ok(Planned::Tasks(plan));
+            }
+            missing.into_iter().for_each(|what| plan.note(Note::left_out(what)));
         }
         self.withhold(&mut plan);
         if !plan.can_begin() {
@@ -219,6 +231,12 @@ impl HuggingGpt {
         answer.text.insert_str(0, &before);
         Ok(Planned::Conversation(answer, plan))
     }
+}
+
+/// Whether the offline planner understood all of a request, and more than one step of it.
+fn is_whole(plan: &Plan) -> bool {
+    let left_out = plan.notes().iter().any(|note| note.kind == NoteKind::LeftOut);
+    plan.tasks().len() > 1 && !left_out && plan.tasks().iter().all(|task| task.faults.is_empty())
 }
 
 fn brings_media(request: &Request) -> bool {

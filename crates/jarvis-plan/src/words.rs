@@ -37,24 +37,39 @@ pub fn spell_out(name: &str) -> String {
     spelled
 }
 
-/// A number from 0 to 12 in words, in the form that counts: `seven`, `семь`, `七`.
+/// A number from 0 to 20, or ten times one from 3 to 9, as one word in the form that counts: `seven`, `семь`, `七`, `thirty`.
 pub fn cardinal(word: &str) -> Option<usize> {
-    const WORDS: [&[&str]; 13] = [
-        &["zero", "ноль", "零"],
-        &["one", "один", "одна", "一"],
-        &["two", "два", "две", "二", "两"],
-        &["three", "три", "三"],
-        &["four", "четыре", "四"],
-        &["five", "пять", "五"],
-        &["six", "шесть", "六"],
-        &["seven", "семь", "七"],
-        &["eight", "восемь", "八"],
-        &["nine", "девять", "九"],
-        &["ten", "десять", "十"],
-        &["eleven", "одиннадцать"],
-        &["twelve", "двенадцать"],
+    const WORDS: [(usize, &[&str]); 28] = [
+        (0, &["zero", "ноль", "零"]),
+        (1, &["one", "один", "одна", "一"]),
+        (2, &["two", "два", "две", "二", "两"]),
+        (3, &["three", "три", "三"]),
+        (4, &["four", "четыре", "四"]),
+        (5, &["five", "пять", "五"]),
+        (6, &["six", "шесть", "六"]),
+        (7, &["seven", "семь", "七"]),
+        (8, &["eight", "восемь", "八"]),
+        (9, &["nine", "девять", "九"]),
+        (10, &["ten", "десять", "十"]),
+        (11, &["eleven", "одиннадцать", "十一"]),
+        (12, &["twelve", "двенадцать", "十二"]),
+        (13, &["thirteen", "тринадцать", "十三"]),
+        (14, &["fourteen", "четырнадцать", "十四"]),
+        (15, &["fifteen", "пятнадцать", "十五"]),
+        (16, &["sixteen", "шестнадцать", "十六"]),
+        (17, &["seventeen", "семнадцать", "十七"]),
+        (18, &["eighteen", "восемнадцать", "十八"]),
+        (19, &["nineteen", "девятнадцать", "十九"]),
+        (20, &["twenty", "двадцать", "二十"]),
+        (30, &["thirty", "тридцать", "三十"]),
+        (40, &["forty", "сорок", "四十"]),
+        (50, &["fifty", "пятьдесят", "五十"]),
+        (60, &["sixty", "шестьдесят", "六十"]),
+        (70, &["seventy", "семьдесят", "七十"]),
+        (80, &["eighty", "восемьдесят", "八十"]),
+        (90, &["ninety", "девяносто", "九十"]),
     ];
-    WORDS.iter().position(|words| words.contains(&word))
+    WORDS.iter().find(|(_, words)| words.contains(&word)).map(|(number, _)| *number)
 }
 
 #[cfg(test)]

@@ -74,6 +74,8 @@ impl Clause {
 pub(crate) struct Reading {
     pub(crate) clauses: Vec<Clause>,
     pub(crate) spans: Vec<Span>,
+    /// Files that the request takes out of what is to be done.
+    pub(crate) excluded: Vec<String>,
 }
 
 /// Bounds on what is read of an order, so that no request takes long. Text to work on is one span, however long.
@@ -103,9 +105,11 @@ pub(crate) fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> 
         .take(MOST_WORDS)
         .collect();
     let mut negated = negation::find(request, &tokens, index);
+    let mut excluded = Vec::new();
     spans.retain(|span| {
         let left_out = negation::leaves_out(request, &tokens, span);
         negated.extend(left_out);
+        excluded.extend(left_out.map(|_| span.text.clone()));
         left_out.is_none()
     });
     let kept = |at: usize| !negated.iter().any(|not| (not.start..not.end).contains(&at));
@@ -171,7 +175,7 @@ pub(crate) fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> 
             }
         })
         .collect();
-    Reading { clauses, spans }
+    Reading { clauses, spans, excluded }
 }
 
 /// "Too loud", "it's too dark".
@@ -213,7 +217,7 @@ fn to_summarise(article: Span) -> Reading {
         pointers: Pointers::default(),
         question: false,
     };
-    Reading { clauses: vec![clause], spans: vec![article] }
+    Reading { clauses: vec![clause], spans: vec![article], excluded: Vec::new() }
 }
 
 fn rank(join: Join) -> u8 {

@@ -35,9 +35,16 @@ static AGAIN: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Again, and so more of it, where a picture or a sound came of it.
+static MORE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^\W*(?:(?:please|and|now|even)\W+)*(?:a (?:bit|little) )?more(?: of (?:it|that))?(?:\W+please)?\W*$|^\W*(?:ещё|еще)(?: (?:немного|чуть-чуть|больше))?\W*$|^\W*再多?一?点\W*$",
+    )
+});
+
 static UNDO: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"^\W*(?:(?:please|no|now|ok|oh)\W+)*(?:undo|revert|take)(?:\s+(?:that|it|this|back|the last (?:step|change|edit)|the change))*(?:\s+(?:please|again))*\W*$|^\W*(?:go back|put it back|back to (?:the )?(?:previous|last)(?: (?:one|version|picture))?)\W*$|^\W*(?:отмени|отменить|откати|верни)(?:\s+(?:это|назад|обратно|как было|последнее|последнее действие|изменение))*\W*$|^\W*(?:撤销|撤回|还原|取消)(?:刚才的?|上一步|这个|那个)*(?:操作|修改|更改)?\W*$",
+        r"^\W*(?:(?:please|no|now|ok|oh|too much)\W+)*(?:undo|revert|take)(?:\s+(?:that|it|this|back|the last (?:step|change|edit)|the change))*(?:\s+(?:please|again))*\W*$|^\W*(?:(?:please|no|too much)\W+)*(?:go back(?: (?:one|a) step)?|put it back|back to (?:the )?(?:previous|last)(?: (?:one|version|picture))?)\W*$|^\W*(?:отмени|отменить|откати|верни)(?:\s+(?:это|назад|обратно|как было|последнее|последнее действие|изменение))*\W*$|^\W*(?:撤销|撤回|还原|取消)(?:刚才的?|上一步|这个|那个)*(?:操作|修改|更改)?\W*$",
     )
 });
 
@@ -57,13 +64,15 @@ pub(crate) fn resolved(request: &Request) -> Cow<'_, Request> {
         return Cow::Owned(Request { text, ..request.clone() });
     }
     let files = files(said, request);
-    let again = files.is_empty() && AGAIN.is_match(&said.to_lowercase());
+    let more = files.is_empty() && MORE.is_match(&said.to_lowercase());
+    let again = more || files.is_empty() && AGAIN.is_match(&said.to_lowercase());
     if request.history.is_empty() || !(again || !files.is_empty() && SAME.is_match(&without(said, &files))) {
         return Cow::Borrowed(request);
     }
     let is_follow_up = |text: &str| {
         let named = spans(text);
         AGAIN.is_match(&text.to_lowercase())
+            || MORE.is_match(&text.to_lowercase())
             || UNDO.is_match(&text.to_lowercase())
             || SAME.is_match(&without(text, &named))
     };
@@ -71,7 +80,18 @@ pub(crate) fn resolved(request: &Request) -> Cow<'_, Request> {
     let Some(base) = turns().map(|turn| head(&turn.content, LONGEST)).find(|text| !is_follow_up(text)) else {
         return Cow::Borrowed(request);
     };
-    let names: Vec<&str> = files.iter().map(|span| span.text.as_str()).collect();
+    let mut names: Vec<&str> = files.iter().map(|span| span.text.as_str()).collect();
+    // "Once more" goes on from what came of it.
+    let made = latest(request);
+    match &made {
+        Some((kind, path))
+            if again && spans(base).iter().filter(|span| is_file(span)).all(|file| file.kind == Some(*kind)) =>
+        {
+            names.push(path);
+        }
+        None if more => return Cow::Borrowed(request),
+        Some(_) | None => {}
+    }
     match about(base, &names) {
         Some(text) => Cow::Owned(Request { text, ..request.clone() }),
         None => Cow::Borrowed(request),
@@ -188,6 +208,14 @@ pub fn undone(request: &Request) -> Option<Undone> {
     Some(versions.pop().map_or(Undone::Nothing, |(kind, text)| Undone::To(kind, text)))
 }
 
+/// The medium that the last answer named last.
+fn latest(request: &Request) -> Option<(Kind, String)> {
+    let mut versions = Vec::new();
+    let answer = request.history.iter().rev().find(|turn| turn.role == Role::Assistant)?;
+    media(answer, &mut versions);
+    versions.pop()
+}
+
 /// Adds the media that a turn names, each once; one that is named again is the latest again. Whether there are any.
 fn media(turn: &Turn, versions: &mut Vec<(Kind, String)>) -> bool {
     let before = versions.clone();
@@ -233,7 +261,11 @@ mod tests {
             check(&grey, text, "make b.png grey");
         }
         check(&grey, "do the same with b.png and c.png", "make b.png, c.png grey");
-        check(&grey, "do it again", "make a.jpg grey");
+        check(&grey, "do it again", "make /images/1.jpg grey");
+        check(&["rotate a.jpg by 90 degrees", "/images/1.jpg"], "once more", "rotate /images/1.jpg by 90 degrees");
+        check(&["blur a.jpg", "/images/1.jpg", "more", "/images/2.jpg"], "a bit more", "blur /images/2.jpg");
+        check(&["name 3 keywords of a.txt", "sun, sea, sand"], "more", "more");
+        check(&["how big is a.jpg?", "600 x 400"], "again", "how big is a.jpg?");
         check(&["rotate it by 90 degrees", "/images/2.jpg"], "do the same with b.png", "rotate b.png by 90 degrees");
         check(&["grey", "?", "do the same with b.png", "/images/2.jpg"], "and c.png", "grey c.png");
         check(
@@ -265,7 +297,15 @@ mod tests {
         };
         let edited =
             ["make a.jpg grey", "Changed — /images/0.jpg:\n  /images/1.jpg", "blur it", "Changed:\n /images/2.jpg"];
-        for text in ["undo that", "Undo!", "please undo the last step", "go back", "отмени это", "撤销"] {
+        for text in [
+            "undo that",
+            "Undo!",
+            "please undo the last step",
+            "go back",
+            "too much, go back one step",
+            "отмени это",
+            "撤销",
+        ] {
             check(&edited, text, Some("/images/1.jpg"));
         }
         let twice: Vec<&str> = edited.into_iter().chain(["undo that", "As before: /images/1.jpg"]).collect();

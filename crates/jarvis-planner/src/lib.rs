@@ -14,6 +14,7 @@ mod data;
 mod decoding;
 mod flow;
 mod followup;
+mod foreign;
 mod graph;
 mod lattice;
 mod lexicon;

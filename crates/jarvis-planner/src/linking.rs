@@ -95,9 +95,11 @@ const MOST: usize = 32;
 
 impl<'a> Linker<'a> {
     pub(crate) fn new(request: &'a Request, reading: &'a Reading, index: &'a ToolIndex) -> Linker<'a> {
+        let excluded = |name: &str| reading.excluded.iter().any(|file| file == name);
         let attachments = request
             .attachments
             .iter()
+            .filter(|resource| !resource.name.as_deref().is_some_and(excluded) && !excluded(resource.as_arg()))
             .map(|resource| Thing::Given { kind: resource.kind, text: resource.as_arg().to_owned() })
             .collect();
         let remembered = resources::remembered(request)

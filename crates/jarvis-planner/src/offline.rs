@@ -2,15 +2,17 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use jarvis_plan::{Draft, Kind, Note, Request, Tool};
+use regex::Regex;
 
 use crate::candidate::Step;
 use crate::clauses::{self, Clause, Join};
 use crate::data;
 use crate::followup;
+use crate::foreign;
 use crate::lattice::Lattice;
 use crate::lexicon::{self, Nature};
 use crate::linking::Linker;
@@ -19,8 +21,15 @@ use crate::own::{self, Meant};
 use crate::retrieval::ToolIndex;
 use crate::weights::Weights;
 use crate::words::grammar::{is_order_verb, strip_polite};
-use crate::words::{Token, head, slice};
+use crate::words::{Token, head, pattern, slice};
 use crate::{Planner, PlannerError};
+
+/// What holds of every result: the file that was given stays as it is, and a sound that is made faster keeps its pitch.
+static ASSURED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"^(?:(?:but|and|please|just)\s+)*(?:leave|keep|do not (?:change|touch|overwrite)|don't (?:change|touch|overwrite))\s+(?:the\s+|my\s+)?(?:original(?:\s+(?:file|picture|image|photo|one))?(?:\s+(?:as it is|as is|untouched|unchanged|alone|intact))?|pitch(?:\s+(?:as it is|the same|unchanged))?)\W*$",
+    )
+});
 
 /// Plans without a model. Clones share the index of the tool list used last.
 #[derive(Clone, Default)]
@@ -64,6 +73,12 @@ impl Offline {
             && let Some(text) = crate::resources::without_sound_name(text)
         {
             return Offline::draft_weighed(index, &Request { text, ..request.clone() }, weights);
+        }
+        if index.own.is_empty()
+            && let Some(language) = foreign::language(text)
+        {
+            let note = format!("{language} is not read without a language model; English, Russian and Chinese are");
+            return Draft { tasks: Vec::new(), raw: String::new(), notes: vec![Note::left_out(note)] };
         }
         if let Some(file) = clauses::taken_out(request) {
             let note = Note::left_out(format!("all but {file} is not planned here; name the files that are meant"));
@@ -116,7 +131,8 @@ impl Offline {
                 };
                 calls && (tokens.iter().any(own) || text.contains([':', '：']))
             };
-            let orders = unserved.into_iter().chain(kept).filter(|text| looks_like_order(text, index) || acts(text));
+            let unserved = unserved.into_iter().chain(kept).filter(|text| !ASSURED.is_match(&text.to_lowercase()));
+            let orders = unserved.filter(|text| looks_like_order(text, index) || acts(text));
             for text in beside.into_iter().chain(orders) {
                 notes.push(Note::left_out(format!("no tool fits \"{}\"", short(text))));
             }

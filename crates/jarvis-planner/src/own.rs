@@ -5,10 +5,12 @@
 //! of the clause is its own or holds the sentence together: a word that nothing takes may be the point of the request.
 
 mod aside;
+mod choices;
 pub(crate) mod clauses;
 mod dates;
 mod field;
 mod fill;
+mod glue;
 mod lex;
 mod objects;
 mod order;
@@ -116,6 +118,11 @@ impl Own {
 }
 
 impl Own {
+    /// Stems of what its name says that it works on.
+    fn nouns(&self) -> impl Iterator<Item = &String> {
+        self.name.iter().skip(usize::from(self.verb))
+    }
+
     /// Whether a word is the tool's name: `find_article`.
     fn is_named(&self, word: &str) -> bool {
         let spelled = || words::stems(&words::spell_out(word));
@@ -151,6 +158,7 @@ const ALIKE: &[&str] = &[
     "book reserve schedule arrange make",
     "find search look get show list",
     "stop end close finish turn",
+    "turn switch",
 ];
 
 /// A call that a clause asks for.
@@ -201,7 +209,9 @@ fn read(request: &str, start: usize, end: usize, own: &[Own], tools: &[Tool], al
         let files = one.name.iter().any(|stem| words::listed("file directori folder path document", stem));
         let fields: Vec<Field<'_>> = tool.params.iter().map(|param| Field::of(param, files)).collect();
         let Some(evidence) = evidence(&words, one, &fields, request) else { continue };
-        let filled = fill::fill(request, &words, end, &fields, one);
+        let others = own.iter().filter(|other| other.tool != one.tool).flat_map(Own::nouns);
+        let others = others.filter(|noun| !one.words.contains(*noun)).cloned().collect();
+        let filled = fill::fill(request, &words, end, &fields, one, &others);
         let required = fields.iter().filter(|field| field.param.required).count().max(1) as f32;
         let given =
             fields.iter().zip(&filled.slots).filter(|(field, slot)| field.param.required && slot.is_some()).count();

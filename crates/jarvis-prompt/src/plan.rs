@@ -5,6 +5,7 @@
 //! for. It knows no pipeline: the tools and the request are all that it looks at. [`jarvis_plan::check()`] does the rest:
 //! values against schemas, missing arguments, cycles. Nothing is evaluated, and at most 256 calls are read.
 
+mod again;
 mod args;
 mod call;
 mod each;

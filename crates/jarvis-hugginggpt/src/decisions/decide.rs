@@ -180,7 +180,8 @@ impl Decisions {
             false => |_| false,
         };
         let (offered, vocabulary) = (&tasks.offered, &tasks.vocabulary);
-        match (Planning { stages, offered, vocabulary, request, exists: &|_| true, tolerates }).ask().await {
+        match (Planning { stages, offered, vocabulary, request, exists: &|_| true, tolerates, asked: None }).ask().await
+        {
             Ok(draft) => Ok(draft),
             // JSON that is no list of tasks says that there are none; anything else says nothing.
             Err(AskError::Unreadable { reply, .. }) if serde_json::from_str::<Value>(reply.trim()).is_ok() => {

@@ -141,12 +141,19 @@ static TAKEN_OUT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// The same beside files that are named, which are what is meant; alone it takes a file out of others that nothing names.
+static NOT_THIS: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(?:but|and) not\s+(?:the\s+)?⟨⟩|\b(?:но|а) не\s+⟨⟩|(?:但不要|不要动|不包括)\s*⟨⟩"));
+
 /// The file that a request takes out of what is to be done with the others.
 pub(crate) fn taken_out(request: &Request) -> Option<String> {
     let said = request.text.as_str();
     let files = files(said, request);
-    let found = TAKEN_OUT.find(&without(said, &files)).is_some();
-    files.last().filter(|_| found && files.iter().all(is_file)).map(|file| file.text.clone())
+    let plain = without(said, &files);
+    let found = TAKEN_OUT.is_match(&plain) || files.len() == 1 && NOT_THIS.is_match(&plain);
+    let file = files.last().filter(|_| found && files.iter().all(is_file))?;
+    let named = request.attachments.iter().find(|resource| resource.as_arg() == file.text);
+    Some(named.and_then(|resource| resource.name.clone()).unwrap_or_else(|| file.text.clone()))
 }
 
 #[cfg(test)]
@@ -155,9 +162,12 @@ mod tests {
 
     #[test]
     fn a_file_may_be_taken_out() {
-        for text in
-            ["make all of them grey except b.jpg", "сделай все серыми, кроме b.jpg", "把图片缩小一半，b.jpg除外"]
-        {
+        for text in [
+            "make all of them grey except b.jpg",
+            "turn every jpg here grey, but not b.jpg",
+            "сделай все серыми, кроме b.jpg",
+            "把图片缩小一半，b.jpg除外",
+        ] {
             assert_eq!(taken_out(&Request::new(text)).as_deref(), Some("b.jpg"), "{text}");
         }
         for text in ["make b.jpg grey", "b.jpg, but not too dark", "describe b.jpg, but not in detail"] {

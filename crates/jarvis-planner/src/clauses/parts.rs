@@ -101,6 +101,7 @@ impl Part {
                     || one_verb
                     || self.leads_in()
                     || next.tells(index)
+                    || next.ends_a_list()
                     || self.same_edit(next, index)
             }
         }
@@ -113,6 +114,14 @@ impl Part {
         self.spans.extend(next.spans);
         self.acts |= next.acts;
         self.meant |= next.meant;
+    }
+
+    /// "… and b.wav with a second of silence between them": the last of several things, and what parts them all.
+    fn ends_a_list(&self) -> bool {
+        let first = self.tokens.first();
+        let named_first = self.spans.first().zip(first).is_some_and(|(span, first)| span.end <= first.start);
+        let parts = |token: &Token| matches!(token.lower.as_str(), "between" | "gap" | "gaps" | "spacing" | "apart");
+        named_first && first.is_some_and(|first| first.lower == "with") && self.tokens.iter().any(parts)
     }
 
     /// "… and fold the laundry": an order by its form, though no tool is known for it.

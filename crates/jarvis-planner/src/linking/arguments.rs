@@ -131,16 +131,21 @@ fn media(
     if !params.iter().any(|param| param.required) && kind == Kind::Json {
         return;
     }
-    let mut things = linker.bind(cx, kind);
+    let wanted = params.iter().filter(|param| param.required).count();
+    let unnamed = !cx.own.iter().chain(cx.inner).any(|thing| thing.is(kind));
+    let pointed = cx.clause.pointers.pronoun || cx.clause.pointers.each;
+    let together = (wanted > 1 && unnamed && pointed).then(|| linker.latest(cx.at, kind, wanted..=params.len()));
+    let mut things = together.flatten().unwrap_or_else(|| linker.bind(cx, kind));
     if things.is_empty() && params.iter().any(|param| param.required) {
         things = linker.bridge(cx, kind);
     }
     // "Join the result with b.png": what is not named is what was made before.
-    let wanted = params.iter().filter(|param| param.required).count();
     if !things.is_empty() && things.len() < wanted {
         let others = linker.others(cx, kind, &things);
         let missing = wanted - things.len();
         things.splice(0..0, others.into_iter().take(missing).collect::<Vec<_>>().into_iter().rev());
+        // What the request names stands in the order in which it does.
+        things.sort_by_cached_key(|thing| linker.named_at(thing));
     }
     if !params.iter().any(|param| is_address(&param.name)) {
         things = linker.fetched(things, kind);

@@ -1,6 +1,8 @@
 //! Reference: what the words of a clause mean that was given or made before: "the result", "the translated text", what the
 //! clause before made.
 
+use std::ops::RangeInclusive;
+
 use jarvis_plan::Kind;
 
 use super::{Linker, StepContext, Thing, own_things, wording};
@@ -85,6 +87,28 @@ impl Linker<'_> {
             .chain(self.given(cx.at, kind).into_iter().rev())
             .filter(|thing| !beside.contains(thing))
             .collect()
+    }
+
+    /// "Brighten a.jpg, darken b.jpg and put them side by side": so many of a kind in the state that they are in by now, what
+    /// was made and is not yet worked on, and beside it what was given and is not.
+    pub(super) fn latest(&self, at: usize, kind: Kind, wanted: RangeInclusive<usize>) -> Option<Vec<Thing>> {
+        let taken = |thing: &Thing| self.tasks.iter().any(|task| task.args.values().any(|arg| *arg == thing.arg()));
+        let free = |things: Vec<Thing>| -> Vec<Thing> {
+            things.into_iter().filter(|thing| thing.is(kind) && !taken(thing)).collect()
+        };
+        let made = free(self.made.clone());
+        if wanted.contains(&made.len()) {
+            return Some(made);
+        }
+        let given = free(self.given(at, kind));
+        let all: Vec<Thing> = given.into_iter().chain(made).collect();
+        wanted.contains(&all.len()).then_some(all)
+    }
+
+    /// Where the request first names a thing; what was made stands before all that it names.
+    pub(super) fn named_at(&self, thing: &Thing) -> Option<usize> {
+        let mut named = self.reading.clauses.iter().flat_map(|clause| own_things(clause, self.request));
+        named.position(|other| other == *thing)
     }
 
     /// What earlier turns named of that kind, each once, in the order first named.

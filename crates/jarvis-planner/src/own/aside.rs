@@ -99,12 +99,29 @@ impl Filler<'_> {
                 || said(NEARLY) && field.side().is_none();
             let dated =
                 |value: &Value| value.as_str().is_some_and(|day| day.starts_with(|ch: char| ch.is_ascii_digit()));
+            // "By Friday" and "from Friday" are no day on which something is done once.
+            let loose = field.sort == Sort::Date
+                && field.side().is_none()
+                && self.one.writes
+                && said("by from through по с до");
             let yearless = field.sort == Sort::Date
                 && (self.one.dated || field.param.description.contains("YYYY"))
                 && !values.iter().all(dated);
+            // "$40", where nothing says that it is dollars.
+            let sign = place.clone().find_map(|at| match self.at(at).map(|word| &word.what) {
+                Some(What::Number(_, sign)) => *sign,
+                _ => None,
+            });
+            let spoken = |code: &str| {
+                let holds = |slot: &Option<Vec<Value>>| slot.iter().flatten().any(|value| value.as_str() == Some(code));
+                field.is_in(Some(code)) || self.slots.iter().any(holds)
+            };
+            if matches!(field.sort, Sort::Number { .. }) && sign.is_some_and(|code| !spoken(code)) {
+                found.push(self.text(place.start, place.end).to_owned());
+            }
             let joined = || place.clone().any(|at| self.at(at).is_some_and(|word| word.is("and и 和 与 &")));
             let apart = values.len() == 2 && matches!(field.sort, Sort::Place | Sort::Person | Sort::Name) && !joined();
-            if measured && off || yearless || apart {
+            if measured && off || loose || yearless || apart {
                 found.push(self.text(place.start.saturating_sub(usize::from(off)), place.end).to_owned());
             }
         }

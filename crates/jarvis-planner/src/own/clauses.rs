@@ -53,10 +53,30 @@ pub(crate) fn meanings(request: &str, clauses: &[Clause], served: &[bool], own: 
             absorbed += 1;
             meant = whole;
         }
-        parts.push(Part::Own(meant));
+        let before = parts.iter().rev().find_map(|part| match part {
+            Part::Own(meant) => Some(meant),
+            Part::Absorbed => None,
+        });
+        // "Cancel booking 1 and booking 2": the second is to be cancelled too, and not only shown.
+        let hangs = at > 0
+            && clause.join == Join::And
+            && !led_by_a_verb(&lex::read(request, clause.start, clause.end))
+            && matches!((before, &meant), (Some(Meant::Call(before)), Meant::Call(call)) if before.writes && !call.writes);
+        parts.push(Part::Own(if hangs { Meant::Nothing } else { meant }));
         parts.extend(std::iter::repeat_n(Part::Absorbed, absorbed));
     }
     parts
+}
+
+/// Whether a clause begins with a verb of its own, or with a word that asks.
+fn led_by_a_verb(words: &[lex::Word]) -> bool {
+    let first = words.iter().find(|word| !word.is("and then also please и а затем 并 然后"));
+    first.is_some_and(|word| {
+        data::ORDER_VERBS.has(&word.lower)
+            || word.is(super::VERBS)
+            || word.is(super::ASKS)
+            || data::QUESTION_WORDS.has(&word.lower)
+    })
 }
 
 /// Whether the longer reading is the same call with more arguments, and leaves nothing that the shorter did not.

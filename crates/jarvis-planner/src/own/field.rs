@@ -99,6 +99,11 @@ impl<'a> Field<'a> {
         matches!(self.sort, Sort::Number { .. }) && self.is("amount sum total price valu money budget cost fee")
     }
 
+    /// Whether its description says that it counts in that currency.
+    pub(super) fn is_in(&self, code: Option<&str>) -> bool {
+        code.is_some() && self.meaning.iter().any(|stem| super::fill::currency(stem) == code)
+    }
+
     /// `Some(true)` for where something begins, `Some(false)` for where it ends.
     pub(super) fn side(&self) -> Option<bool> {
         let begins = "from origin sourc src start begin since depart departur old sender min earliest checkin pickup";

@@ -1,6 +1,7 @@
 //! Arguments of a call to an own tool: each word of the request goes to one parameter at most, typed values first, then what
 //! stands beside a parameter's name, then what a preposition leads, and free text last.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use jarvis_plan::Kind;
@@ -35,6 +36,8 @@ pub(super) struct Filler<'a> {
     pub(super) one: &'a Own,
     /// Stems of the things that the tool's name speaks of.
     pub(super) nouns: &'a [String],
+    /// Those that the names of other tools speak of, and this one's do not.
+    pub(super) others: &'a HashSet<String>,
     /// Where the part of the request ends.
     pub(super) end: usize,
     pub(super) used: Vec<bool>,
@@ -49,7 +52,14 @@ pub(super) struct Filler<'a> {
     pub(super) guessed: usize,
 }
 
-pub(super) fn fill(request: &str, words: &[Word], end: usize, fields: &[Field<'_>], one: &Own) -> Filled {
+pub(super) fn fill(
+    request: &str,
+    words: &[Word],
+    end: usize,
+    fields: &[Field<'_>],
+    one: &Own,
+    others: &HashSet<String>,
+) -> Filled {
     let nouns: Vec<String> = one.name.iter().skip(usize::from(one.verb || one.name.len() == 1)).cloned().collect();
     let mut filler = Filler {
         request,
@@ -57,6 +67,7 @@ pub(super) fn fill(request: &str, words: &[Word], end: usize, fields: &[Field<'_
         fields,
         one,
         nouns: &nouns,
+        others,
         end,
         used: vec![false; words.len()],
         told: vec![false; words.len()],
@@ -278,8 +289,10 @@ impl<'a> Filler<'a> {
             if self.free(at) {
                 if word.is_value() && !self.empty_count(at) || word.name && !explained && word.is_word() {
                     left.push(self.text(at, to).to_owned());
-                } else if word.is_word() && (!explained && !is_small(word) || self.weighs(at)) {
+                } else if word.is_word() && (!explained && !self.holds(at) || self.weighs(at)) {
                     strange.push(at);
+                } else if word.mark().is_some_and(|mark| !self.is_punctuation(at, mark)) {
+                    left.push(word.text.clone());
                 }
             }
             at = to;
@@ -298,13 +311,11 @@ impl<'a> Filler<'a> {
         if word.lower.contains('-') && !words::stems(&words::spell_out(&word.text)).iter().all(part) {
             return false;
         }
-        // "21 degrees", "40 percent": what a number that is taken counts, where it can be nothing else.
-        let counted = at.checked_sub(1).is_some_and(|before| {
-            !self.free(before) && self.at(before).is_some_and(|word| matches!(word.what, What::Number(..)))
-        });
         let taken = |at: usize| self.at(at).is_some() && !self.free(at);
-        let leads = word.is("named called titled entitled saying stating reading next coming max maximum limit")
-            && taken(at + 1);
+        let valued = self.at(at + 1).is_some_and(Word::is_value);
+        let leads = taken(at + 1)
+            && (word.is("named called titled entitled saying stating reading max maximum limit")
+                || valued && word.is("next coming"));
         let opens = (0..at).all(|before| self.at(before).is_none_or(|word| !word.is_word() || is_small(word)));
         let mails = word.is("mail email e-mail") && self.fields.iter().any(|field| field.sort == Sort::Email);
         // "Has it been paid?" asks how it stands.
@@ -318,7 +329,7 @@ impl<'a> Filler<'a> {
             || leads
             || mails
             || state && !self.one.writes
-            || counted && word.is("degree degrees percent градусов градуса процентов 度")
+            || self.is_unit_of(at)
     }
 
     /// Whether a word that is small elsewhere changes what is asked: "one of", "either", "or".

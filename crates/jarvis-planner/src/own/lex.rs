@@ -324,9 +324,6 @@ fn spelled(lower: &str) -> Option<i64> {
         "четырёх" | "четырех" => 4,
         "dozen" | "дюжина" | "дюжину" => 12,
         "couple" => 2,
-        "twenty" => 20,
-        "thirty" => 30,
-        "fifty" => 50,
         "hundred" => 100,
         _ => return cardinal(lower).filter(|number| *number > 1).and_then(|number| i64::try_from(number).ok()),
     };

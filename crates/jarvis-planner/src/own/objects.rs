@@ -47,6 +47,11 @@ impl Filler<'_> {
         let whole = query && !self.one.writes;
         let to = if whole { self.until_mark(from) } else { self.until_cue(from) };
         let to = to.min(from + if query { 12 } else { 5 });
+        // "Of my mother": somebody who is not named.
+        let whose = from.checked_sub(1).and_then(|before| self.at(before));
+        if !query && whose.is_some_and(|word| word.is("my our his her their")) {
+            return;
+        }
         let telling = (from..to).any(|at| self.at(at).is_some_and(|word| !is_small(word) && !no_name(word)));
         // "Reserve two" says how many, and not of what.
         let counts = !query && self.at(from).is_some_and(|word| matches!(word.what, What::Number(..)));

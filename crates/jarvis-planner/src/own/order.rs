@@ -63,10 +63,16 @@ impl Said<'_> {
         let deed = |word: &&Word| word.is_word() && verb.is_some_and(|verb| word.has(verb));
         let first = own.get(head).map_or("", |word| word.lower.as_str());
         let noun = |word: &&Word| !word.lower.chars().any(is_han) && deed(word) && word.lower != first;
-        // "Remind me of it" reminds nobody else.
-        let of_me = own.get(head).is_some_and(|verb| verb.is("remind return stop leave"))
+        // "Remind me of it" reminds nobody else, and "send me the invoice" sends it to no customer.
+        let of_me = own
+            .get(head)
+            .is_some_and(|verb| verb.is("remind return stop leave send resend forward email mail text message"))
             && own.get(head + 1).is_some_and(|word| word.is("me us myself ourselves"));
-        if self.one.verb && (own.iter().skip(head + 1).any(noun) || of_me) {
+        // "Leave it in class 48", "keep the lamp on": nothing is to change.
+        let stays = own.get(head).is_some_and(|word| {
+            word.is("leave keep retain оставь оставьте сохрани 保留 保持") && verb.is_none_or(|verb| !word.has(verb))
+        });
+        if self.one.verb && (own.iter().skip(head + 1).any(noun) || of_me) || stays {
             return Some(no_order());
         }
         let asks = words.iter().rev().take_while(|word| word.mark().is_some()).any(|word| word.is("? ？"));

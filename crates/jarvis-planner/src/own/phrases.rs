@@ -4,13 +4,14 @@ use serde_json::Value;
 
 use super::field::{Field, Sort};
 use super::fill::{Filler, is_small};
+use super::glue::is_adverb;
 use super::lex::What;
 use crate::data;
 use crate::words::slice;
 
 const BEGINS: &str = "from leaving departing since между между из с со от 从 由 between";
 const ENDS: &str = "to arriving into until till towards onto в во на до к 到 至 往 成 为 换成";
-const WHERE: &str = "in at for near around of on inside to within в во на для у по из 在 于";
+const WHERE: &str = "in at for of on to в во на для у по из 在 于";
 const WHOM: &str = "to for with by к для у с от 给 向";
 
 impl Filler<'_> {
@@ -83,7 +84,7 @@ impl Filler<'_> {
                 // "Arriving in Rome".
                 let two = self.at(at).is_some_and(|word| word.is("arriving leaving departing"))
                     && self.at(at + 1).is_some_and(|word| word.is("in at from to"));
-                if let Some((value, to)) = self.led(&sort, at + 1 + usize::from(two)) {
+                if let Some((value, to)) = self.led(field, &sort, at + 1 + usize::from(two)) {
                     self.take(at, to);
                     self.put(field, vec![value]);
                     break;
@@ -123,7 +124,7 @@ impl Filler<'_> {
     }
 
     /// The value right behind a word that leads it.
-    fn led(&self, sort: &Sort, at: usize) -> Option<(Value, usize)> {
+    fn led(&self, field: usize, sort: &Sort, at: usize) -> Option<(Value, usize)> {
         let at = if matches!(self.lower(at), "the" | "a" | "an" | "my" | "our") { at + 1 } else { at };
         if let Some(value) = self.value(sort, at) {
             let language = *sort == Sort::Language && self.lower(at + 1) == "language";
@@ -132,23 +133,33 @@ impl Filler<'_> {
         if matches!(sort, Sort::Currency | Sort::Unit | Sort::Language | Sort::Code | Sort::Title) {
             return None;
         }
-        if let Some(to) = self.name(at) {
-            return Some((self.text(at, to).into(), to));
-        }
-        let to = self.lower_case(at)?;
+        let to = self.name(at).or_else(|| self.lower_case(at))?;
+        let to = self.with_noun(field, to);
         Some((self.text(at, to).into(), to))
     }
 
-    /// A place or a name written small: up to three words before the next small word, value or mark.
+    /// Where a name ends that the parameter's own noun goes on: "living room", "Anna's room", "Green Room"; but not "Oslo city".
+    fn with_noun(&self, field: usize, to: usize) -> usize {
+        let owned = matches!(self.gap(to), "'s " | "’s ");
+        let (Some(last), Some(noun)) = (to.checked_sub(1).and_then(|last| self.at(last)), self.at(to)) else {
+            return to;
+        };
+        let goes_on = owned || self.gap(to) == " " && (!last.name || noun.name);
+        to + usize::from(goes_on && noun.is_word() && self.free(to) && self.own_name(field, to))
+    }
+
+    /// A place or a name written small, before the next small word, value or mark: for a tool that changes something one word, else
+    /// up to three.
     fn lower_case(&self, at: usize) -> Option<usize> {
         let mut to = at;
-        while to < at + 3
+        while to < at + if self.one.writes { 1 } else { 3 }
             && self.at(to).is_some_and(|word| {
                 word.is_word()
                     && self.free(to)
                     && !is_small(word)
                     && !self.of_tool(to)
                     && !no_name(word)
+                    && !is_adverb(word)
                     && !data::ORDER_VERBS.has(&word.lower)
             })
         {
@@ -335,7 +346,8 @@ impl Filler<'_> {
 
     /// A name behind a word that leads such, or several in a row.
     fn behind(&mut self, field: usize, cues: &str) {
-        let Some(required) = self.fields.get(field).map(|field| field.param.required) else { return };
+        let Some(one) = self.fields.get(field) else { return };
+        let (required, person) = (one.param.required, one.sort == Sort::Person || list_of(&one.sort, &Sort::Person));
         let mut places: Vec<usize> = (0..self.words.len())
             .filter(|at| self.free(*at) && self.at(*at).is_some_and(|word| word.is(cues)))
             .collect();
@@ -343,20 +355,27 @@ impl Filler<'_> {
         places.sort_by_key(|at| self.name(self.article(at + 1)).is_none());
         for at in places {
             let from = self.article(at + 1);
+            // "To my landlord": a person who is not named.
+            let related = person && self.at(at + 1).is_some_and(|word| word.is("my our the a an"));
             let (first, small) = match self.name(from) {
                 Some(to) => (to, false),
-                None if required => match self.lower_case(from) {
+                None if required && !related => match self.lower_case(from) {
                     Some(to) => (to, true),
                     None => continue,
                 },
                 None => continue,
             };
+            let first = self.with_noun(field, first);
             let mut values = vec![Value::from(self.text(from, first))];
             let mut to = first;
             while self.joins(to) {
                 let next = if self.joins(to + 1) { to + 2 } else { to + 1 };
                 let next = self.article(next);
+                // "And the blinds": a thing of another tool.
+                let other = |word: &super::lex::Word| word.keys.iter().any(|key| self.others.contains(key));
+                let small = small && !self.at(next).is_some_and(other);
                 let Some(end) = self.name(next).or_else(|| self.lower_case(next).filter(|_| small)) else { break };
+                let end = self.with_noun(field, end);
                 values.push(self.text(next, end).into());
                 to = end;
             }
@@ -406,8 +425,9 @@ impl Filler<'_> {
                 && at.checked_sub(1).is_some_and(|before| self.at(before).is_some_and(|word| word.is("the my our in")))
         };
         if let Some(at) = (0..self.words.len()).find(before) {
-            let text = self.text(at, at + 1).to_owned();
-            self.take(at, at + 1);
+            let to = self.with_noun(field, at + 1);
+            let text = self.text(at, to).to_owned();
+            self.take(at, to);
             self.put(field, vec![text.into()]);
         }
     }
@@ -460,7 +480,9 @@ fn list_of(sort: &Sort, each: &Sort) -> bool {
 pub(super) fn no_name(word: &super::lex::Word) -> bool {
     word.is(
         "next last following past coming current now here there today soon later all every each something anything someone \
-         somebody anyone everyone everybody him her them it other another new same one ones thing things stuff sure order fun \
+         somebody anyone anybody nobody everyone everybody everything nothing somewhere anywhere everywhere nowhere elsewhere else whole \
+         entire whoever whatever wherever coldest warmest hottest nearest closest biggest smallest largest best worst cheapest newest \
+         oldest latest him her them it other another new same one ones thing things stuff sure order fun \
          home degrees degree percent half more less most least please free it's",
     )
 }

@@ -1,5 +1,5 @@
-//! Values that their form tells: expressions, addresses, paths, days, times, sums of money, words of an `enum`, flags, numbers
-//! with what they count, marks, and quoted text.
+//! Values that their form tells: expressions, addresses, paths, days, times, sums of money, numbers with what they count, marks, and
+//! quoted text.
 
 use std::sync::LazyLock;
 
@@ -8,9 +8,9 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::field::Sort;
-use super::fill::{Filler, currency, is_unit};
+use super::fill::{Filler, currency, is_small, is_unit};
 use super::lex::What;
-use crate::words::{self, listed, pattern, slice};
+use crate::words::{listed, pattern, slice};
 
 static EXPRESSION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -112,15 +112,19 @@ impl Filler<'_> {
     /// "tags work, home and garden".
     pub(super) fn words_in_a_row(&self, at: usize) -> Option<(Vec<Value>, usize)> {
         let plain = |at: usize| {
-            let word = self.at(at).filter(|word| self.free(at) && !super::fill::is_small(word))?;
+            let word = self.at(at).filter(|word| self.free(at) && !is_small(word))?;
             match &word.what {
-                What::Word => Some(word.text.clone()),
-                What::Quote(text) | What::Code(text) => Some(text.clone()),
+                // "Tom Berg and Eva Holm".
+                What::Word => {
+                    let to = self.name(at).unwrap_or(at + 1);
+                    Some((self.text(at, to).to_owned(), to))
+                }
+                What::Quote(text) | What::Code(text) => Some((text.clone(), at + 1)),
                 _ => None,
             }
         };
-        let mut values = vec![Value::from(plain(at)?)];
-        let mut to = at + 1;
+        let (first, mut to) = plain(at)?;
+        let mut values = vec![Value::from(first)];
         loop {
             let mut next = to;
             while self.joins(next) && next < to + 2 {
@@ -128,9 +132,9 @@ impl Filler<'_> {
             }
             let comma_last = next == to + 1 && matches!(self.lower(to), "," | "，") && !self.goes_on(next);
             match plain(next).filter(|_| next > to && !comma_last) {
-                Some(value) => {
+                Some((value, end)) => {
                     values.push(value.into());
-                    to = next + 1;
+                    to = end;
                 }
                 None => return Some((values, to)),
             }
@@ -163,7 +167,7 @@ impl Filler<'_> {
     }
 
     fn single(&mut self, field: usize, sort: &Sort, places: &[usize]) {
-        let Some(first) = places.first() else { return };
+        let Some(first) = places.first().filter(|first| self.sided(field, **first)) else { return };
         let Some((values, to)) = self.row(sort, *first) else { return };
         // The same value in another row belongs to something else.
         self.take(*first, to);
@@ -192,7 +196,12 @@ impl Filler<'_> {
                 pairs.push((field, *place));
             }
         }
+        // "On 3 May" is no range that begins there.
+        let alone = pairs.len() == 1;
         for (field, place) in pairs {
+            if alone && !self.sided(field, place) {
+                continue;
+            }
             if let Some(value) = self.value(sort, place) {
                 self.take(place, place + 1);
                 self.put(field, vec![value]);
@@ -235,6 +244,10 @@ impl Filler<'_> {
             let Some(amount) = self.only(&money).or_else(|| self.only(&numbers).filter(|_| unit.is_some())) else {
                 continue;
             };
+            // "90 dollars" are no 90 euros.
+            if unit.is_none() && !self.fields.get(amount).is_some_and(|field| field.is_in(sum)) {
+                continue;
+            }
             let whole = self.fields.get(amount).is_some_and(|field| field.sort == Sort::Number { whole: true });
             if whole && !number.is_i64() {
                 continue;
@@ -246,96 +259,6 @@ impl Filler<'_> {
                 self.put(unit, vec![word.into()]);
             }
         }
-    }
-
-    /// Words of an `enum`, and flags by their names.
-    pub(super) fn choices(&mut self) {
-        for at in 0..self.fields.len() {
-            let Some(field) = self.fields.get(at).filter(|_| self.open(at)) else { continue };
-            let (options, list) = match &field.sort {
-                Sort::Enum(options) => (options, false),
-                Sort::List(each) => match &**each {
-                    Sort::Enum(options) => (options, true),
-                    _ => continue,
-                },
-                Sort::Bool => {
-                    self.flag(at);
-                    continue;
-                }
-                _ => continue,
-            };
-            let mut hits: Vec<(usize, usize, &Value)> =
-                options.iter().filter_map(|option| self.spoken(option, at)).collect();
-            hits.sort_by_key(|(from, to, _)| (*from, std::cmp::Reverse(*to)));
-            // "Extra large" says more than "large".
-            let whole: Vec<(usize, usize, &Value)> = hits
-                .iter()
-                .copied()
-                .filter(|(from, to, _)| !hits.iter().any(|(f, t, _)| f <= from && to <= t && t - f > to - from))
-                .collect();
-            let values: Vec<Value> = whole.iter().map(|(_, _, value)| (*value).clone()).collect();
-            if list && !values.is_empty() || values.len() == 1 {
-                whole.iter().for_each(|(from, to, _)| self.take(*from, *to));
-                self.put(at, values);
-            }
-        }
-    }
-
-    /// Where the request speaks a word of an `enum`, in whatever case or grammatical form.
-    fn spoken<'v>(&self, option: &'v Value, field: usize) -> Option<(usize, usize, &'v Value)> {
-        let text = jarvis_plan::text_of(option);
-        let stems = words::stems(&words::spell_out(&text));
-        let own = |stem: &String| self.fields.get(field).is_some_and(|field| field.name.contains(stem));
-        if stems.is_empty() {
-            return None;
-        }
-        // "sha256" is no word.
-        let written = |at: &usize| {
-            self.free(*at)
-                && self
-                    .at(*at)
-                    .is_some_and(|word| matches!(word.what, What::Code(_)) && word.lower == text.to_lowercase())
-        };
-        if let Some(at) = (0..self.words.len()).find(written) {
-            return Some((at, at + 1, option));
-        }
-        (0..self.words.len()).find_map(|at| {
-            let fits = stems.iter().enumerate().all(|(nth, stem)| {
-                self.at(at + nth).is_some_and(|word| {
-                    self.free(at + nth)
-                        && word.is_word()
-                        && (word.has(stem) || word.lower == text.to_lowercase() || currency(&word.text) == Some(&*text))
-                })
-            });
-            // "set", "on": a word of a name is no choice, and "on 3 March" turns nothing on.
-            let small = matches!(stems.as_slice(), [only] if words::listed("on off in to all from", only));
-            let leads = small && self.at(at + 1).is_some_and(|next| next.is_value() || next.name || next.is("behalf"));
-            let heads = self.at(at).is_some_and(|word| word.is("named called titled entitled"));
-            (fits && !heads && !leads && !stems.iter().all(own)).then_some((at, at + stems.len(), option))
-        })
-    }
-
-    fn flag(&mut self, field: usize) {
-        let Some(stems) = self.fields.get(field).map(|field| &field.name) else { return };
-        let telling: Vec<&String> =
-            stems.iter().filter(|stem| !listed("is as has with be allow enabl use", stem)).collect();
-        let place = |stem: &String| {
-            (0..self.words.len())
-                .find(|at| self.free(*at) && self.at(*at).is_some_and(|word| word.is_word() && word.has(stem)))
-        };
-        let places: Option<Vec<usize>> = telling.iter().map(|stem| place(stem)).collect();
-        let Some(places) = places.filter(|places| !places.is_empty()) else { return };
-        let refused = places.first().and_then(|first| first.checked_sub(1)).is_some_and(|before| {
-            let denies = |word: &super::lex::Word| {
-                word.is("not no non without без не 不") || word.lower.ends_with("n't") || word.lower.ends_with("n’t")
-            };
-            let two = before.checked_sub(1).and_then(|two| self.at(two));
-            self.at(before).is_some_and(denies) || two.is_some_and(|word| word.is("not without"))
-        });
-        let from = places.first().map_or(0, |first| first - usize::from(refused));
-        places.into_iter().for_each(|at| self.take(at, at + 1));
-        self.take(from, from + 1);
-        self.put(field, vec![Value::Bool(!refused)]);
     }
 
     /// Numbers by what they count: "two seats", "3 days", "4-star", "for two", "a dozen of".
@@ -453,7 +376,11 @@ impl Filler<'_> {
             let Some(field) = self.only(&fields) else { return };
             let Some(sort) = self.fields.get(field).map(|field| field.sort.clone()) else { return };
             let mark = self.at(at).is_some_and(|word| matches!(word.what, What::Code(_)));
-            let number = self.at(at).is_some_and(|word| matches!(word.what, What::Number(_, None)));
+            // "Cancel 2 appointments", "cancel three": how many, and not which.
+            let number = self.at(at).is_some_and(|word| {
+                matches!(word.what, What::Number(_, None)) && word.text.starts_with(|c: char| c.is_ascii_digit())
+            }) && !self.is_noun(at + 1)
+                && !(self.is_noun(at + 2) && self.at(at + 1).is_some_and(|word| word.is_word() && !is_small(word)));
             let before = at.checked_sub(1);
             let led = before.is_some_and(|before| {
                 self.of_tool(before)

@@ -147,3 +147,33 @@ fn what_changes_something_is_called_only_for_an_order() {
 fn words_that_no_argument_takes_keep_a_call_from_being_made() {
     check(include_str!("own_words.yaml"));
 }
+
+/// The calls that would be made, without those that are asked back about.
+fn made(found: &str) -> Vec<&str> {
+    let calls = found.trim_end_matches(" + rest").split(" ; ");
+    let is_made = |call: &&str| {
+        *call != "nothing" && !call.starts_with("either:") && !call.contains(" ?") && !call.contains(" !")
+    };
+    calls.filter(is_made).collect()
+}
+
+#[test]
+fn what_narrows_repeats_or_measures_is_never_dropped() {
+    let table = include_str!("own_whole.yaml");
+    check(table);
+    let mut wrong: Vec<String> = Vec::new();
+    for (services, text) in rows::<(String, String)>(table, "never") {
+        let found = planned(&tools_of(&services, table), &text);
+        if !made(&found).is_empty() {
+            wrong.push(format!("{text}: {found}"));
+        }
+    }
+    for (services, text, first) in rows::<(String, String, String)>(table, "first") {
+        let found = planned(&tools_of(&services, table), &text);
+        let whole = !found.contains("+ rest") && !found.contains(" ?") && !found.contains(" !");
+        if made(&found).iter().any(|call| **call != *first) || !made(&found).is_empty() && whole {
+            wrong.push(format!("{text}: {found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -3,6 +3,7 @@
 use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, EACH, Fault, FieldPath, Kind, Meant, Note, Param, Piece, text_of};
 use serde_json::{Map, Value};
 
+use super::again;
 use super::call::Call;
 use super::each;
 use super::given;
@@ -18,6 +19,17 @@ const MOST: usize = 256;
 /// The draft that calls amount to.
 pub(super) fn draft(calls: &[Call], scope: Scope<'_>) -> Draft {
     let all = calls.len();
+    // A task called "none" that does nothing says that there are no more.
+    let is_end = |call: &Call| {
+        ["none", "null", "end", "done", "finish"].contains(&call.name.to_lowercase().as_str())
+            && call.named.is_empty()
+            && call.listed.is_empty()
+            && matches!(scope.tools.meant(&call.name), Meant::Nothing)
+    };
+    let calls = match calls {
+        [before @ .., last] if !before.is_empty() && is_end(last) => before,
+        calls => calls,
+    };
     let calls = calls.get(..MOST).unwrap_or(calls);
     let mut reading = Reading::new(calls, scope);
     if all > MOST {
@@ -25,6 +37,7 @@ pub(super) fn draft(calls: &[Call], scope: Scope<'_>) -> Draft {
     }
     let tasks = (0..calls.len()).map(|at| reading.task(at)).collect();
     let mut draft = Draft { tasks, raw: String::new(), notes: reading.notes };
+    again::once(&mut draft, scope);
     given::fill(&mut draft, scope);
     given::hold(&mut draft, scope);
     given::part(&mut draft, scope);

@@ -1,6 +1,6 @@
 //! The plan in a reply, whatever it is written in: JSON, calls between marks, Python, YAML, actions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -18,6 +18,9 @@ pub(super) struct Found {
 /// known tools before one that does not.
 pub(super) fn find(text: &str, knows: &dyn Fn(&str) -> bool) -> Result<Found, ReadFault> {
     let said = |calls: Vec<Call>, how: &str| Found { calls, mended: vec![how.to_owned()] };
+    if is_transcript(text) {
+        return Err(ReadFault::Several);
+    }
     let unquoted = unquoted(text);
     let text = own_turn(unquoted.as_deref().unwrap_or(text));
     let unescaped = unescaped(text);
@@ -44,7 +47,11 @@ pub(super) fn find(text: &str, knows: &dyn Fn(&str) -> bool) -> Result<Found, Re
     let parts = || blocks.iter().rev().copied().chain([text]);
     let calls = in_code(&blocks, text, knows);
     if !calls.is_empty() {
-        return Ok(said(calls, "the tasks were written as code"));
+        // A step that could not be read may be the point of the request.
+        return match unread(text, &calls, knows) {
+            Some(name) => Err(ReadFault::Type { message: format!("`{name}` is named, and its call cannot be read") }),
+            None => Ok(said(calls, "the tasks were written as code")),
+        };
     }
     if let Some(calls) = parts().find_map(|part| in_yaml(part, knows)) {
         return Ok(said(calls, "the tasks were written as YAML"));
@@ -111,6 +118,28 @@ fn own_turn(text: &str) -> &str {
     let turn = lines.clone().find(|(at, line)| is_said(*at) && speaks(line, *at)).map(|(at, _)| at);
     let end = marks.chain(turn).min().unwrap_or(text.len());
     text.get(..end).unwrap_or(text).trim_end()
+}
+
+/// Whether a reply writes a whole conversation, somebody else's turns before its own: which answer is meant is a guess.
+fn is_transcript(text: &str) -> bool {
+    let speaks = |line: &str, who: &[&str]| {
+        let line = line.trim_start_matches(['*', '#', ' ']).to_lowercase();
+        who.iter().any(|who| {
+            line.strip_prefix(who).is_some_and(|rest| rest.trim_start_matches(['*', ' ']).starts_with([':', '：']))
+        })
+    };
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    first.is_some_and(|line| speaks(line, &["user", "human"]))
+        && text.lines().filter(|line| speaks(line, &["assistant", "ai", "model", "output"])).count() > 1
+}
+
+/// The name of a tool that a text names beside those that were called.
+fn unread<'t>(text: &'t str, calls: &[Call], knows: &dyn Fn(&str) -> bool) -> Option<&'t str> {
+    let names = text.split(|c: char| !(c.is_alphanumeric() || "_-".contains(c)));
+    let mut names = names.map(|name| name.trim_matches('-')).filter(|name| name.contains(['-', '_']));
+    let last = |call: &Call| call.name.rsplit(['.', '/']).next().unwrap_or_default().to_lowercase();
+    let called: HashSet<String> = calls.iter().map(last).collect();
+    names.find(|name| !called.contains(&name.to_lowercase()) && knows(name))
 }
 
 /// The calls in code. Blocks that each hold a part are one program; a block that calls all that the others do is another try

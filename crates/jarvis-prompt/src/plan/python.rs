@@ -10,6 +10,9 @@ const MAX_DEPTH: usize = 32;
 /// The most calls that are read.
 const MAX_CALLS: usize = 256;
 
+/// The longest reference without quotes, in bytes.
+const MAX_REFERENCE: usize = 40;
+
 /// Functions around a call that are none of the plan.
 const AROUND: [&str; 6] = ["print", "await", "return", "list", "str", "display"];
 
@@ -99,8 +102,11 @@ impl Reader<'_> {
     fn statement(&mut self) -> Option<()> {
         self.blanks();
         let rest = self.rest();
-        let marks = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || "-*.)> `\t".contains(c)).len();
-        self.at += marks;
+        // "caption(…) → speak(…)", "1. caption(…), then speak(…)": what stands between two steps.
+        let is_mark = |c: char| c.is_ascii_digit() || "-*.)>=|,;→⇒➜` \t".contains(c);
+        let after = rest.trim_start_matches(is_mark);
+        let after = ["and then ", "then ", "and "].iter().find_map(|word| after.strip_prefix(word)).unwrap_or(after);
+        self.at += rest.len() - after.len();
         let start = self.at;
         if let Some(variable) = self.name()
             && self.eat("=")
@@ -136,6 +142,7 @@ impl Reader<'_> {
             '[' | '(' => self.list(if first == '[' { "]" } else { ")" }),
             '{' => self.dict(),
             '-' | '0'..='9' => self.number(),
+            '<' => self.bare_reference(),
             _ => {
                 let prefix = ["f", "r", "b", "F"]
                     .into_iter()
@@ -155,6 +162,17 @@ impl Reader<'_> {
                 if self.rest().starts_with('(') { self.call(name) } else { Some(Read::Name(self.path(name))) }
             }
         }
+    }
+
+    /// A reference without quotes: `<GENERATED>-0`, `<node-0>`.
+    fn bare_reference(&mut self) -> Option<Read> {
+        let rest = self.rest();
+        let close = rest.find('>').filter(|end| *end <= MAX_REFERENCE)? + 1;
+        let behind = rest.get(close..)?;
+        let id = behind.strip_prefix('-').map_or(0, |id| 1 + id.chars().take_while(char::is_ascii_digit).count());
+        let text = rest.get(..close + id).filter(|text| !text.contains('\n'))?.to_owned();
+        self.at += text.len();
+        Some(Read::Value(text.into()))
     }
 
     /// A name with the indices behind it: `flights[0]["number"]` as `flights[0].number`.

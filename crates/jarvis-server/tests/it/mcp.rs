@@ -186,7 +186,8 @@ async fn a_question_is_answered_with_its_chart() {
 
 #[tokio::test]
 async fn files_are_taken_in_under_their_names() {
-    let plan = r#"[{"task": "text-classification", "id": 0, "dep": [-1], "args": {"text": "n.txt"}}]"#;
+    let plan = r#"[{"task": "text-classification", "id": 0, "dep": [-1], "args": {"text": "n.txt"}},
+        {"task": "canny-control", "id": 1, "dep": [-1], "args": {"image": "a.png"}}]"#;
     let script = Script::new().on("parse_task", plan).on("response_results", "Done.");
     let harness = harness::with_chat(script).start().await;
     let client = client(&harness, lifecycles()[1].clone(), None).await.unwrap();

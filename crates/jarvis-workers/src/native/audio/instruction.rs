@@ -6,7 +6,7 @@ mod volume;
 use std::sync::LazyLock;
 
 use crate::native::words;
-use jarvis_plan::is_path;
+use jarvis_plan::{cardinal, is_path};
 use regex::{Captures, Regex};
 use volume::Change;
 
@@ -351,45 +351,13 @@ fn unit_of(word: &str) -> Option<f64> {
     })
 }
 
+/// A number in figures or in words, as the lengths of sounds are told.
 fn number_of(word: &str) -> Option<f64> {
-    const WORDS: [(&str, f64); 34] = [
-        ("half a", 0.5),
-        ("пол", 0.5),
-        ("半", 0.5),
-        ("a", 1.0),
-        ("one", 1.0),
-        ("одну", 1.0),
-        ("一", 1.0),
-        ("two", 2.0),
-        ("две", 2.0),
-        ("两", 2.0),
-        ("二", 2.0),
-        ("three", 3.0),
-        ("три", 3.0),
-        ("三", 3.0),
-        ("four", 4.0),
-        ("five", 5.0),
-        ("пять", 5.0),
-        ("五", 5.0),
-        ("six", 6.0),
-        ("eight", 8.0),
-        ("ten", 10.0),
-        ("десять", 10.0),
-        ("十", 10.0),
-        ("fifteen", 15.0),
-        ("пятнадцать", 15.0),
-        ("twenty", 20.0),
-        ("двадцать", 20.0),
-        ("二十", 20.0),
-        ("thirty", 30.0),
-        ("тридцать", 30.0),
-        ("三十", 30.0),
-        ("sixty", 60.0),
-        ("ninety", 90.0),
-        ("六十", 60.0),
-    ];
-    let known = WORDS.iter().find(|(known, _)| *known == word).map(|(_, number)| *number);
-    known.or_else(|| word.replace(',', ".").parse().ok())
+    match word {
+        "half a" | "пол" | "半" => Some(0.5),
+        "a" | "одну" => Some(1.0),
+        _ => cardinal(word).map(|number| number as f64).or_else(|| word.replace(',', ".").parse().ok()),
+    }
 }
 
 /// The places of the rows that a question about nothing but tags asks for.

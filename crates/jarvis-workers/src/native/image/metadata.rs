@@ -13,6 +13,12 @@ pub(super) enum Topic {
     Taken,
     Place,
     Camera,
+    Lens,
+    Exposure,
+    Aperture,
+    Sensitivity,
+    Focal,
+    Flash,
     Settings,
     Everything,
 }
@@ -67,9 +73,11 @@ pub(super) fn answer(exif: Option<&Exif>, topic: Topic, language: Language) -> R
         return Err(unknown("when, where or with what it was taken: it has no EXIF metadata"));
     };
     let first = |tags: &[Tag]| tags.iter().find_map(|tag| text(exif, exif.get_field(*tag, In::PRIMARY)?));
-    let joined = |tags: &[Tag], between: &str| {
-        let values: Vec<String> = tags.iter().filter_map(|tag| first(&[*tag])).collect();
-        (!values.is_empty()).then(|| values.join(between))
+    // Those of the fields that are there, by their names.
+    let named = |tags: &[Tag], what: &str| {
+        let fields = tags.iter().filter_map(|tag| Some(format!("{tag}: {}", first(&[*tag])?)));
+        let fields: Vec<String> = fields.collect();
+        if fields.is_empty() { Err(unknown(what)) } else { Ok(fields.join(", ")) }
     };
     match topic {
         Topic::Taken => first(&[Tag::DateTimeOriginal, Tag::DateTimeDigitized, Tag::DateTime])
@@ -93,18 +101,22 @@ pub(super) fn answer(exif: Option<&Exif>, topic: Topic, language: Language) -> R
             let parts: Vec<String> = [camera, first(&[Tag::LensModel])].into_iter().flatten().collect();
             if parts.is_empty() { Err(unknown("with what it was taken")) } else { Ok(parts.join(", ")) }
         }
+        Topic::Lens => named(&[Tag::LensModel], "with which lens it was taken"),
+        Topic::Exposure => named(&[Tag::ExposureTime], "its exposure time"),
+        Topic::Aperture => named(&[Tag::FNumber], "its aperture"),
+        Topic::Sensitivity => named(&[Tag::PhotographicSensitivity], "its ISO sensitivity"),
+        Topic::Focal => named(&[Tag::FocalLength], "its focal length"),
+        Topic::Flash => named(&[Tag::Flash], "whether a flash was used"),
         Topic::Settings => {
             let tags = [Tag::ExposureTime, Tag::FNumber, Tag::PhotographicSensitivity, Tag::FocalLength];
-            let named = tags.iter().filter_map(|tag| Some(format!("{tag}: {}", first(&[*tag])?)));
-            let named: Vec<String> = named.collect();
-            if named.is_empty() { Err(unknown("its exposure")) } else { Ok(named.join(", ")) }
+            named(&tags, "its exposure")
         }
         Topic::Everything => {
             let fields = exif.fields().filter(|field| field.ifd_num == In::PRIMARY && is_telling(field));
             let lines = fields.filter_map(|field| Some(format!("{}: {}", field.tag, text(exif, field)?)));
             let lines: Vec<String> = lines.take(MOST).collect();
             match lines.is_empty() {
-                true => joined(&[Tag::Software], ", ").ok_or_else(|| unknown("anything about it")),
+                true => first(&[Tag::Software]).ok_or_else(|| unknown("anything about it")),
                 false => Ok(lines.join("\n")),
             }
         }
@@ -205,6 +217,17 @@ mod tests {
         check("where was it taken?", Some("38.70833, -9.13333 (latitude and longitude)"));
         check("где снято b.jpg?", Some("38.70833, -9.13333 (широта и долгота)"));
         check("what is the exposure time?", Some("ExposureTime: 1/250 s"));
+        check("with which camera settings was it taken?", Some("ExposureTime: 1/250 s"));
+        for (question, missing) in [
+            ("which ISO was used for b.jpg?", "ISO"),
+            ("какая диафрагма?", "aperture"),
+            ("b.jpg 的焦距是多少？", "focal length"),
+            ("what lens was used?", "lens"),
+            ("was the flash on?", "flash"),
+        ] {
+            let said = answer(exif.as_ref(), topics(question)[0], Language::English).unwrap_err();
+            assert!(said.message.contains(missing), "{question}: {}", said.message);
+        }
         assert_eq!(topics("when and with which camera was it taken?"), [Topic::Taken, Topic::Camera]);
         assert_eq!(
             topics("when was b.jpg taken, where, and with what camera?"),

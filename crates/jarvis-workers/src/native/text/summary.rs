@@ -193,7 +193,7 @@ pub(super) fn number_of(word: &str) -> Option<usize> {
         return (1..=100).contains(&number).then_some(number);
     }
     let word = word.to_lowercase();
-    let counted = cardinal(&word).filter(|number| (1..=WORDS.len()).contains(number));
+    let counted = cardinal(&word).filter(|number| (1..=100).contains(number));
     counted.or_else(|| WORDS.iter().position(|words| words.contains(&word.as_str())).map(|at| at + 1))
 }
 
