@@ -48,29 +48,23 @@ pub(crate) fn unused<'r>(request: &'r Request, plan: &Plan) -> Vec<&'r str> {
     named.filter(|(file, name)| is_unused(file, name)).map(|(_, name)| name).collect()
 }
 
-/// The names of files in the text of a request that are none of its files, and that no task of a plan holds: results that were to
-/// be kept under a name, or files that are not there.
-pub(crate) fn unknown<'r>(request: &'r Request, plan: &Plan) -> Vec<&'r str> {
+/// The names of files in the text of a request that are none of its files, and that no task of a plan holds: files that are not
+/// there, and texts that a result was to be written to.
+pub(crate) fn unknown(request: &Request, plan: &Plan) -> Vec<String> {
     if plan.tasks().is_empty() {
         return Vec::new();
     }
     let values: Vec<String> =
         plan.tasks().iter().flat_map(|task| task.args.values()).map(ToString::to_string).collect();
-    let is_mark = |c: char| !(c.is_alphanumeric() || "_-./~\\".contains(c));
-    let words = request.text.split(|c: char| c.is_whitespace() || "\"'`«»“”‘’()[],;，。！？".contains(c));
-    let named = words.map(|word| word.trim_matches(is_mark).trim_end_matches('.'));
-    let is_name = |word: &&str| {
-        let plain = word.chars().all(|c| !is_mark(c)) && !word.contains("..");
-        plain && word.rsplit_once('.').is_some_and(|(stem, _)| !stem.is_empty()) && Kind::of_name(word).is_some()
+    let is_of = |file: &Resource, word: &str| {
+        file.as_arg().contains(word)
+            || file.name.as_deref().is_some_and(|name| name.contains(word) || word.ends_with(name))
     };
     let is_known = |word: &str| {
-        let of = |file: &Resource| {
-            file.as_arg().contains(word)
-                || file.name.as_deref().is_some_and(|name| name.contains(word) || word.ends_with(name))
-        };
-        request.attachments.iter().any(of) || values.iter().any(|value| value.contains(word))
+        request.attachments.iter().any(|file| is_of(file, word)) || values.iter().any(|value| value.contains(word))
     };
-    let mut names: Vec<&str> = named.filter(is_name).filter(|word| !is_known(word)).collect();
+    let mut names = jarvis_planner::files_to_be(&request.text);
+    names.retain(|word| !is_known(word));
     names.dedup();
     names
 }

@@ -34,7 +34,7 @@ use jarvis_plan::{Draft, Request, Tool};
 
 pub use followup::{Undone, undone};
 pub use offline::Offline;
-pub use resources::names_result;
+pub use resources::{files_to_be, names_result};
 pub use retrieval::ToolIndex;
 pub use weights::Weights;
 

@@ -117,6 +117,14 @@ pub(crate) fn spans_with(text: &str, files: &[(&str, Kind)]) -> Vec<Span> {
     spans
 }
 
+/// The files that a request names and that there should be, and texts that a result is to be written to: nothing here writes them.
+pub fn files_to_be(text: &str) -> Vec<String> {
+    let given = spans(text).into_iter().filter(|span| is_file(span) && span.kind.is_some()).map(|span| span.text);
+    let written = PATH.find_iter(text).filter(|found| Kind::of_name(found.as_str()) == Some(Kind::Text));
+    let written = written.filter(|found| names_result(text, found.start())).map(|found| found.as_str().to_owned());
+    given.chain(written).collect()
+}
+
 /// Whether the file name at this place of a request, in bytes, is the one that a result is to have: "save it as cat.png".
 pub fn names_result(text: &str, at: usize) -> bool {
     let before = slice(text, 0, at);

@@ -27,9 +27,9 @@ pub(crate) fn answer(request: &Request, undone: &Undone, resources: Vec<AnswerRe
         }
         Undone::Nothing => {
             let text = language.pick(
-                "There is nothing to undo: this conversation made no file out of another. What a tool changed is not undone here.",
-                "Отменять нечего: в этом разговоре ни один файл не сделан из другого. Того, что изменил инструмент, здесь не отменить.",
-                "没有可撤销的操作：这次对话没有由一个文件生成另一个文件。工具所做的更改无法在这里撤销。",
+                "There is nothing to undo: the last turn made no file out of another. What a tool changed is not undone here.",
+                "Отменять нечего: последний ответ не сделал файла из другого. Того, что изменил инструмент, здесь не отменить.",
+                "没有可撤销的操作：上一轮没有由一个文件生成另一个文件。工具所做的更改无法在这里撤销。",
             );
             let mut plan = Plan::default();
             plan.note(Note::left_out("there is nothing to undo"));

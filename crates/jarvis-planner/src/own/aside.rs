@@ -95,7 +95,7 @@ impl Filler<'_> {
                 false => field.side() == Some(side),
             };
             let off = said(LATER) && !bounds(true, "min from after sinc earliest")
-                || said(EARLIER) && !bounds(false, "max until till befor latest end deadlin due limit")
+                || said(EARLIER) && !bounds(false, "max befor before latest deadlin limit")
                 || said(NEARLY) && field.side().is_none();
             let dated =
                 |value: &Value| value.as_str().is_some_and(|day| day.starts_with(|ch: char| ch.is_ascii_digit()));

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::field::Sort;
 use super::fill::{Filler, currency};
-use super::lex::What;
+use super::lex::{What, Word};
 use crate::words::{self, listed};
 
 impl Filler<'_> {
@@ -76,6 +76,7 @@ impl Filler<'_> {
                 self.at(at + nth).is_some_and(|word| {
                     self.free(at + nth)
                         && word.is_word()
+                        && is_whole(word, &stems)
                         && (word.has(stem) || word.lower == text.to_lowercase() || currency(&word.text) == Some(&*text))
                 })
             });
@@ -92,8 +93,10 @@ impl Filler<'_> {
         let telling: Vec<&String> =
             stems.iter().filter(|stem| !listed("is as has with be allow enabl use", stem)).collect();
         let place = |stem: &String| {
-            (0..self.words.len())
-                .find(|at| self.free(*at) && self.at(*at).is_some_and(|word| word.is_word() && word.has(stem)))
+            (0..self.words.len()).find(|at| {
+                let fits = |word: &Word| word.is_word() && word.has(stem) && is_whole(word, stems);
+                self.free(*at) && self.at(*at).is_some_and(fits)
+            })
         };
         let places: Option<Vec<usize>> = telling.iter().map(|stem| place(stem)).collect();
         let Some(places) = places.filter(|places| !places.is_empty()) else { return };
@@ -109,4 +112,9 @@ impl Filler<'_> {
         self.take(from, from + 1);
         self.put(field, vec![Value::Bool(!refused)]);
     }
+}
+
+/// Whether a word says no more than what a value is called: "non-fragile" and "half-done" are other words.
+fn is_whole(word: &Word, stems: &[String]) -> bool {
+    !word.lower.contains('-') || words::stems(&words::spell_out(&word.text)).iter().all(|part| stems.contains(part))
 }

@@ -106,8 +106,10 @@ impl<'a> Field<'a> {
 
     /// `Some(true)` for where something begins, `Some(false)` for where it ends.
     pub(super) fn side(&self) -> Option<bool> {
-        let begins = "from origin sourc src start begin since depart departur old sender min earliest checkin pickup";
-        let ends = "to destin target dest dst end until till arriv arriv new max latest checkout dropoff into";
+        let begins =
+            "from origin sourc src start begin since after depart departur old sender min earliest checkin pickup";
+        let ends =
+            "to destin target dest dst end until till before befor arriv arriv new max latest checkout dropoff into";
         let two = |a: &str, b: &str| self.name.windows(2).any(|pair| matches!(pair, [x, y] if x == a && y == b));
         match () {
             () if two("check", "in") || two("pick", "up") => Some(true),

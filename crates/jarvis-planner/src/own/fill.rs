@@ -213,8 +213,13 @@ impl<'a> Filler<'a> {
     /// A name that begins at a word: "New York", "Anna Smith", 北京; where it ends.
     pub(super) fn name(&self, at: usize) -> Option<usize> {
         let named = |at: usize| {
-            self.at(at)
-                .is_some_and(|word| word.is_word() && word.name && self.free(at) && currency(&word.text).is_none())
+            self.at(at).is_some_and(|word| {
+                word.is_word()
+                    && word.name
+                    && self.free(at)
+                    && currency(&word.text).is_none()
+                    && !super::phrases::is_nobody(word)
+            })
         };
         if !named(at) || self.of_tool(at) && !self.of_tool_in_name(at) {
             return None;
@@ -303,8 +308,12 @@ impl<'a> Filler<'a> {
     /// Whether the tool's own words, or the name of a parameter, say why a word stands there.
     fn is_explained(&self, at: usize) -> bool {
         let Some(word) = self.at(at) else { return true };
+        // The name of a parameter that is not filled explains nothing: "created by Mia" is not "created after".
         let named = |key: &String| {
-            self.one.words.contains(key) || self.fields.iter().any(|field| field.name.iter().any(|name| name == key))
+            let filled = |(field, slot): (&Field<'_>, &Option<Vec<Value>>)| slot.is_some() && field.name.contains(key);
+            self.one.name.contains(key)
+                || self.fields.iter().zip(&self.slots).any(filled)
+                || self.one.words.contains(key) && !self.fields.iter().any(|field| field.name.contains(key))
         };
         // An e-book is no book.
         let part = |key: &String| named(key) || data::STOP_WORDS.has(key) || data::FUNCTION_WORDS.has(key);
@@ -319,7 +328,9 @@ impl<'a> Filler<'a> {
         let opens = (0..at).all(|before| self.at(before).is_none_or(|word| !word.is_word() || is_small(word)));
         let mails = word.is("mail email e-mail") && self.fields.iter().any(|field| field.sort == Sort::Email);
         // "Has it been paid?" asks how it stands.
-        let state = ["status", "state", "track"].iter().any(|stem| self.one.words.contains(*stem))
+        let last = (at + 1..self.words.len()).all(|at| self.at(at).is_none_or(|word| word.mark().is_some()));
+        let state = last
+            && ["status", "state", "track"].iter().any(|stem| self.one.words.contains(*stem))
             && (word.is("been paid sent gone lost ready late") || word.lower.ends_with("ed"));
         let mut senses = word.keys.iter().flat_map(|key| thesaurus::of_stem(key));
         word.keys.iter().any(named)

@@ -5,17 +5,18 @@ use super::field::{Field, Sort};
 use super::fill::Filler;
 use super::lex::{self, What, Word};
 use crate::data;
+use crate::words;
 
 /// Hold anywhere.
 const ANYWHERE: &str = "the a an my our your his her their its this that these those it them i we me us you please kindly thanks \
     thank now just then so also hi hello hey jarvis пожалуйста я мы мне нам меня нас мой мою моя моё мои мое моего моей \
     наш нашу этот эту это эти этого этой тот ту те его её ее их ему ей же ка спасибо";
 /// Hold where what they lead was taken, or is what the tool is about.
-const LEADS: &str = "of in on at to from for with by as via into onto between since until till before after starting through some called named titled entitled в во на по из с со к ко у для от до о \
+const LEADS: &str = "of in on at to from for with by as via into onto between some called named titled entitled в во на по из с со к ко у для от до о \
     об про за под";
 /// Hold in what is asked of a tool that only reads.
 const ASKING: &str = "all every go goes is are was were be been being am do does did has have had can could would will should may might must any some many \
-    much there i'd i'm we're like need want wants whats what's where's who's how's tell know about if whether use using call run \
+    much there i'd i'm we're need want wants whats what's where's who's how's tell know about if whether use using call run \
     через есть был была было были будет будут ли можно нужно надо хочу";
 /// Chinese words that tie others together and say when, or that one thing follows another.
 const HAN_TELLING: &str = "今天 明天 后天 昨天 并 然后 再 以及 不";
@@ -46,6 +47,11 @@ impl Filler<'_> {
                     || reads && self.ends_at(at + 1)
             }
             () if self.limits_taken(at) => true,
+            () if word.is("since until till before after starting through") => self.is_when(next),
+            () if word.is("like") => {
+                let leads = self.at(next).is_some_and(|word| word.is(LEADS));
+                reads && (leads || !taken(next) && !self.of_tool(next))
+            }
             () if word.is("and и & plus but но а") => {
                 let before = at.checked_sub(1);
                 let edge = before.is_none() || self.ends_at(at + 1);
@@ -55,6 +61,13 @@ impl Filler<'_> {
             () if reads => word.is(ASKING) || data::QUESTION_WORDS.has(&word.lower) || data::POLITE.has(&word.lower),
             () => false,
         }
+    }
+
+    /// Whether a day or a time stands there that a parameter took.
+    fn is_when(&self, at: usize) -> bool {
+        let dated = |field: &Field<'_>| matches!(field.sort, Sort::Date | Sort::Time);
+        let field = self.places.iter().position(|place| place.contains(&at)).and_then(|field| self.fields.get(field));
+        field.is_some_and(dated)
     }
 
     /// Whether a word leads something that was taken: "on" of "and on 3 May".
@@ -118,7 +131,7 @@ impl Filler<'_> {
             return false;
         };
         let Some(field) = self.fields.get(field) else { return false };
-        let says = |list: &str| field.is(list) || field.meaning.iter().any(|stem| crate::words::listed(list, stem));
+        let says = |list: &str| field.is(list) || field.meaning.iter().any(|stem| words::listed(list, stem));
         match () {
             () if word.is("degree degrees градусов градуса градус 度") || word.mark() == Some('°') => {
                 says("degre celsiu fahrenheit temperatur angl heat warm rotat")
@@ -136,7 +149,7 @@ impl Filler<'_> {
         const BEGIN: &str = "from since after starting beginning between с со из от после 从 自";
         const END: &str = "to until till by before through ending within по до в к 到 至";
         let Some(one) = self.fields.get(field) else { return false };
-        let Some(begins) = one.side() else { return true };
+        let Some(begins) = one.side() else { return self.named_day(one) };
         let mut before = at.checked_sub(1);
         while let Some(place) = before.filter(|place| self.at(*place).is_some_and(|word| word.is("the a an day"))) {
             before = place.checked_sub(1);
@@ -154,8 +167,18 @@ impl Filler<'_> {
             // "Move it to Friday" says when it begins now.
             () if is("to into") && begins && self.one.writes => !self.ends_elsewhere(field),
             () if is(END) => !(begins || lasts && is("by before within")),
+            () if is("on at in") => begins && (one.param.required || self.one.writes),
             () => !lasts && (one.param.required || begins && self.one.writes),
         }
+    }
+
+    /// Whether a day that nothing leads may go to a parameter: one that a call may do without must be spoken of, as "due".
+    fn named_day(&self, field: &Field<'_>) -> bool {
+        let mut telling =
+            field.name.iter().filter(|stem| !words::listed("date day time datetim when", stem)).peekable();
+        let dated = matches!(field.sort, Sort::Date | Sort::Time);
+        let open = !dated || field.param.required || telling.peek().is_none() || field.is("on at");
+        open || telling.any(|stem| self.words.iter().any(|word| word.has(stem)))
     }
 
     /// Whether another parameter of the same sort says where it ends.

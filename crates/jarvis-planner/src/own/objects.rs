@@ -1,6 +1,7 @@
 //! What an order is about, in words that nothing leads: "play Yellow River", "search for black holes". Such words are a guess
 //! unless they are written as a name is; how much of one is counted, for tools that change something.
 
+use super::field::Sort;
 use super::fill::{Filler, is_language, is_small};
 use super::lex::{What, Word};
 use super::phrases::no_name;
@@ -49,7 +50,17 @@ impl Filler<'_> {
         let to = to.min(from + if query { 12 } else { 5 });
         // "Of my mother": somebody who is not named.
         let whose = from.checked_sub(1).and_then(|before| self.at(before));
-        if !query && whose.is_some_and(|word| word.is("my our his her their")) {
+        let person = self.fields.get(field).is_some_and(|field| field.sort == Sort::Person);
+        if !query && whose.is_some_and(|word| word.is("my our his her their") || person && word.is("the a an")) {
+            return;
+        }
+        // "The driver who hit the wall": told, and not named.
+        let tells = |at: usize| self.at(at).is_some_and(|word| word.is("who whom whose which that"));
+        if !query && (0..from).any(tells) && !self.at(from).is_some_and(|word| word.name) {
+            return;
+        }
+        // Whom something is done to is written as a name is.
+        if person && self.one.writes && self.name(from) != Some(to) {
             return;
         }
         let telling = (from..to).any(|at| self.at(at).is_some_and(|word| !is_small(word) && !no_name(word)));

@@ -191,7 +191,10 @@ impl Filler<'_> {
                 {
                     next += 1;
                 }
-                self.pass_on(field, at, next);
+                // What another parameter took is not passed on too.
+                if (next..self.words.len()).all(|at| self.free(at)) {
+                    self.pass_on(field, at, next);
+                }
             }
         }
         for field in self.wanting(|field| field.sort == Sort::Deed) {
@@ -226,7 +229,8 @@ impl Filler<'_> {
                 continue;
             };
             let to = self.name(at + 1).unwrap_or_else(|| self.until_cue(at + 1));
-            if to > at + 1 {
+            let vague = to == at + 2 && self.at(at + 1).is_some_and(no_name);
+            if to > at + 1 && !vague {
                 let text = self.text(at + 1, to).to_owned();
                 self.take(at, to);
                 self.put(field, vec![text.into()]);
@@ -356,10 +360,14 @@ impl Filler<'_> {
         for at in places {
             let from = self.article(at + 1);
             // "To my landlord": a person who is not named.
-            let related = person && self.at(at + 1).is_some_and(|word| word.is("my our the a an"));
+            let related = person && (self.one.writes || self.at(at + 1).is_some_and(|word| word.is("my our the a an")));
+            // "In secret", "in time": a place that is written small has an article, but for a room.
+            let room = one.is("room zone area");
+            let set = self.at(from).is_some_and(|word| word.is("time secret advance fact general case total walking"));
+            let bare = one.sort == Sort::Place && (set || self.one.writes && from == at + 1 && !room);
             let (first, small) = match self.name(from) {
                 Some(to) => (to, false),
-                None if required && !related => match self.lower_case(from) {
+                None if required && !related && !bare => match self.lower_case(from) {
                     Some(to) => (to, true),
                     None => continue,
                 },
@@ -478,11 +486,25 @@ fn list_of(sort: &Sort, each: &Sort) -> bool {
 
 /// Words that stand where names do and name nothing.
 pub(super) fn no_name(word: &super::lex::Word) -> bool {
-    word.is(
+    is_nobody(word)
+        || word.is(
         "next last following past coming current now here there today soon later all every each something anything someone \
          somebody anyone anybody nobody everyone everybody everything nothing somewhere anywhere everywhere nowhere elsewhere else whole \
          entire whoever whatever wherever coldest warmest hottest nearest closest biggest smallest largest best worst cheapest newest \
          oldest latest him her them it other another new same one ones thing things stuff sure order fun \
          home degrees degree percent half more less most least please free it's",
     )
+}
+
+/// Words that stand for somebody or something without naming it, and say who somebody is rather than what they are called.
+pub(super) fn is_nobody(word: &super::lex::Word) -> bool {
+    const HAN: [&str; 13] = ["某", "任何", "大家", "自己", "他", "她", "它", "别人", "谁", "或", "的人", "每", "各"];
+    const PRONOUNS: &str = "me him her them somebody someone anybody anyone nobody everybody everyone something anything nothing \
+        everything somewhere anywhere nowhere everywhere none unknown tbd myself himself herself themselves yourself others other \
+        previous prior former 别 某 кого-нибудь кого-то никого себя меня тебя всех другого каждого";
+    const ROLES: &str = "sender recipient receiver customer client owner author reporter assignee driver manager boss colleague \
+        neighbour neighbor landlord tenant patient doctor friend mother father brother sister wife husband";
+    word.is(PRONOUNS)
+        || word.is(ROLES)
+        || word.lower.chars().any(jarvis_plan::is_han) && HAN.iter().any(|part| word.lower.contains(part))
 }

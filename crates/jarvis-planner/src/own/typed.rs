@@ -411,10 +411,16 @@ impl Filler<'_> {
             _ => 4,
         };
         let fields: Vec<usize> = match (quotes.len(), needed.len(), texts.len()) {
-            (1, 0, _) => texts.into_iter().min_by_key(rank).into_iter().collect(),
+            (1, 0, _) => {
+                // "By "Ann"": what a word leads goes to no text that a call may do without.
+                let led = quotes.first().and_then(|at| at.checked_sub(1)).and_then(|before| self.at(before));
+                let led = self.one.writes
+                    && led.is_some_and(|word| word.is("by with for from to as in of called named titled"));
+                texts.into_iter().min_by_key(rank).filter(|_| !led).into_iter().collect()
+            }
             (1, _, _) => needed.into_iter().min_by_key(rank).into_iter().collect(),
             (count, needs, _) if count == needs => needed,
-            (count, _, all) if count == all => texts,
+            (count, needs, all) if count == all && (!self.one.writes || needs == all) => texts,
             _ => return,
         };
         for (field, at) in fields.into_iter().zip(quotes) {

@@ -144,6 +144,12 @@ fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
         return Err(TaskError::new(ErrorCode::MissingArgument, message)
             .hint("put the text into quotes or behind a colon, or name or attach a file"));
     }
+    let request = requests::plain(&input.request, text);
+    if let Some(asked) = requests::explained(&request) {
+        let message = format!("a summary does not answer `{asked} …`");
+        return Err(TaskError::new(ErrorCode::CannotDo, message)
+            .hint("ask what the text says of it, or configure a chat model (`llm.model`)"));
+    }
     no_table(text, "chosen")?;
     let part = part::of(text, &input.clauses(Skill::Summary, text))?;
     let text = part.as_ref().map_or(text, |(_, part)| part.as_str());
@@ -151,7 +157,6 @@ fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
     let mut options = summary::SummaryOptions::read(&input.request.replace(text, " "));
     let not_shorter = options.shorten(text, &input.before, &input.request);
     let language = language(text);
-    let request = requests::plain(&input.request, text);
     if requests::wants_keywords(&request) {
         let count = requests::count(&request).unwrap_or(6);
         let made = TaskOutput::text(keywords(text, count).join(", ")).with("language", language);

@@ -23,6 +23,7 @@ static MOOD: LazyLock<Regex> = LazyLock::new(|| row("MOOD"));
 static OTHER_KIND: LazyLock<Regex> = LazyLock::new(|| row("OTHER_KIND"));
 static KEYWORDS: LazyLock<Regex> = LazyLock::new(|| row("KEYWORDS"));
 static SUMMARY: LazyLock<Regex> = LazyLock::new(|| row("SUMMARY"));
+static EXPLAINED: LazyLock<Regex> = LazyLock::new(|| row("EXPLAINED"));
 static LANGUAGE: LazyLock<Regex> = LazyLock::new(|| row("LANGUAGE"));
 static COUNT: LazyLock<Regex> = LazyLock::new(|| row("COUNT"));
 static MOOD_BEYOND: LazyLock<Regex> = LazyLock::new(|| row("MOOD_BEYOND"));
@@ -42,6 +43,11 @@ pub(super) fn plain(request: &str, text: &str) -> String {
     };
     let words: Vec<&str> = request.split_whitespace().filter(|word| !is_path(word)).collect();
     words.join(" ").to_lowercase().replace('ё', "е")
+}
+
+/// What of a text is to be explained rather than told: "explain why it failed". The request is plain.
+pub(super) fn explained(request: &str) -> Option<&str> {
+    EXPLAINED.find(request).map(|found| found.as_str())
 }
 
 /// Whether another kind of text is wanted than its mood. The request is plain.
@@ -173,6 +179,8 @@ mod tests {
         assert!(!wants_other_kind(&plain("tell the mood of: is this spam", "is this spam")));
         assert!(wants_keywords("give me three keywords for") && !wants_keywords("a summary with keywords"));
         assert_eq!(["three keywords", "5 key words", "keywords"].map(count), [Some(3), Some(5), None]);
+        assert!(explained("explain why it failed").is_some() && explained("объясни, почему").is_some());
+        assert!(explained("explain it to me").is_none() && explained("解释一下为什么").is_some());
         assert!(asks_language(&plain("Which language is notes.txt in?", "")) && !asks_language("what is a language"));
     }
 
