@@ -54,14 +54,7 @@ impl Linker<'_> {
         let index = self.index;
         let Some(tool) = index.tool(call.tool) else { return };
         let mut against = call.against.clone();
-        // What lacks an argument is asked about, and called only then.
-        let asks_back = call.lacks;
         let left = crate::words::distinct(call.left.iter().chain(&call.strange));
-        if !left.is_empty() && !asks_back && against.is_none() {
-            let left: Vec<String> = left.iter().map(|text| format!("\"{text}\"")).collect();
-            let why = "it is called only when all is understood";
-            against = Some(format!("no argument of `{}` takes {}; {why}", tool.name, left.join(", ")));
-        }
         let step = Step { own: true, ..Step::of_tool(call.tool) };
         let things = own_things(clause, self.request);
         let waits: Vec<i64> = if clause.join == Join::Then { ids(&self.last) } else { Vec::new() };
@@ -85,6 +78,17 @@ impl Linker<'_> {
                     let takes = param.takes();
                     task.faults.push(Fault::MissingArgument { arg: param.name.clone(), takes });
                 }
+            }
+            // What lacks an argument is asked about, and called only then.
+            let lacks = tool.params.iter().any(|param| param.required && !task.args.contains_key(&param.name));
+            let pointed = |text: &&&String| {
+                let bare = text.trim_matches(|c| "\"'`«»“”‘’".contains(c));
+                !task.args.values().any(|arg| arg.as_literal().is_some_and(|value| value == bare))
+            };
+            let left: Vec<String> = left.iter().filter(pointed).map(|text| format!("\"{text}\"")).collect();
+            if !left.is_empty() && !lacks && against.is_none() {
+                let why = "it is called only when all is understood";
+                against = Some(format!("no argument of `{}` takes {}; {why}", tool.name, left.join(", ")));
             }
             // "Send the result to Bob" is not "send to Bob".
             let linked = task.args.values().any(|arg| arg.references().next().is_some());

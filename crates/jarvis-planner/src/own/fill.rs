@@ -310,7 +310,10 @@ impl<'a> Filler<'a> {
         let Some(word) = self.at(at) else { return true };
         // The name of a parameter that is not filled explains nothing: "created by Mia" is not "created after".
         let named = |key: &String| {
-            let filled = |(field, slot): (&Field<'_>, &Option<Vec<Value>>)| slot.is_some() && field.name.contains(key);
+            // "Assigned to Mia" speaks of the assignee.
+            let speaks = |name: &String| name == key || key.len() > 4 && name.starts_with(key.as_str());
+            let filled =
+                |(field, slot): (&Field<'_>, &Option<Vec<Value>>)| slot.is_some() && field.name.iter().any(speaks);
             self.one.name.contains(key)
                 || self.fields.iter().zip(&self.slots).any(filled)
                 || self.one.words.contains(key) && !self.fields.iter().any(|field| field.name.contains(key))

@@ -133,7 +133,8 @@ impl Filler<'_> {
         if matches!(sort, Sort::Currency | Sort::Unit | Sort::Language | Sort::Code | Sort::Title) {
             return None;
         }
-        let to = self.name(at).or_else(|| self.lower_case(at))?;
+        let small = |at: usize| self.lower_case(at).filter(|_| !self.one.writes || *sort != Sort::Person);
+        let to = self.name(at).or_else(|| small(at))?;
         let to = self.with_noun(field, to);
         Some((self.text(at, to).into(), to))
     }
