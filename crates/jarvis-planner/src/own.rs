@@ -174,8 +174,6 @@ pub(crate) struct Call {
     pub(crate) against: Option<String>,
     /// Whether what it needs is what the planner says rather than the schema.
     pub(crate) open: bool,
-    /// Whether an argument that is needed is not there.
-    pub(crate) lacks: bool,
     /// Words that nothing explains, as they were written.
     pub(crate) strange: Vec<String>,
     /// How plainly the clause says the tool.
@@ -288,18 +286,7 @@ fn call(one: &Own, fields: &[Field<'_>], filled: Filled, score: f32) -> Call {
             fields.iter().zip(&filled.slots).filter_map(value).collect()
         })
         .collect();
-    let lacks = fields.iter().zip(&filled.slots).any(|(field, slot)| field.param.required && slot.is_none());
-    Call {
-        tool: one.tool,
-        rows,
-        left,
-        writes: one.writes,
-        against: None,
-        open: one.open,
-        lacks,
-        strange: Vec::new(),
-        score,
-    }
+    Call { tool: one.tool, rows, left, writes: one.writes, against: None, open: one.open, strange: Vec::new(), score }
 }
 
 /// How plainly the words say the tool; `None` where they do not.

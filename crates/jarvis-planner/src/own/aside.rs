@@ -94,8 +94,13 @@ impl Filler<'_> {
                 true => field.is(names),
                 false => field.side() == Some(side),
             };
+            // What lasts until then is not over before.
+            let ends = match before(1).is_some_and(|word| word.is("until till")) {
+                true => "max until till to end latest deadlin due limit",
+                false => "max befor before latest deadlin limit",
+            };
             let off = said(LATER) && !bounds(true, "min from after sinc earliest")
-                || said(EARLIER) && !bounds(false, "max befor before latest deadlin limit")
+                || said(EARLIER) && !bounds(false, ends)
                 || said(NEARLY) && field.side().is_none();
             let dated =
                 |value: &Value| value.as_str().is_some_and(|day| day.starts_with(|ch: char| ch.is_ascii_digit()));
