@@ -60,7 +60,8 @@ def reserving(folder, shop):
         "paths": {"/reservations": {"post": operation}},
     }
     (folder / "shop.json").write_text(json.dumps(document), encoding="utf-8")
-    (folder / "jarvis.yaml").write_text("tools:\n  - name: shop\n    openapi: {document: shop.json}\n", encoding="utf-8")
+    tools = "tools:\n  - name: shop\n    when: an article is wanted\n    openapi: {document: shop.json}\n"
+    (folder / "jarvis.yaml").write_text(tools, encoding="utf-8")
 
 
 def at_terminal(folder, typed):
@@ -113,7 +114,7 @@ def own_terminal(terminal):
         (b"perhaps\ra\r", [{"article": 17}], 0),
         (b"n\r", [], 1),
         (b"\x04", [], 1),
-        (b"\x03", [], 130),
+        (b"\x03", [], 1),
     ],
     ids=["yes", "always", "no", "closed", "interrupted"],
 )
