@@ -57,7 +57,8 @@ pub enum Undone {
     Nothing,
 }
 
-/// The request that a follow-up stands for: the last one that was no follow-up, about the files that this one names.
+/// The request that a follow-up stands for: the last one that was no follow-up, about the files that this one names, or about what
+/// came of the last turn where it only says "again".
 pub(crate) fn resolved(request: &Request) -> Cow<'_, Request> {
     let said = head(&request.text, LONGEST);
     if let Some(text) = again_so(said, request) {

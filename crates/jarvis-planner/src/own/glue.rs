@@ -21,7 +21,7 @@ const ASKING: &str = "all every go goes is are was were be been being am do does
 /// Chinese words that tie others together and say when, or that one thing follows another.
 const HAN_TELLING: &str = "今天 明天 后天 昨天 并 然后 再 以及 不";
 
-impl Filler<'_> {
+impl<'a> Filler<'a> {
     /// Whether a word only holds the clause together where it stands.
     pub(super) fn holds(&self, at: usize) -> bool {
         let Some(word) = self.at(at) else { return true };
@@ -65,9 +65,12 @@ impl Filler<'_> {
 
     /// Whether a day or a time stands there that a parameter took.
     fn is_when(&self, at: usize) -> bool {
-        let dated = |field: &Field<'_>| matches!(field.sort, Sort::Date | Sort::Time);
-        let field = self.places.iter().position(|place| place.contains(&at)).and_then(|field| self.fields.get(field));
-        field.is_some_and(dated)
+        self.taker(at).is_some_and(|field| matches!(field.sort, Sort::Date | Sort::Time))
+    }
+
+    /// The parameter whose value stands at a place.
+    fn taker(&self, at: usize) -> Option<&Field<'a>> {
+        self.places.iter().position(|place| place.contains(&at)).and_then(|field| self.fields.get(field))
     }
 
     /// Whether a word leads something that was taken: "on" of "and on 3 May".
@@ -83,9 +86,8 @@ impl Filler<'_> {
         const HIGHEST: &str = "at most up to under below within less fewer than maximum max";
         const LOWEST: &str = "at least over above more than from minimum min";
         let Some(next) = (at + 1..self.words.len()).take(3).find(|at| !self.free(*at)) else { return false };
-        let field = self.places.iter().position(|place| place.contains(&next)).and_then(|field| self.fields.get(field));
         let number = |field: &&Field<'_>| matches!(field.sort, Sort::Number { .. });
-        let list = match field.filter(number).map(Field::side) {
+        let list = match self.taker(next).filter(number).map(Field::side) {
             Some(Some(false)) => HIGHEST,
             Some(Some(true)) => LOWEST,
             _ => return false,
@@ -127,10 +129,7 @@ impl Filler<'_> {
             return self.is_unit_of(before);
         }
         let number = self.at(before).is_some_and(|word| matches!(word.what, What::Number(..)));
-        let Some(field) = self.places.iter().position(|place| place.contains(&before)).filter(|_| number) else {
-            return false;
-        };
-        let Some(field) = self.fields.get(field) else { return false };
+        let Some(field) = self.taker(before).filter(|_| number) else { return false };
         let says = |list: &str| field.is(list) || field.meaning.iter().any(|stem| words::listed(list, stem));
         match () {
             () if word.is("degree degrees градусов градуса градус 度") || word.mark() == Some('°') => {
@@ -165,7 +164,7 @@ impl Filler<'_> {
         match () {
             () if is(BEGIN) => begins,
             // "Move it to Friday" says when it begins now.
-            () if is("to into") && begins && self.one.writes => !self.ends_elsewhere(field),
+            () if is("to into") && begins && self.one.writes => !self.has_other_side(field),
             () if is(END) => !(begins || lasts && is("by before within")),
             () if is("on at in") => begins && (one.param.required || self.one.writes),
             () => !lasts && (one.param.required || begins && self.one.writes),
@@ -179,12 +178,6 @@ impl Filler<'_> {
         let dated = matches!(field.sort, Sort::Date | Sort::Time);
         let open = !dated || field.param.required || telling.peek().is_none() || field.is("on at");
         open || telling.any(|stem| self.words.iter().any(|word| word.has(stem)))
-    }
-
-    /// Whether another parameter of the same sort says where it ends.
-    fn ends_elsewhere(&self, field: usize) -> bool {
-        let sort = self.fields.get(field).map(|field| &field.sort);
-        self.fields.iter().any(|other| Some(&other.sort) == sort && other.side() == Some(false))
     }
 
     /// Whether another parameter takes the same values for the other end.

@@ -98,22 +98,17 @@ fn own_turn(text: &str) -> &str {
     let Some(first) = text.find(['[', '{', '(']) else { return text };
     let is_said = |at: usize| at > first;
     let marks = TURNS.iter().filter_map(|mark| text.match_indices(mark).map(|(at, _)| at).find(|at| is_said(*at)));
-    let starts = |line: &str, words: &[&str]| {
-        let line = line.trim_start_matches(['*', '#', ' ']).to_lowercase();
-        words
-            .iter()
-            .any(|word| line.strip_prefix(word).is_some_and(|rest| rest.trim_start_matches('*').starts_with(':')))
-    };
     let lines = text.split_inclusive('\n').scan(0, |at, line| {
         let start = *at;
         *at += line.len();
         Some((start, line))
     });
     // `Input:` alone may be an action's.
-    let answers = lines.clone().filter(|(_, line)| starts(line, &["output", "answer", "assistant", "response"])).last();
+    let answers =
+        lines.clone().filter(|(_, line)| begins_turn(line, &["output", "answer", "assistant", "response"])).last();
     let speaks = |line: &str, at: usize| {
-        starts(line, &["user", "human", "instruction"])
-            || (starts(line, &["input", "question", "request"]) && answers.is_some_and(|(answer, _)| answer > at))
+        begins_turn(line, &["user", "human", "instruction"])
+            || (begins_turn(line, &["input", "question", "request"]) && answers.is_some_and(|(answer, _)| answer > at))
     };
     let turn = lines.clone().find(|(at, line)| is_said(*at) && speaks(line, *at)).map(|(at, _)| at);
     let end = marks.chain(turn).min().unwrap_or(text.len());
@@ -122,15 +117,18 @@ fn own_turn(text: &str) -> &str {
 
 /// Whether a reply writes a whole conversation, somebody else's turns before its own: which answer is meant is a guess.
 fn is_transcript(text: &str) -> bool {
-    let speaks = |line: &str, who: &[&str]| {
-        let line = line.trim_start_matches(['*', '#', ' ']).to_lowercase();
-        who.iter().any(|who| {
-            line.strip_prefix(who).is_some_and(|rest| rest.trim_start_matches(['*', ' ']).starts_with([':', '：']))
-        })
-    };
     let first = text.lines().find(|line| !line.trim().is_empty());
-    first.is_some_and(|line| speaks(line, &["user", "human"]))
-        && text.lines().filter(|line| speaks(line, &["assistant", "ai", "model", "output"])).count() > 1
+    first.is_some_and(|line| begins_turn(line, &["user", "human"]))
+        && text.lines().filter(|line| begins_turn(line, &["assistant", "ai", "model", "output"])).count() > 1
+}
+
+/// Whether a line begins what one of these says: `User:`, `**Assistant:**`.
+fn begins_turn(line: &str, who: &[&str]) -> bool {
+    let line = line.trim_start_matches(['*', '#', ' ']).to_lowercase();
+    let named = |who: &&str| {
+        line.strip_prefix(who).is_some_and(|rest| rest.trim_start_matches(['*', ' ']).starts_with([':', '：']))
+    };
+    who.iter().any(named)
 }
 
 /// The name of a tool that a text names beside those that were called.

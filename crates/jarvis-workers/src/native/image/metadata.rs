@@ -33,6 +33,7 @@ static TOPICS: LazyLock<Vec<(Topic, Regex)>> = LazyLock::new(|| {
 /// What a question asks of the metadata; all of it only where nothing narrower is asked for.
 pub(super) fn topics(question: &str) -> Vec<Topic> {
     let words: Vec<&str> = question.split_whitespace().filter(|word| !is_path(word)).collect();
+    // The settings of a camera do not ask which camera it was.
     let plain = words.join(" ").to_lowercase().replace('ё', "е").replace("camera settings", "shooting settings");
     let asked = TOPICS.iter().filter(|(_, pattern)| pattern.is_match(&plain)).map(|(topic, _)| *topic);
     let asked: Vec<Topic> = asked.collect();
