@@ -1,0 +1,1 @@
+//! Texts written token by token by an encoder and a decoder.
