@@ -1,1 +1,1 @@
-//! Texts written token by token by an encoder and a decoder.
+//! Text generation token by token with an ONNX decoder: key-value cache, greedy and beam search.

@@ -1,8 +1,8 @@
-//! Local models: weights that lie on this machine, run in it. Engines for ONNX graphs (feature `experts`) and for GGUF language
-//! models (feature `llm`), and the processing around them: pictures, sounds and texts to tensors and back.
+//! Local models: weights on this machine, run in this process. Two engines (ONNX graphs with the feature `experts`, GGUF
+//! language models with `llm`) and the processing around them: pictures, sounds and texts to tensors and back.
 //!
-//! [`Keeper`] is the door: it loads a model when it is first needed, bounds memory and time, and drops what is not used. Which
-//! files make a model, and where they come from, is the work of `jarvis-models`; who is asked for what, that of the workers.
+//! [`LocalModels`] loads a model on first use, bounds memory and time, and drops models that are idle. Which files make up a
+//! model, and where they come from, belongs to `jarvis-models`; which task goes to which model, to the workers.
 
 #[cfg(feature = "experts")]
 mod audio;
@@ -11,9 +11,9 @@ mod error;
 mod files;
 #[cfg(feature = "experts")]
 mod generate;
-mod keeper;
 #[cfg(feature = "llm")]
 pub mod llm;
+mod manager;
 #[cfg(feature = "experts")]
 mod onnx;
 mod open;
@@ -26,9 +26,9 @@ mod vision;
 pub use call::Call;
 pub use error::ExpertError;
 pub use files::ModelFiles;
-pub use keeper::{Keeper, KeeperConfig, Loaded};
+pub use manager::{Loaded, LocalModels, LocalModelsConfig};
 pub use open::{LocalModel, Resources, open};
 pub use task::{
-    ChatInput, ChatOutput, ChatTurn, Entity, Found, HeardText, Input, Output, Picture, Scored, Segment, Sound,
-    SpokenPart,
+    ChatInput, ChatOutput, ChatTurn, Detection, Entity, Input, Output, Picture, Scored, Segment, Sound, Transcript,
+    TranscriptSegment,
 };

@@ -112,7 +112,7 @@ pub struct Scored {
 
 /// A thing in a picture, in pixels from the top left corner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct Detection {
     pub label: String,
     /// 0 to 1.
     pub score: f32,
@@ -147,7 +147,7 @@ pub struct Entity {
 
 /// A piece of speech.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SpokenPart {
+pub struct TranscriptSegment {
     /// Seconds from the start of the sound.
     pub start: f32,
     pub end: f32,
@@ -156,12 +156,12 @@ pub struct SpokenPart {
 
 /// What was heard.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct HeardText {
+pub struct Transcript {
     pub text: String,
     /// The code of the language, where the model told it.
     pub language: Option<String>,
     /// Empty where the model gives no times.
-    pub parts: Vec<SpokenPart>,
+    pub segments: Vec<TranscriptSegment>,
 }
 
 /// What a model gave.
@@ -171,7 +171,7 @@ pub enum Output {
     /// Best first.
     Labels(Vec<Scored>),
     /// Best first.
-    Boxes(Vec<Found>),
+    Boxes(Vec<Detection>),
     /// Largest first.
     Segments(Vec<Segment>),
     /// One value a pixel of the picture, larger nearer (or, where the model says so, farther), row by row.
@@ -181,7 +181,7 @@ pub enum Output {
         values: Vec<f32>,
     },
     Picture(Picture),
-    Heard(HeardText),
+    Transcript(Transcript),
     Entities(Vec<Entity>),
     /// The answer as it stands in the context, in characters.
     Answer {
@@ -194,6 +194,6 @@ pub enum Output {
     Vectors(Vec<Vec<f32>>),
     Sound(Sound),
     /// Lines of writing, as they are read.
-    Lines(Vec<Found>),
+    Lines(Vec<Detection>),
     Chat(ChatOutput),
 }

@@ -1,4 +1,4 @@
-//! Loaded models: when they are loaded, how much memory they take together, and when they go.
+//! Lifetimes of loaded models: loading on first use, a shared memory budget, eviction, idle timeout.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::{Call, ExpertError, Input, LocalModel, ModelFiles, Output, Resources,
 
 /// How models are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KeeperConfig {
+pub struct LocalModelsConfig {
     /// Bytes that all loaded models may take together.
     pub max_memory: u64,
     /// How long a model stays loaded after its last use.
@@ -50,13 +50,13 @@ struct Kept {
     users: usize,
 }
 
-/// Loads models when they are needed, runs them off the runtime's threads, and drops those that are not used. Clones share all
-/// of it.
+/// The models of this process. Loads a model on first use, runs it off the async threads, and drops it when it is idle or its
+/// memory is needed. Clones share everything.
 #[derive(Clone)]
-pub struct Keeper(Arc<Shared>);
+pub struct LocalModels(Arc<Shared>);
 
 struct Shared {
-    config: KeeperConfig,
+    config: LocalModelsConfig,
     resources: Resources,
     kept: Mutex<State>,
     running: Arc<Semaphore>,
@@ -71,14 +71,14 @@ struct State {
     reaping: bool,
 }
 
-impl Keeper {
+impl LocalModels {
     /// # Errors
     /// When the threads of the compute pool cannot be started.
-    pub fn new(config: KeeperConfig) -> Result<Keeper, ExpertError> {
+    pub fn new(config: LocalModelsConfig) -> Result<LocalModels, ExpertError> {
         let resources = Resources::new(config.threads, config.max_memory)?;
         let running = Arc::new(Semaphore::new(config.at_once.max(1)));
         let (kept, freed) = (Mutex::default(), Notify::new());
-        Ok(Keeper(Arc::new(Shared { config, resources, kept, running, freed })))
+        Ok(LocalModels(Arc::new(Shared { config, resources, kept, running, freed })))
     }
 
     /// The models that are loaded now, those of the longest idle time last.
@@ -131,7 +131,7 @@ impl Keeper {
     /// Loads a model without using it, so that the first use is quick.
     ///
     /// # Errors
-    /// As [`Keeper::run`].
+    /// As [`LocalModels::run`].
     pub async fn load(&self, files: &ModelFiles, task: &str) -> Result<(), ExpertError> {
         self.take(files, task, &Call::default()).await?.model(files, task).await.map(drop)
     }
@@ -155,7 +155,7 @@ impl Keeper {
         loop {
             let freed = self.0.freed.notified();
             if let Some(slot) = self.try_take(&key, needed) {
-                return Ok(Use { keeper: self.clone(), key, slot });
+                return Ok(Use { models: self.clone(), key, slot });
             }
             tokio::select! {
                 () = freed => {}
@@ -240,7 +240,7 @@ async fn reap(shared: std::sync::Weak<Shared>) {
 
 /// One use of a place; it ends when this is dropped.
 struct Use {
-    keeper: Keeper,
+    models: LocalModels,
     key: Key,
     slot: Slot,
 }
@@ -249,7 +249,7 @@ impl Use {
     /// The model, loaded by whoever comes first; the others wait for it.
     async fn model(&self, files: &ModelFiles, task: &str) -> Result<Arc<dyn LocalModel>, ExpertError> {
         let load = || async {
-            let (files, task, resources) = (files.clone(), task.to_owned(), self.keeper.0.resources.clone());
+            let (files, task, resources) = (files.clone(), task.to_owned(), self.models.0.resources.clone());
             let started = Instant::now();
             let id = files.id.clone();
             let loading = move || {
@@ -258,7 +258,7 @@ impl Use {
             };
             let loaded = tokio::task::spawn_blocking(loading).await.unwrap_or(Err(ExpertError::Cancelled))?;
             tracing::debug!(id, ms = started.elapsed().as_millis(), bytes = loaded.memory(), "loaded");
-            let mut state = self.keeper.state();
+            let mut state = self.models.state();
             if let Some(kept) = state.kept.get_mut(&self.key) {
                 kept.memory = kept.memory.max(loaded.memory());
             }
@@ -270,7 +270,7 @@ impl Use {
 
 impl Drop for Use {
     fn drop(&mut self) {
-        self.keeper.release(&self.key);
+        self.models.release(&self.key);
     }
 }
 
@@ -278,8 +278,8 @@ fn broke_down(model: String) -> ExpertError {
     ExpertError::Failed { model, reason: "the engine broke down on it".to_owned() }
 }
 
-impl fmt::Debug for Keeper {
+impl fmt::Debug for LocalModels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keeper").field("config", &self.0.config).finish_non_exhaustive()
+        f.debug_struct("LocalModels").field("config", &self.0.config).finish_non_exhaustive()
     }
 }
