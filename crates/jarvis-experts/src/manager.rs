@@ -55,9 +55,13 @@ struct Kept {
 #[derive(Clone)]
 pub struct LocalModels(Arc<Shared>);
 
+/// Loads a model; [`open`] unless a test says otherwise.
+type Open = dyn Fn(&ModelFiles, &str, &Resources) -> Result<Box<dyn LocalModel>, ExpertError> + Send + Sync;
+
 struct Shared {
     config: LocalModelsConfig,
     resources: Resources,
+    open: Box<Open>,
     kept: Mutex<State>,
     running: Arc<Semaphore>,
     /// Told whenever a use has ended, and so memory may have become free.
@@ -75,10 +79,18 @@ impl LocalModels {
     /// # Errors
     /// When the threads of the compute pool cannot be started.
     pub fn new(config: LocalModelsConfig) -> Result<LocalModels, ExpertError> {
+        LocalModels::with_open(config, Box::new(open))
+    }
+
+    /// As [`LocalModels::new`], with another way to load a model.
+    ///
+    /// # Errors
+    /// As [`LocalModels::new`].
+    pub fn with_open(config: LocalModelsConfig, open: Box<Open>) -> Result<LocalModels, ExpertError> {
         let resources = Resources::new(config.threads, config.max_memory)?;
         let running = Arc::new(Semaphore::new(config.at_once.max(1)));
         let (kept, freed) = (Mutex::default(), Notify::new());
-        Ok(LocalModels(Arc::new(Shared { config, resources, kept, running, freed })))
+        Ok(LocalModels(Arc::new(Shared { config, resources, open, kept, running, freed })))
     }
 
     /// The models that are loaded now, those of the longest idle time last.
@@ -249,11 +261,11 @@ impl Use {
     /// The model, loaded by whoever comes first; the others wait for it.
     async fn model(&self, files: &ModelFiles, task: &str) -> Result<Arc<dyn LocalModel>, ExpertError> {
         let load = || async {
-            let (files, task, resources) = (files.clone(), task.to_owned(), self.models.0.resources.clone());
+            let (files, task, shared) = (files.clone(), task.to_owned(), Arc::clone(&self.models.0));
             let started = Instant::now();
             let id = files.id.clone();
             let loading = move || {
-                catch_unwind(AssertUnwindSafe(|| open(&files, &task, &resources)))
+                catch_unwind(AssertUnwindSafe(|| (shared.open)(&files, &task, &shared.resources)))
                     .unwrap_or_else(|_| Err(broke_down(files.id)))
             };
             let loaded = tokio::task::spawn_blocking(loading).await.unwrap_or(Err(ExpertError::Cancelled))?;
@@ -283,3 +295,6 @@ impl fmt::Debug for LocalModels {
         f.debug_struct("LocalModels").field("config", &self.0.config).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;
