@@ -33,6 +33,20 @@ impl Call {
         }
     }
 
+    /// Waits until the call is over, and says why it is.
+    pub async fn is_over(&self) -> ExpertError {
+        let late = async {
+            match self.deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.cancel.cancelled() => ExpertError::Cancelled,
+            () = late => ExpertError::Timeout,
+        }
+    }
+
     /// Tells the listener, if there is one, of new text.
     pub fn tell(&self, text: &str) {
         if let Some(listener) = &self.on_text {

@@ -1,7 +1,9 @@
 //! What can go wrong with a local model.
 
+use serde::{Deserialize, Serialize};
+
 /// Why a local model cannot be loaded or did not do its work.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum ExpertError {
     /// A file that the model needs is not there.
     #[error("the model `{model}` lacks the file {file}")]
@@ -36,7 +38,7 @@ impl ExpertError {
             ExpertError::MissingFile { .. } | ExpertError::BadFile { .. } => {
                 Some("hash its files again with `jarvis models verify`, and pull it again")
             }
-            ExpertError::TooLarge { .. } => Some("raise `local.max_memory`, or use a smaller model"),
+            ExpertError::TooLarge { .. } => Some("raise `local.max_memory_mb`, or use a smaller model"),
             ExpertError::Timeout => Some("use a smaller model, or a higher limit"),
             ExpertError::Unsupported { .. }
             | ExpertError::BadInput(_)

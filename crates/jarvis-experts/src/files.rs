@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::ExpertError;
 
@@ -13,7 +14,7 @@ use crate::ExpertError;
 const MAX_TEXT: u64 = 128 << 20;
 
 /// A model as files.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelFiles {
     /// What messages and answers call it, such as `Xenova/detr-resnet-50`.
     pub id: String,
@@ -109,6 +110,16 @@ impl ModelFiles {
         found.into_iter().next()
     }
 
+    /// The GGUF file of the model: the one that is named, else the first by name in the folder.
+    pub fn gguf(&self) -> Option<String> {
+        let is_gguf = |name: &str| Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("gguf"));
+        if let Some(named) = self.weights.iter().find(|name| is_gguf(name)) {
+            return Some(named.clone());
+        }
+        let names = fs::read_dir(&self.folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.filter(|name| is_gguf(name)).min()
+    }
+
     /// Bytes of the weights that it would load: those that are named, else one file of each part in the folder.
     pub fn weight(&self) -> u64 {
         let size = |path: PathBuf| fs::metadata(path).map_or(0, |data| data.len());
@@ -125,7 +136,10 @@ impl ModelFiles {
             })
             .collect();
         let onnx: u64 = parts.iter().filter_map(|part| self.find_onnx(part)).map(size).sum();
-        if onnx > 0 { onnx } else { size(self.folder.join("model.safetensors")) }
+        if onnx > 0 {
+            return onnx;
+        }
+        self.gguf().map_or_else(|| size(self.folder.join("model.safetensors")), |name| size(self.folder.join(name)))
     }
 
     /// An error of this file.

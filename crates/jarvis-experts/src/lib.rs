@@ -15,14 +15,19 @@ mod generate;
 pub mod llm;
 mod manager;
 #[cfg(feature = "experts")]
+mod ocr;
+#[cfg(feature = "experts")]
 mod onnx;
 mod open;
+pub mod process;
 mod task;
 #[cfg(feature = "experts")]
 mod text;
 #[cfg(feature = "experts")]
 mod vision;
 
+#[cfg(feature = "experts")]
+pub use audio::espeak_voice;
 pub use call::Call;
 pub use error::ExpertError;
 pub use files::ModelFiles;
@@ -32,3 +37,12 @@ pub use task::{
     ChatInput, ChatOutput, ChatTurn, Detection, Entity, Input, Output, Picture, Scored, Segment, Sound, Transcript,
     TranscriptSegment,
 };
+
+/// The voice of espeak-ng whose phonemes a model reads in the place of letters; no model here reads any.
+///
+/// # Errors
+/// Never in a build without the feature `experts`.
+#[cfg(not(feature = "experts"))]
+pub fn espeak_voice(_: &ModelFiles, _: Option<&str>) -> Result<Option<String>, ExpertError> {
+    Ok(None)
+}

@@ -55,8 +55,8 @@ struct Kept {
 #[derive(Clone)]
 pub struct LocalModels(Arc<Shared>);
 
-/// Loads a model; [`open`] unless a test says otherwise.
-type Open = dyn Fn(&ModelFiles, &str, &Resources) -> Result<Box<dyn LocalModel>, ExpertError> + Send + Sync;
+/// Loads a model for the call that needs it first: [`open`], or one that starts a process. It may give up when the call is over.
+type Open = dyn Fn(&ModelFiles, &str, &Resources, &Call) -> Result<Box<dyn LocalModel>, ExpertError> + Send + Sync;
 
 struct Shared {
     config: LocalModelsConfig,
@@ -79,7 +79,7 @@ impl LocalModels {
     /// # Errors
     /// When the threads of the compute pool cannot be started.
     pub fn new(config: LocalModelsConfig) -> Result<LocalModels, ExpertError> {
-        LocalModels::with_open(config, Box::new(open))
+        LocalModels::with_open(config, Box::new(|files, task, resources, _| open(files, task, resources)))
     }
 
     /// As [`LocalModels::new`], with another way to load a model.
@@ -91,6 +91,12 @@ impl LocalModels {
         let running = Arc::new(Semaphore::new(config.at_once.max(1)));
         let (kept, freed) = (Mutex::default(), Notify::new());
         Ok(LocalModels(Arc::new(Shared { config, resources, open, kept, running, freed })))
+    }
+
+    /// Bytes that all loaded models may take together.
+    #[cfg(feature = "llm")]
+    pub(crate) fn max_memory(&self) -> u64 {
+        self.0.config.max_memory
     }
 
     /// The models that are loaded now, those of the longest idle time last.
@@ -129,15 +135,17 @@ impl LocalModels {
         call.cancel = call.cancel.child_token();
         let _stops_when_dropped = call.cancel.clone().drop_guard();
         let use_of = self.take(files, task, &call).await?;
-        let model = use_of.model(files, task).await?;
-        let resources = self.0.resources.clone();
+        let model = use_of.model(files, task, &call).await?;
         let id = files.id.clone();
         let work = move || {
-            let _use = use_of;
-            let run = || catch_unwind(AssertUnwindSafe(|| call.check().and_then(|()| model.run(&input, &call))));
-            resources.pool_run(run).unwrap_or_else(|_| Err(broke_down(id)))
+            let run = || call.check().and_then(|()| model.run(&input, &call));
+            let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(broke_down(id)));
+            if !model.is_alive() {
+                use_of.forget();
+            }
+            result
         };
-        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(ExpertError::Cancelled))
+        tokio::task::spawn_blocking(work).await.unwrap_or(Err(ExpertError::Cancelled))
     }
 
     /// Loads a model without using it, so that the first use is quick.
@@ -145,7 +153,8 @@ impl LocalModels {
     /// # Errors
     /// As [`LocalModels::run`].
     pub async fn load(&self, files: &ModelFiles, task: &str) -> Result<(), ExpertError> {
-        self.take(files, task, &Call::default()).await?.model(files, task).await.map(drop)
+        let call = Call::default();
+        self.take(files, task, &call).await?.model(files, task, &call).await.map(drop)
     }
 
     /// Drops a model, unless it is in use. Says whether it was loaded.
@@ -259,13 +268,14 @@ struct Use {
 
 impl Use {
     /// The model, loaded by whoever comes first; the others wait for it.
-    async fn model(&self, files: &ModelFiles, task: &str) -> Result<Arc<dyn LocalModel>, ExpertError> {
+    async fn model(&self, files: &ModelFiles, task: &str, call: &Call) -> Result<Arc<dyn LocalModel>, ExpertError> {
         let load = || async {
             let (files, task, shared) = (files.clone(), task.to_owned(), Arc::clone(&self.models.0));
+            let call = Call { cancel: call.cancel.clone(), deadline: call.deadline, ..Call::default() };
             let started = Instant::now();
             let id = files.id.clone();
             let loading = move || {
-                catch_unwind(AssertUnwindSafe(|| (shared.open)(&files, &task, &shared.resources)))
+                catch_unwind(AssertUnwindSafe(|| (shared.open)(&files, &task, &shared.resources, &call)))
                     .unwrap_or_else(|_| Err(broke_down(files.id)))
             };
             let loaded = tokio::task::spawn_blocking(loading).await.unwrap_or(Err(ExpertError::Cancelled))?;
@@ -277,6 +287,16 @@ impl Use {
             Ok(Arc::from(loaded))
         };
         self.slot.get_or_try_init(load).await.cloned()
+    }
+}
+
+impl Use {
+    /// Drops the model for the next user to load it anew.
+    fn forget(&self) {
+        let mut state = self.models.state();
+        if state.kept.get(&self.key).is_some_and(|kept| Arc::ptr_eq(&kept.slot, &self.slot)) {
+            state.kept.remove(&self.key);
+        }
     }
 }
 

@@ -1,16 +1,19 @@
 //! ONNX graphs: one file as a [`Session`] that is run with named tensors. What the engine does not bound (sizes that a file
 //! announces, operators that loop) is refused here.
 
+mod cubic;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use rten::{Dimension, Model, NodeId, RunOptions, ThreadPool, Value, ValueOrView};
+use rten::{Dimension, Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value, ValueOrView};
 use rten_tensor::prelude::*;
 
 use crate::{ExpertError, ModelFiles, Resources};
+use cubic::CubicResize;
 
 /// A loaded graph.
 pub(crate) struct Session {
@@ -20,8 +23,17 @@ pub(crate) struct Session {
     /// The names of the outputs, in the order of the file.
     names: Vec<String>,
     bytes: u64,
+    /// Resizes that the engine does not do as the file says.
+    cubic: Vec<Cubic>,
     pool: Arc<ThreadPool>,
     files: ModelFiles,
+}
+
+/// A bicubic resize, see [`cubic`].
+struct Cubic {
+    input: NodeId,
+    sizes: NodeId,
+    output: NodeId,
 }
 
 /// An input of a graph.
@@ -50,7 +62,11 @@ impl Session {
                 allowed: resources.max_memory >> 20,
             });
         }
-        let model = resources.pool.run(|| Model::load_file(path)).map_err(|error| files.bad(&name, error))?;
+        let resizes = cubic::find(path).map_err(|error| files.bad(&name, error))?;
+        // The optimiser folds constants and drops their names, by which what is resized is asked for.
+        let optimise = resizes.is_empty();
+        let load = || ModelOptions::with_all_ops().enable_optimization(optimise).load_file(path);
+        let model = resources.pool.run(load).map_err(|error| files.bad(&name, error))?;
         let port = |id: &NodeId| {
             let node = model.node_info(*id)?;
             let shape = node.shape().unwrap_or_default();
@@ -65,8 +81,13 @@ impl Session {
             model.output_ids().iter().filter_map(|id| Some((model.node_info(*id)?.name()?.to_owned(), *id))).collect();
         let names = named.iter().map(|(name, _)| name.clone()).collect();
         let outputs = named.into_iter().collect();
+        let node = |name: &str| model.find_node(name);
+        let resize = |resize: CubicResize| {
+            Some(Cubic { input: node(&resize.input)?, sizes: node(&resize.sizes)?, output: node(&resize.output)? })
+        };
+        let cubic = resizes.into_iter().filter_map(resize).collect();
         let pool = Arc::clone(&resources.pool);
-        Ok(Session { model, inputs, outputs, names, bytes, pool, files: files.clone() })
+        Ok(Session { model, inputs, outputs, names, bytes, cubic, pool, files: files.clone() })
     }
 
     /// Bytes that the weights take.
@@ -99,7 +120,8 @@ impl Session {
         inputs: Vec<(&str, ValueOrView<'a>)>,
         outputs: &[&str],
     ) -> Result<Vec<Value>, ExpertError> {
-        let given = inputs.into_iter().filter_map(|(name, value)| Some((self.input(name)?.id, value))).collect();
+        let mut given: Vec<(NodeId, ValueOrView<'a>)> =
+            inputs.into_iter().filter_map(|(name, value)| Some((self.input(name)?.id, value))).collect();
         let wanted = outputs
             .iter()
             .map(|name| {
@@ -107,8 +129,21 @@ impl Session {
                 self.outputs.get(*name).copied().ok_or_else(missing)
             })
             .collect::<Result<Vec<NodeId>, ExpertError>>()?;
+        for resize in &self.cubic {
+            let views = given.iter().map(|(id, value)| (*id, value.as_view().into())).collect();
+            let mut values = self.run_nodes(views, &[resize.input, resize.sizes])?.into_iter();
+            let (Some(input), Some(sizes)) = (values.next(), values.next()) else {
+                return Err(self.files.failed("the engine gave no output"));
+            };
+            let resized = cubic::resize(&input, &sizes).map_err(|reason| self.files.unsupported(reason))?;
+            given.push((resize.output, resized.into()));
+        }
+        self.run_nodes(given, &wanted)
+    }
+
+    fn run_nodes(&self, given: Vec<(NodeId, ValueOrView<'_>)>, wanted: &[NodeId]) -> Result<Vec<Value>, ExpertError> {
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&self.pool)));
-        self.model.run(given, &wanted, Some(options)).map_err(|error| self.files.failed(error))
+        self.model.run(given, wanted, Some(options)).map_err(|error| self.files.failed(error))
     }
 
     /// Runs the graph for its first output.

@@ -15,6 +15,30 @@ pub trait LocalModel: Send + Sync + fmt::Debug {
     /// # Errors
     /// When the input is not one it takes, the engine fails, or the call is over.
     fn run(&self, input: &Input, call: &Call) -> Result<Output, ExpertError>;
+
+    /// Whether it can be used again: a process may have ended.
+    fn is_alive(&self) -> bool {
+        true
+    }
+}
+
+/// A model whose work is done on the threads of the pool.
+#[cfg(any(feature = "experts", feature = "llm"))]
+#[derive(Debug)]
+struct OnPool {
+    model: Box<dyn LocalModel>,
+    resources: Resources,
+}
+
+#[cfg(any(feature = "experts", feature = "llm"))]
+impl LocalModel for OnPool {
+    fn memory(&self) -> u64 {
+        self.model.memory()
+    }
+
+    fn run(&self, input: &Input, call: &Call) -> Result<Output, ExpertError> {
+        self.resources.pool_run(|| self.model.run(input, call))
+    }
 }
 
 /// What all models of a process share.
@@ -60,19 +84,19 @@ impl fmt::Debug for Resources {
     }
 }
 
-/// Loads a model for one task type.
+/// Loads a model for one task type. Its work is done on the pool, whichever thread it is called on.
 ///
 /// # Errors
 /// When its files are not whole, jarvis has no processing for it, or it is too large.
 pub fn open(files: &ModelFiles, task: &str, resources: &Resources) -> Result<Box<dyn LocalModel>, ExpertError> {
     #[cfg(feature = "llm")]
     if let Some(model) = crate::llm::open(files, task, resources)? {
-        return Ok(model);
+        return Ok(Box::new(OnPool { model, resources: resources.clone() }));
     }
     #[cfg(feature = "experts")]
-    for open in [crate::vision::open, crate::audio::open, crate::text::open] {
+    for open in [crate::vision::open, crate::audio::open, crate::ocr::open, crate::text::open] {
         if let Some(model) = open(files, task, resources)? {
-            return Ok(model);
+            return Ok(Box::new(OnPool { model, resources: resources.clone() }));
         }
     }
     let _ = resources;

@@ -1,5 +1,7 @@
 //! What local models are given and give, whatever the engine.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,6 +11,7 @@ pub struct Picture {
     pub width: u32,
     pub height: u32,
     /// Three bytes a pixel.
+    #[serde(with = "serde_bytes")]
     pub pixels: Vec<u8>,
 }
 
@@ -89,6 +92,8 @@ pub struct ChatInput {
     pub top_p: Option<f32>,
     pub stop: Vec<String>,
     pub seed: Option<u64>,
+    /// Added to the logits of these tokens.
+    pub logit_bias: BTreeMap<u32, f32>,
 }
 
 /// What a language model replied.
@@ -129,6 +134,7 @@ pub struct Segment {
     /// 0 to 1; none where the model gives none.
     pub score: Option<f32>,
     /// One byte a pixel of the picture: 255 within, 0 outside.
+    #[serde(with = "serde_bytes")]
     pub mask: Vec<u8>,
 }
 

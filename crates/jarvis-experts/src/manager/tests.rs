@@ -1,3 +1,5 @@
+//! Lifetimes of models, shown with models that echo, wait or break down.
+
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -72,7 +74,7 @@ impl Bench {
         let (sender, started) = mpsc::channel();
         let config = LocalModelsConfig { max_memory: max_mb * MB, keep_alive, threads: 1, at_once: 4 };
         let loads = Arc::clone(&log);
-        let open = move |files: &ModelFiles, task: &str, _: &Resources| {
+        let open = move |files: &ModelFiles, task: &str, _: &Resources, _: &Call| {
             if task == "broken" {
                 return Err(files.bad("model.onnx", "it is cut"));
             }

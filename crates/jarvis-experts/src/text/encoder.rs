@@ -1,0 +1,153 @@
+//! Encoders with a head: one graph, `model.onnx`, from token ids to scores or states. Windows are run in padded batches.
+
+use crate::onnx::{Session, ints, numbers};
+use crate::{Call, ExpertError, ModelFiles, Resources};
+
+use super::config::TextConfig;
+use super::tokens::{TextTokenizer, Window};
+
+/// Padded tokens of one batch: large batches only take memory.
+const BATCH_TOKENS: usize = 4096;
+/// Rows of one batch.
+const BATCH_ROWS: usize = 32;
+
+/// A graph with its tokenizer.
+#[derive(Debug)]
+pub(super) struct Encoder {
+    session: Session,
+    pub(super) tokenizer: TextTokenizer,
+    pub(super) files: ModelFiles,
+    pad: u32,
+    /// Whether padding leaves the other tokens alone. MobileBERT's embeddings look at their neighbours, padding included.
+    may_pad: bool,
+}
+
+/// One output for one window.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row<'a> {
+    /// Without the batch.
+    pub(super) shape: &'a [usize],
+    pub(super) values: &'a [f32],
+}
+
+impl<'a> Row<'a> {
+    /// The row of a matrix, such as the scores of a token.
+    pub(super) fn at(&self, index: usize) -> Option<&'a [f32]> {
+        let width = *self.shape.last()?;
+        self.values.get(index * width..(index + 1) * width)
+    }
+}
+
+impl Encoder {
+    /// Loads `model.onnx` and its tokenizer.
+    ///
+    /// # Errors
+    /// When a file is missing or broken, or the graph does not take token ids.
+    pub(super) fn open(files: &ModelFiles, config: &TextConfig, resources: &Resources) -> Result<Encoder, ExpertError> {
+        let session = Session::open(files, "model", resources)?;
+        if session.input("input_ids").is_none() {
+            return Err(files.unsupported("its graph does not take `input_ids`"));
+        }
+        let tokenizer = TextTokenizer::open(files, config)?;
+        let from_config = || config.count("pad_token_id").and_then(|pad| u32::try_from(pad).ok());
+        let pad = tokenizer.special_id("pad_token").or_else(from_config).unwrap_or_default();
+        let may_pad = config.model_type != "mobilebert";
+        Ok(Encoder { session, tokenizer, files: files.clone(), pad, may_pad })
+    }
+
+    pub(super) fn memory(&self) -> u64 {
+        self.session.memory() + self.tokenizer.memory()
+    }
+
+    /// Whether the graph has this output.
+    pub(super) fn gives(&self, output: &str) -> bool {
+        self.session.output_names().iter().any(|name| name == output)
+    }
+
+    /// The name of its first output.
+    pub(super) fn first_output(&self) -> Result<&str, ExpertError> {
+        let first = self.session.output_names().first();
+        first.map(String::as_str).ok_or_else(|| self.files.unsupported("its graph has no output"))
+    }
+
+    /// Runs windows in batches of similar length, and gives the outputs of each with its number. Outputs have this rank, the
+    /// batch included.
+    ///
+    /// # Errors
+    /// When the engine fails, an output has another shape, or the call is over.
+    pub(super) fn run(
+        &self,
+        windows: &[Window],
+        outputs: &[&str],
+        rank: usize,
+        call: &Call,
+        mut each: impl FnMut(usize, &[Row<'_>]) -> Result<(), ExpertError>,
+    ) -> Result<(), ExpertError> {
+        let mut order: Vec<(usize, &Window)> = windows.iter().enumerate().collect();
+        order.sort_by_key(|(_, window)| std::cmp::Reverse(window.len()));
+        let mut rest = order.as_slice();
+        while let Some((_, longest)) = rest.first() {
+            call.check()?;
+            let width = longest.len();
+            let rows = (BATCH_TOKENS / width.max(1)).clamp(1, BATCH_ROWS).min(rest.len());
+            let fits = |(_, window): &&(usize, &Window)| self.may_pad || window.len() == width;
+            let (batch, later) = rest.split_at(rest.iter().take(rows).take_while(fits).count().max(1));
+            rest = later;
+            self.run_batch(batch, width, outputs, rank, &mut each)?;
+        }
+        Ok(())
+    }
+
+    fn run_batch(
+        &self,
+        batch: &[(usize, &Window)],
+        width: usize,
+        outputs: &[&str],
+        rank: usize,
+        each: &mut impl FnMut(usize, &[Row<'_>]) -> Result<(), ExpertError>,
+    ) -> Result<(), ExpertError> {
+        let padded = |values: &dyn Fn(&Window) -> Vec<u32>, pad: u32| {
+            let mut flat = Vec::with_capacity(batch.len() * width);
+            for (_, window) in batch {
+                let end = flat.len() + width;
+                flat.extend(values(window).into_iter().map(|value| i32::try_from(value).unwrap_or(i32::MAX)));
+                flat.resize(end, i32::try_from(pad).unwrap_or_default());
+            }
+            flat
+        };
+        let shape = [batch.len(), width];
+        let inputs = vec![
+            ("input_ids", ints(&shape, padded(&|window| window.ids.clone(), self.pad)).into()),
+            ("attention_mask", ints(&shape, padded(&|window| vec![1; window.len()], 0)).into()),
+            ("token_type_ids", ints(&shape, padded(&|window| window.type_ids.clone(), 0)).into()),
+            ("position_ids", ints(&shape, padded(&|window| (0..window.len() as u32).collect(), 0)).into()),
+        ];
+        let values = self.session.run(inputs, outputs)?;
+        let mut tensors = Vec::with_capacity(values.len());
+        for value in &values {
+            let (shape, numbers) = numbers(&self.files, value)?;
+            if shape.len() != rank || shape.first() != Some(&batch.len()) || shape.contains(&0) {
+                return Err(self
+                    .files
+                    .unsupported(format!("an output has the shape {shape:?}, not one of rank {rank}")));
+            }
+            // Only outputs of rank 3 have a position for each token, except those of answers.
+            if rank == 3 && shape.get(1) != Some(&width) {
+                return Err(self.files.unsupported(format!("an output has {shape:?} values for {width} tokens")));
+            }
+            tensors.push((shape, numbers));
+        }
+        for (row, (number, _)) in batch.iter().enumerate() {
+            let rows: Vec<Row<'_>> = tensors
+                .iter()
+                .filter_map(|(shape, values)| {
+                    let shape = shape.get(1..)?;
+                    let size: usize = shape.iter().product();
+                    Some(Row { shape, values: values.get(row * size..(row + 1) * size)? })
+                })
+                .collect();
+            each(*number, &rows)?;
+        }
+        Ok(())
+    }
+}

