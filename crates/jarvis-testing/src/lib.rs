@@ -8,6 +8,7 @@ pub mod inference;
 pub mod model_server;
 pub mod replies;
 pub mod stub;
+pub mod weights;
 
 use std::collections::HashMap;
 

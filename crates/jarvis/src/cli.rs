@@ -8,6 +8,7 @@ use clap_complete::Shell;
 
 use crate::approval::ApprovalArgs;
 use crate::commands::ask::AskArgs;
+use crate::commands::models::ModelsCommand;
 use crate::commands::tools::ToolsCommand;
 #[cfg(feature = "bench")]
 use crate::commands::{easytool::EasytoolCommand, taskbench::TaskbenchCommand};
@@ -59,6 +60,9 @@ pub(crate) struct Global {
     /// Where media, the journal and the logs are kept [env: JARVIS_DATA_DIR]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
+    /// Open no connection to the Hugging Face Hub: nothing is downloaded or looked up [env: HF_HUB_OFFLINE]
+    #[arg(long, global = true)]
+    pub(crate) offline: bool,
     /// Say nothing on stderr but errors
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
@@ -131,8 +135,12 @@ pub(crate) enum Command {
         Remote tools stand under `tools` and `mcp_servers` in the configuration: docs/tools.md.")]
     #[command(subcommand)]
     Tools(ToolsCommand),
-    /// What models there are, and which can be used now
+    /// What models there are, and which can be used now; pull models that run in this process
     #[command(after_help = "Examples:\n  \
+        jarvis models suggest    # what to pull on this machine, and how large it is\n  \
+        jarvis models pull caption whisper-tiny\n  \
+        jarvis models pull org/repo@main:Q4_K_M -y --json\n  \
+        jarvis models ls\n  \
         jarvis models list --task image-to-text\n  \
         jarvis models probe --task captioning --json\n  \
         jarvis models refresh --out models.jsonl    # then `catalogue: models.jsonl` in the configuration")]
@@ -186,6 +194,10 @@ pub(crate) enum Command {
     #[cfg(feature = "pdf")]
     #[command(hide = true)]
     PdfText,
+    /// Run a local model for another process: from standard input to standard output
+    #[cfg(any(feature = "experts", feature = "llm"))]
+    #[command(hide = true)]
+    LocalModel,
     /// Print completions for a shell
     #[command(after_help = "Example:\n  jarvis completions bash > ~/.local/share/bash-completion/completions/jarvis")]
     Completions {
@@ -324,38 +336,10 @@ pub(crate) struct ServeArgs {
     /// Serve gRPC alone
     #[arg(long, conflicts_with = "http")]
     pub(crate) no_http: bool,
-}
-
-/// `jarvis models …`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum ModelsCommand {
-    /// List the models of the catalogue
-    List {
-        /// Only the models of this task type
-        #[arg(long, value_name = "TASK")]
-        task: Option<String>,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Ask which models can be used now
-    Probe {
-        /// Only the candidates of this task type
-        #[arg(long, value_name = "TASK")]
-        task: Option<String>,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Make a catalogue file from what the Hugging Face Hub serves now
-    Refresh {
-        /// The file to write; use it with the configuration key `catalogue`
-        #[arg(long, value_name = "FILE")]
-        out: PathBuf,
-        /// Models per task type
-        #[arg(long, value_name = "N", default_value_t = 20)]
-        limit: usize,
-    },
+    /// Serve the models of this machine and nothing else: the protocol of HuggingGPT's model server, and the OpenAI routes
+    /// for chat, embeddings and speech [default address: 127.0.0.1:8005]
+    #[arg(long, conflicts_with_all = ["no_http", "grpc"])]
+    pub(crate) models_only: bool,
 }
 
 /// `jarvis runs …`.

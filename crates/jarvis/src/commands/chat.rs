@@ -26,7 +26,7 @@ pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Re
         make_folder(folder)?;
     }
     let app = App::build_allowing(&args.approval, args.out.as_deref(), global, printer).await?;
-    let hint = Hint::look(&app.config, printer);
+    let hint = Hint::look(&app.config, app.local().map(AsRef::as_ref), printer);
     let pipeline = app.pipeline_named(&args.pipeline)?;
     let mut files = args.files;
     let mut memory = Memory::default();

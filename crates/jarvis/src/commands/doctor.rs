@@ -5,7 +5,7 @@ mod chat;
 
 use std::process::ExitCode;
 
-use jarvis_catalogue::Wanted;
+use jarvis_catalogue::{Host, Wanted};
 use jarvis_store::{Journal, Media};
 use serde::Serialize;
 
@@ -85,6 +85,7 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
         Ok(app) => {
             chat::look(&app, &mut findings).await;
             native(&app, &mut findings);
+            local(&app, &mut findings);
             experts(&app, &mut findings).await;
             #[cfg(feature = "serve")]
             if let Err(failure) = super::serve::grpc_options(&app.config.grpc) {
@@ -176,9 +177,33 @@ fn native(app: &App, findings: &mut Vec<Finding>) {
     findings.push(Finding::good("native models", works.join(", ")));
 }
 
+/// The models of this machine, and which more would serve what nothing serves.
+fn local(app: &App, findings: &mut Vec<Finding>) {
+    let what = "local models";
+    let Some(local) = app.local() else {
+        findings.push(Finding::bad(what, false, "turned off", "set `local.enabled: true` to use them"));
+        return;
+    };
+    if !wiring::RUNS_LOCAL_MODELS {
+        let fix = "build with `--features experts,llm`, or use a release of jarvis";
+        findings.push(Finding::bad(what, false, "this build does not run them", fix));
+        return;
+    }
+    let kept = local.kept();
+    for model in &kept {
+        let tasks = local.tasks_of(model).join(", ");
+        let found = format!("{tasks}; {} MB, {}", model.bytes / 1_000_000, model.engine.as_str());
+        findings.push(Finding::good(&format!("{what} ({})", model.name), found));
+    }
+    if kept.is_empty() {
+        let fix = "`jarvis models suggest` says which fit this machine; nothing is downloaded unasked";
+        findings.push(Finding::bad(what, false, "none on this machine", fix));
+    }
+}
+
 async fn experts(app: &App, findings: &mut Vec<Finding>) {
     let sources = &app.pipeline.sources;
-    for endpoint in &sources.endpoints {
+    for endpoint in sources.endpoints.iter().filter(|endpoint| endpoint.host != Host::Local) {
         findings.push(Finding::good(
             &format!("{} ({})", endpoint.model.task, endpoint.model.id),
             "configured; not called, since a call may cost money",

@@ -1,15 +1,27 @@
-//! `jarvis models`: the known models, which of them are available, and a fresh list from the Hub.
+//! `jarvis models`: the known models, which of them are available, a fresh list from the Hub, and the models on this machine.
+
+mod arguments;
+mod kept;
+mod loaded;
+mod progress;
+mod pull;
+mod setup;
+mod suggest;
+mod words;
 
 use std::process::ExitCode;
 
 use jarvis_catalogue::Host;
 use jarvis_catalogue::{Catalogue, Listed, RefreshConfig, RefreshProgress, Wanted, refresh};
+use jarvis_models::ImportOptions;
 use serde_json::{Value, json};
 
-use crate::cli::{Global, ModelsCommand};
+use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wiring::{self, App};
+
+pub(crate) use arguments::{ModelsCommand, PrecisionArg};
 
 pub(super) async fn run(command: ModelsCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     match command {
@@ -18,12 +30,30 @@ pub(super) async fn run(command: ModelsCommand, global: &Global, printer: Printe
             let catalogue = wiring::catalogue(&loaded.config, printer)?;
             list(&catalogue, known_task(task)?, json, printer)
         }
+        ModelsCommand::Pull { names, yes, precision, json } => {
+            let options = pull::Options { yes, precision: precision.map(pull::precision), json };
+            pull::run(&names, options, global, printer).await
+        }
+        ModelsCommand::Ls { json } => kept::list(json, global, printer),
+        ModelsCommand::Show { name, json } => kept::show(&name, json, global, printer),
+        ModelsCommand::Rm { names, yes } => kept::remove(&names, yes, global, printer),
+        ModelsCommand::Prune { yes } => kept::prune(yes, global, printer),
+        ModelsCommand::Verify { names, json } => kept::verify(&names, json, global, printer),
+        ModelsCommand::Ps { server, json } => loaded::run(server.as_deref(), json, global, printer).await,
+        ModelsCommand::Import { path, name, tasks, copy } => {
+            let tasks = tasks.into_iter().map(|task| known_task(Some(task))).collect::<Result<Vec<_>, _>>()?;
+            let options = ImportOptions { name, tasks: tasks.into_iter().flatten().collect(), copy };
+            kept::import(&path, &options, global, printer)
+        }
+        ModelsCommand::Suggest { all, task, json } => suggest::run(all, known_task(task)?, json, global, printer),
         ModelsCommand::Probe { task, json } => {
             let app = App::build(global, printer).await?;
             probe(&app, known_task(task)?, json, printer).await
         }
-        ModelsCommand::Refresh { out, limit } => {
+        ModelsCommand::Refresh { out, pins: true, .. } => pull::pins(&out, global, printer).await,
+        ModelsCommand::Refresh { out, limit, pins: false } => {
             let loaded = wiring::load_config(global, printer)?;
+            setup::may_ask(global, "listing the models of the Hub")?;
             let config = RefreshConfig { per_task: limit, ..wiring::refresh(&loaded.config)? };
             let report =
                 |at: RefreshProgress| printer.progress(&format!("{}/{} {}: {}", at.done, at.of, at.task, at.models));

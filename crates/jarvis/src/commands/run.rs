@@ -37,7 +37,7 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
         make_folder(folder)?;
     }
     let app = App::build_allowing(&args.approval, args.out.as_deref(), global, printer).await?;
-    let hint = Hint::look(&app.config, printer);
+    let hint = Hint::look(&app.config, app.local().map(AsRef::as_ref), printer);
     let pipeline = app.pipeline_named(&args.pipeline)?;
     let plan = given.map(|given| executable(&given, &app)).transpose()?;
     let of_plan = plan.as_ref().and_then(|plan| plan.request.clone());

@@ -20,13 +20,16 @@ use crate::wiring::{App, Reader, checks, secret};
 
 const HTTP_PORT: u16 = 8004;
 
+/// Where the original's model server listens.
+const MODELS_PORT: u16 = 8005;
+
 const GRPC_PORT: u16 = 50051;
 
 pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let desk = Desk::default();
     let approver = Arc::new(desk.clone());
     let app = App::build_for(Reader::Wire, &ApprovalArgs::default(), approver, global, printer).await?;
-    let options = options(&app.config);
+    let options = Options { models_only: args.models_only, ..options(&app.config) };
     // A thousand streams need more files than many systems allow by default.
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
         tracing::warn!(%error, "the limit of open files stays as it is");
@@ -66,6 +69,7 @@ pub(super) fn parts(app: App, desk: Desk) -> Result<Parts, Failure> {
         check: app.check_call(),
         context: Arc::new(move |chat, events, cancel| contexts.of(chat, events, cancel)),
         decisions,
+        models: Arc::new(app.served_models()),
         local_decisions: app.local_decisions()?,
         format: app.config.decisions.format,
         agent: app.agent,
@@ -89,7 +93,7 @@ async fn listen_on(
 ) -> Result<Listeners, Failure> {
     let mut listeners = Listeners::default();
     if !args.no_http {
-        let address = address(args.http.as_deref(), config)?;
+        let address = address(args, config)?;
         listeners.http = Some(listen(address, options, "--http").await?);
     }
     let asked = args.grpc.as_deref().or(config.grpc.listen.as_deref()).or(args.no_http.then_some(""));
@@ -162,11 +166,12 @@ pub(super) fn refused(error: ServeError) -> Failure {
 }
 
 /// Where to listen: flag over configuration over default.
-fn address(flag: Option<&str>, config: &Config) -> Result<SocketAddr, Failure> {
-    let (host, port) = match (flag, &config.http_listen) {
-        (Some(flag), _) => split(flag, HTTP_PORT)?,
-        (None, Some(listen)) => (listen.host.clone(), listen.port),
-        (None, None) => ("127.0.0.1".to_owned(), HTTP_PORT),
+fn address(args: &ServeArgs, config: &Config) -> Result<SocketAddr, Failure> {
+    let usual = if args.models_only { MODELS_PORT } else { HTTP_PORT };
+    let (host, port) = match (args.http.as_deref(), &config.http_listen) {
+        (Some(flag), _) => split(flag, usual)?,
+        (None, Some(listen)) if !args.models_only => (listen.host.clone(), listen.port),
+        (None, Some(_) | None) => ("127.0.0.1".to_owned(), usual),
     };
     ip_address((host, port))
 }

@@ -18,3 +18,31 @@ pub(crate) const OPENAI_API_KEY: &str = "OPENAI_API_KEY";
 pub(crate) const HF_TOKEN: &str = "HF_TOKEN";
 /// The Hugging Face token, under the name the original used.
 pub(crate) const HUGGINGFACE_ACCESS_TOKEN: &str = "HUGGINGFACE_ACCESS_TOKEN";
+/// Folder of the Hugging Face Hub's cache, where pulled models are kept.
+pub(crate) const HF_HUB_CACHE: &str = "HF_HUB_CACHE";
+/// The same under its old name.
+pub(crate) const HUGGINGFACE_HUB_CACHE: &str = "HUGGINGFACE_HUB_CACHE";
+/// Folder of the Hugging Face programs; the cache is `hub` in it, and a login's token is `token`.
+pub(crate) const HF_HOME: &str = "HF_HOME";
+/// Folder of all caches; the Hub's is `huggingface/hub` in it.
+pub(crate) const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
+/// File that holds the Hugging Face token.
+pub(crate) const HF_TOKEN_PATH: &str = "HF_TOKEN_PATH";
+/// Base URL of the Hub, for mirrors.
+pub(crate) const HF_ENDPOINT: &str = "HF_ENDPOINT";
+/// `1` for no connection to the Hub. Same as `--offline`.
+pub(crate) const HF_HUB_OFFLINE: &str = "HF_HUB_OFFLINE";
+/// Seconds for which a download may stall.
+pub(crate) const HF_HUB_DOWNLOAD_TIMEOUT: &str = "HF_HUB_DOWNLOAD_TIMEOUT";
+/// The variables of the Hugging Face programs that pulling models obeys.
+pub(crate) const HUB: [&str; 9] = [
+    HF_HUB_CACHE,
+    HUGGINGFACE_HUB_CACHE,
+    HF_HOME,
+    XDG_CACHE_HOME,
+    HF_TOKEN,
+    HF_TOKEN_PATH,
+    HF_ENDPOINT,
+    HF_HUB_OFFLINE,
+    HF_HUB_DOWNLOAD_TIMEOUT,
+];

@@ -4,6 +4,32 @@ use jarvis_net::http::is_loopback;
 use serde::Deserialize;
 use url::Url;
 
+/// Models that run in this process, see [local-models.md](local-models.md).
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[serde(default)]
+pub(crate) struct LocalConfig {
+    /// Use the models that `jarvis models pull` brought.
+    pub(crate) enabled: bool,
+    /// Megabytes that all loaded models may take together. Default: half of the machine's memory.
+    pub(crate) max_memory_mb: Option<u64>,
+    /// Seconds for which a model stays loaded after its last use.
+    pub(crate) keep_alive_s: u64,
+    /// Threads that compute. Default: one for each core.
+    pub(crate) threads: Option<usize>,
+    /// Uses of local models at the same time.
+    pub(crate) at_once: usize,
+    /// Run each model in a process of its own, which is bounded in memory and can be ended. Without it a model that is made to
+    /// do harm takes jarvis with it.
+    pub(crate) isolated: bool,
+}
+
+impl Default for LocalConfig {
+    fn default() -> LocalConfig {
+        LocalConfig { enabled: true, max_memory_mb: None, keep_alive_s: 300, threads: None, at_once: 2, isolated: true }
+    }
+}
+
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default)]

@@ -32,6 +32,10 @@ pub(crate) struct LlmConfig {
     /// for it, and no more once the endpoint has refused it; benchmarks ask only where it is `true`.
     #[cfg_attr(test, schemars(with = "String"))]
     pub(crate) structured: Setting<bool>,
+    /// Whether the model plans, chooses and answers; otherwise the offline planner does, and the model performs the tasks on texts.
+    /// For models of this machine (`local/NAME`). `auto` goes by the size of the model: one below 1 GB plans badly.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub(crate) plans: Setting<bool>,
     /// Where `auto`, `jarvis doctor` and the hint of a run look for local model servers, in this order; `[]` looks nowhere.
     pub(crate) local_servers: Vec<String>,
     /// Seconds for each question about what a server is and what its models can do.
@@ -59,6 +63,7 @@ impl Default for LlmConfig {
             context_tokens: Setting::auto(),
             vision: Setting::auto(),
             structured: Setting::auto(),
+            plans: Setting::auto(),
             local_servers: LOCAL_SERVERS.map(Into::into).to_vec(),
             probe_timeout_s: 1,
             connect_timeout_s: 10,

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::agent::ReactConfig;
 use super::decisions::{DecisionsConfig, PlanningConfig};
-use super::experts::{HuggingFaceConfig, LocalEndpoint, MediaConfig};
+use super::experts::{HuggingFaceConfig, LocalConfig, LocalEndpoint, MediaConfig};
 use super::limits::{LimitsConfig, UrlConfig};
 use super::llm::{BiasConfig, LlmConfig};
 #[cfg(feature = "serve")]
@@ -35,6 +35,7 @@ pub(crate) struct Config {
     pub(crate) local_deployment: Deployment,
     /// The model server: a URL such as `http://localhost:8005`, or a mapping of the keys below.
     pub(crate) local_inference_endpoint: Option<LocalEndpoint>,
+    pub(crate) local: LocalConfig,
     pub(crate) huggingface: HuggingFaceConfig,
     pub(crate) media: Option<MediaConfig>,
     /// A catalogue file, one model per line, as `jarvis models refresh --out FILE` and the original's `p0_models.jsonl`
@@ -90,6 +91,7 @@ impl Default for Config {
             inference_mode: InferenceMode::Hybrid,
             local_deployment: Deployment::Full,
             local_inference_endpoint: None,
+            local: LocalConfig::default(),
             huggingface: HuggingFaceConfig::default(),
             media: None,
             catalogue: None,
