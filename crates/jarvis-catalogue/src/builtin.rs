@@ -13,6 +13,7 @@ pub(crate) fn native() -> impl Iterator<Item = Model> {
     rows.into_iter().map(|row| Model {
         tags: Some(row.tags),
         note: row.note,
+        specialty: row.specialty,
         ..Model::new(row.id, row.task, Host::Native, row.description)
     })
 }
@@ -45,6 +46,8 @@ struct Native {
     /// Words of requests that it fits, in English, Russian and Chinese.
     tags: Vec<String>,
     note: Option<String>,
+    #[serde(default)]
+    specialty: bool,
 }
 
 fn read<T: Deserialize<'static>>(data: &'static str) -> T {

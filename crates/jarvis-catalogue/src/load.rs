@@ -201,6 +201,7 @@ fn model_of(row: &Row<'_>) -> Result<Model, String> {
         description: description.map(|text| cut_description(&text, KEPT_DESCRIPTION).to_owned()).unwrap_or_default(),
         tags: row.meta.and_then(tags),
         pipeline_tag: tag.map(str::to_owned),
+        specialty: false,
         note: None,
     })
 }

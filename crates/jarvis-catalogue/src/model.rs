@@ -28,6 +28,10 @@ pub struct Model {
     /// The Hub's own task word, when the record gives it.
     #[serde(default)]
     pub pipeline_tag: Option<String>,
+    /// A native model with a skill of its own under its task type, such as reading writing under `image-to-text`: where a request
+    /// asks for just that (by its tags), it goes before models that do the task as such.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub specialty: bool,
     /// What a user should know before relying on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -45,6 +49,7 @@ impl Model {
             description: description.to_owned(),
             tags: None,
             pipeline_tag: None,
+            specialty: false,
             note: None,
         }
     }

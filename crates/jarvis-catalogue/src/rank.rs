@@ -15,9 +15,9 @@ pub struct Ranked {
     pub reason: String,
 }
 
-/// Ranks candidates, best first. With `native_first` (no model service configured) native models lead, then the model
-/// server's; otherwise native models come last, as a way out. Within a host the better fit of description and tags to
-/// the request wins, then likes, then the order given.
+/// Ranks candidates, best first. With `native_first` (no model service configured) native models lead, then local
+/// ones; otherwise native models come last, as a way out, save a specialty whose tags the request names. Within a host the
+/// better fit of description and tags to the request wins, then likes, then the order given.
 pub fn rank(candidates: &[Available], request: &str, task: &str, native_first: bool) -> Vec<Ranked> {
     let asked = words(&format!("{request} {}", task.replace('-', " ")));
     let request = request.to_lowercase();
@@ -54,7 +54,12 @@ pub fn rank(candidates: &[Available], request: &str, task: &str, native_first: b
                 }
             }
             hits.sort();
-            (place(candidate.host, native_first), fit, hits, candidate)
+            let tags = candidate.model.tags.as_deref().unwrap_or_default();
+            let is_asked_for = candidate.model.specialty
+                && tags
+                    .iter()
+                    .any(|tag| asked.contains(tag) || !tag.is_ascii() && request.contains(&tag.to_lowercase()));
+            (place(candidate.host, native_first || is_asked_for), fit, hits, candidate)
         })
         .collect();
     ranked.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)).then(b.3.model.likes.cmp(&a.3.model.likes)));
@@ -83,7 +88,7 @@ fn place(host: Host, native_first: bool) -> u8 {
 fn reason(candidate: &Available, hits: &[String]) -> String {
     let host = match candidate.host {
         Host::Native => "it runs inside jarvis",
-        Host::Local => "it is loaded on the model server",
+        Host::Local => "it is a local model",
         Host::Huggingface => "it is available at Hugging Face",
         Host::Llm => "it is served by the configured endpoint",
         Host::Tool => "it is a configured tool",

@@ -33,4 +33,6 @@ pub use json::JsonFileError;
 pub use logs::RequestLogs;
 pub use pipeline::{HuggingGpt, NAME, Planned};
 pub use settings::Settings;
-pub use source::{CHAT_MODEL_ID, Candidates, FileSource, Found, ModelSource, NativeCheck, Records, Sources, Tasks};
+pub use source::{
+    CHAT_MODEL_ID, Candidates, FileSource, Found, LocalHint, ModelSource, NativeCheck, Records, Sources, Tasks,
+};

@@ -177,6 +177,9 @@ pub struct Records {
 /// Tells whether a native model can work here; the error says what is missing.
 pub type NativeCheck = Arc<dyn Fn(&str) -> Result<(), TaskError> + Send + Sync>;
 
+/// A hint for a task type.
+pub type LocalHint = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
 pub struct Sources {
     pub catalogue: Catalogue,
     /// Asks which of them can be used now; `None` when nothing beyond this process is configured.
@@ -185,8 +188,11 @@ pub struct Sources {
     pub model_server: bool,
     pub huggingface: bool,
     pub native: NativeCheck,
-    /// Models at configured OpenAI-compatible endpoints, and tools that serve a task type: always taken to be available.
+    /// Models at configured OpenAI-compatible endpoints, local models in this process, and tools that serve a task type: always
+    /// taken to be available.
     pub endpoints: Vec<Available>,
+    /// What to do so that a local model serves a task type, as a hint; nothing where jarvis knows no such model.
+    pub local_hint: LocalHint,
     /// Tools of the configuration, each a task of its own name.
     pub tools: Vec<Tool>,
     /// The name of the chat model that performs tasks itself, where there is one.
@@ -204,6 +210,7 @@ impl Sources {
             huggingface: false,
             native: Arc::new(|_| Ok(())),
             endpoints: Vec::new(),
+            local_hint: Arc::new(|_| None),
             tools: Vec::new(),
             chat: None,
         }
@@ -386,9 +393,14 @@ impl FileSource {
     async fn among(&self, kind: &TaskType) -> Result<Found, TaskError> {
         let native = self.sources.native(kind.name);
         let (models, count) = self.elsewhere(kind.name).await;
-        // Native models are measured, simple tools: where a real model answers they are the way out, not a choice.
+        // Native models are simple tools: where a real model answers they are the way out, not a choice. But a specialty (reading
+        // writing rather than describing) is no worse way to do the same.
         if !models.is_empty() {
-            return Ok(Found::Among(Candidates { models, count, fallbacks: native, native_first: false, note: None }));
+            let (special, fallbacks): (Vec<Available>, Vec<Available>) =
+                native.into_iter().partition(|native| native.model.specialty && self.is_on_this_machine(&models));
+            let count = count + special.len();
+            let models = models.into_iter().chain(special).collect();
+            return Ok(Found::Among(Candidates { models, count, fallbacks, native_first: false, note: None }));
         }
         if !native.is_empty() {
             let count = native.len();
@@ -402,6 +414,11 @@ impl FileSource {
             }
         }
         Err(self.unavailable(kind))
+    }
+
+    /// Whether all of these are local models in this process.
+    fn is_on_this_machine(&self, models: &[Available]) -> bool {
+        models.iter().all(|one| one.host == Host::Local && self.sources.endpoints.contains(one))
     }
 
     /// Why a task has no performer, and what to configure.
@@ -421,7 +438,11 @@ impl FileSource {
         if let Some(error) = missing {
             return error;
         }
-        TaskError::new(ErrorCode::NoModel, format!("nothing is configured that can do `{}`", kind.name)).hint(
+        let error = TaskError::new(ErrorCode::NoModel, format!("nothing is configured that can do `{}`", kind.name));
+        if let Some(hint) = (self.sources.local_hint)(kind.name) {
+            return error.hint(hint);
+        }
+        error.hint(
             if kind.is_chat_served() {
                 "configure a chat model (`llm.model`), for example `gpt-4o-mini`, or `auto` for one that runs on this machine"
             } else {

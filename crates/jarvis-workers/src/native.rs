@@ -15,7 +15,9 @@ use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Job, Worker};
 use jarvis_plan::{ErrorCode, Kind, TaskError};
 
+pub(crate) use audio::{language_after, sound};
 pub use programs::{Program, Programs};
+pub(crate) use text::language as language_of;
 
 use crate::Inputs;
 use serde_json::Value;

@@ -73,7 +73,7 @@ impl Worker for Workers {
 fn hint(host: Host) -> &'static str {
     match host {
         Host::Native => "Choose another model; this build has no native models",
-        Host::Local => "Start a model server and set `local_inference_endpoint` to its address",
+        Host::Local => "Pull a model with `jarvis models pull`, or set `local_inference_endpoint` to a model server",
         Host::Huggingface => "Set HUGGINGFACE_ACCESS_TOKEN, and an inference mode other than `local`",
         Host::Llm => "Configure a chat model (`llm.model`), and a media endpoint for pictures and sound",
         Host::Tool => "Add the tool to `tools` or `mcp_servers` in the configuration",

@@ -36,7 +36,7 @@ fn order_and_reasons() {
         "describe it",
         false,
         &["local/captions", "hub/captions", "hub/handwriting", "native/measure"],
-        "it is loaded on the model server, with 5 likes",
+        "it is a local model, with 5 likes",
     );
     check(
         &all[..2],

@@ -24,9 +24,11 @@ use jarvis_plan::{ErrorCode, Kind, Language, TaskError};
 use regex::Regex;
 
 use super::unread::{self, Skill, with_rest};
-use super::{Cancel, Native, required};
+use super::{Cancel, Native, Programs, required};
+use crate::Inputs;
 use instruction::Instruction;
 pub(super) use voice::LANGUAGES;
+pub(crate) use voice::language_after;
 
 /// The most recordings that are joined.
 const JOINED: usize = 6;
@@ -108,13 +110,55 @@ fn ending(name: &str) -> Option<String> {
 
 /// A sound as WAV or FLAC, by ffmpeg where it is something else; and the extension it came with.
 async fn readable(native: &Native, path: &str, kind: Kind) -> Result<(Vec<u8>, &'static str), TaskError> {
-    let bytes = native.inputs.bytes(path, kind).await?;
+    decoded(&native.inputs, &native.programs, path, kind).await
+}
+
+async fn decoded(
+    inputs: &Inputs,
+    programs: &Programs,
+    path: &str,
+    kind: Kind,
+) -> Result<(Vec<u8>, &'static str), TaskError> {
+    let bytes = inputs.bytes(path, kind).await?;
     if bytes.starts_with(b"RIFF") || bytes.starts_with(b"fLaC") {
         return Ok((bytes.to_vec(), "wav"));
     }
     let came_as = infer::get(&bytes).filter(|found| found.matcher_type() == infer::MatcherType::Audio);
     let came_as = came_as.map_or("wav", |found| found.extension());
-    Ok((ffmpeg::decode(&native.programs, &bytes).await?, came_as))
+    Ok((ffmpeg::decode(programs, &bytes).await?, came_as))
+}
+
+/// Sounds as samples, for workers that are not native.
+pub(crate) mod sound {
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+
+    /// A sound of any format as one channel: samples a second, and samples from −1 to 1.
+    pub(crate) async fn mono(
+        inputs: &Inputs,
+        programs: &Programs,
+        path: &str,
+        cancel: &CancellationToken,
+    ) -> Result<(u32, Vec<f32>), TaskError> {
+        let (bytes, _) = decoded(inputs, programs, path, Kind::Audio).await?;
+        let read = move |_: &Cancel| wav::read(&bytes).map(|sound| (sound.rate, sound.mono()));
+        inputs.heavy().run(cancel, read).await
+    }
+
+    /// What of a text can be spoken, as phonemes where a model reads those of a voice of espeak-ng.
+    pub(crate) async fn spoken(programs: &Programs, text: &str, voice: Option<&str>) -> Result<String, TaskError> {
+        let text = speak::prepare(text)?;
+        match voice {
+            Some(voice) => speak::phonemes(programs, &text, voice).await,
+            None => Ok(text),
+        }
+    }
+
+    /// One channel as WAV.
+    pub(crate) fn encode(rate: u32, samples: Vec<f32>) -> Result<Vec<u8>, TaskError> {
+        wav::write(&wav::Sound { rate, channels: vec![samples] })
+    }
 }
 
 /// Stores a sound in the format asked for.

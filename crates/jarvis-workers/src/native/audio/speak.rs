@@ -28,6 +28,50 @@ pub(super) fn prepare(text: &str) -> Result<String, TaskError> {
     Ok(text)
 }
 
+/// The phonemes of a text in the International Phonetic Alphabet with its punctuation, a line for each sentence, for models that
+/// read them.
+pub(super) async fn phonemes(programs: &Programs, text: &str, voice: &str) -> Result<String, TaskError> {
+    let args = ["-v", voice, "-b", "1", "-q", "--ipa", "--stdin"];
+    let call = Call { args: &args, stdin: text.as_bytes(), limit: MOST_BYTES, timeout: TIMEOUT };
+    let written = programs.run(Program::EspeakNg, call).await?;
+    let written = String::from_utf8_lossy(&written);
+    let lines: Vec<&str> = written.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    Ok(punctuated(&lines, &clause_ends(text)))
+}
+
+/// The mark at the end of each clause, of those that a voice minds. The last clause may have none.
+fn clause_ends(text: &str) -> Vec<Option<char>> {
+    let mut ends = Vec::new();
+    let (mut has_words, mut chars) = (false, text.chars().peekable());
+    while let Some(c) = chars.next() {
+        let ends_clause =
+            matches!(c, '.' | ',' | ';' | ':' | '!' | '?') && chars.peek().is_none_or(|next| next.is_whitespace());
+        if ends_clause && has_words {
+            ends.push(Some(c));
+            has_words = false;
+        } else {
+            has_words |= c.is_alphanumeric();
+        }
+    }
+    ends.extend(has_words.then_some(None));
+    ends
+}
+
+/// Clauses as espeak-ng writes them, a line each, with the marks that it leaves out. Where it has seen other clauses, each is a
+/// sentence.
+fn punctuated(lines: &[&str], ends: &[Option<char>]) -> String {
+    if lines.len() != ends.len() {
+        return lines.join("\n");
+    }
+    let mut text = String::new();
+    for (line, end) in lines.iter().zip(ends) {
+        text.push_str(line);
+        text.extend(*end);
+        text.push(if matches!(end, Some(',' | ';' | ':')) { ' ' } else { '\n' });
+    }
+    text.trim_end().to_owned()
+}
+
 pub(super) async fn speak(programs: &Programs, text: &str, voice: &str, style: &Style) -> Result<Vec<u8>, TaskError> {
     let options = style.options();
     let mut args = vec!["-v", voice, "-b", "1"];
@@ -42,4 +86,22 @@ pub(super) async fn speak(programs: &Programs, text: &str, voice: &str, style: &
         return Err(TaskError::new(ErrorCode::BadReply, message).hint("check with `espeak-ng --voices`"));
     }
     Ok(spoken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phonemes_keep_the_punctuation_of_the_text() {
+        let check = |text: &str, lines: &[&str], wanted: &str| {
+            assert_eq!(punctuated(lines, &clause_ends(text)), wanted, "{text}");
+        };
+        check("Hello, world! How are you", &["a", "b", "c"], "a, b!\nc");
+        check("At 3.5 km: stop.", &["a", "b"], "a: b.");
+        check("... Yes?! No.", &["a", "b"], "a!\nb.");
+        // It has seen more clauses than stand there.
+        check("one two", &["a", "b"], "a\nb");
+        check("", &[], "");
+    }
 }

@@ -57,6 +57,25 @@ pub(super) fn accent(clause: &str) -> Option<&'static Voice> {
     VOICES.iter().find(|voice| voice.accent.is_match(clause))
 }
 
+/// The language that one of these words stands before in a clause: "into French", "на английский". An ISO 639-1 code.
+pub(crate) fn language_after(clause: &str, words: &[&str]) -> Option<String> {
+    let lower = clause.to_lowercase();
+    let found = VOICES.iter().flat_map(|voice| voice.named.find_iter(&lower).map(move |found| (found.start(), voice)));
+    let is_led = |(at, _): &(usize, &Voice)| {
+        let before = lower.get(..*at).unwrap_or_default().trim_end();
+        words.iter().any(|word| {
+            let rest = before.strip_suffix(word);
+            rest.is_some_and(|rest| !word.is_ascii() || !rest.ends_with(char::is_alphanumeric))
+        })
+    };
+    let (_, voice) = found.filter(is_led).min_by_key(|(at, _)| *at)?;
+    Some(match base(voice.id) {
+        "cmn" | "yue" => "zh".to_owned(),
+        "nb" => "no".to_owned(),
+        base => base.to_owned(),
+    })
+}
+
 /// The voice for a text: the one asked for where the text is in its language, else by script, by the `language` given (a
 /// code or an English name), by the text's commonest words, or by a language that the request names.
 ///

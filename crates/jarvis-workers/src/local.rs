@@ -1,0 +1,118 @@
+//! Local models: a model that is on this machine performs the task in this process. Tasks of other models at the host `local` go
+//! on to the model server, where there is one.
+
+mod input;
+mod output;
+mod speech;
+mod translation;
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use jarvis_catalogue::TaskOutput;
+use jarvis_engine::{Job, Worker};
+use jarvis_experts::{Call, ExpertError, Input, LocalModels, ModelFiles};
+use jarvis_plan::{ErrorCode, TaskError};
+use serde_json::Value;
+
+use crate::Inputs;
+use crate::native::Programs;
+
+/// The models on this machine by the id of their candidates. It may change while jarvis runs: a model can be pulled meanwhile.
+#[derive(Debug, Clone, Default)]
+pub struct LocalFiles(Arc<RwLock<HashMap<String, ModelFiles>>>);
+
+impl LocalFiles {
+    pub fn find(&self, id: &str) -> Option<ModelFiles> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    /// Replaces all of them.
+    pub fn set(&self, models: impl IntoIterator<Item = ModelFiles>) {
+        let models = models.into_iter().map(|files| (files.id.clone(), files)).collect();
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = models;
+    }
+}
+
+/// Performs tasks with the models of this machine.
+pub struct LocalWorker {
+    models: LocalModels,
+    files: LocalFiles,
+    inputs: Arc<Inputs>,
+    programs: Programs,
+    /// The longest that one use may take, waiting for memory and loading included.
+    timeout: Duration,
+    /// Language models on this machine, by the id of their candidates: they perform tasks as any chat model does.
+    pub language: HashMap<String, Arc<dyn Worker>>,
+    /// Performs the tasks of models that are not on this machine: the model server.
+    pub next: Option<Arc<dyn Worker>>,
+}
+
+impl std::fmt::Debug for LocalWorker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LocalWorker").field("models", &self.models).field("next", &self.next.is_some()).finish()
+    }
+}
+
+impl LocalWorker {
+    pub fn new(
+        models: LocalModels,
+        files: LocalFiles,
+        inputs: Arc<Inputs>,
+        programs: Programs,
+        timeout: Duration,
+    ) -> LocalWorker {
+        LocalWorker { models, files, inputs, programs, timeout, language: HashMap::new(), next: None }
+    }
+
+    async fn on_this_machine(&self, job: &Job, files: &ModelFiles) -> Result<TaskOutput, TaskError> {
+        let task = job.candidate.effective_task.as_str();
+        let medium = input::Medium::read(job, &self.inputs, &self.programs).await?;
+        let call =
+            Call { cancel: job.cancel.clone(), deadline: Some(Instant::now() + self.timeout), ..Call::default() };
+        let mut input = input::of(job, &medium)?;
+        if let Input::Speak { text, voice, .. } = &mut input {
+            *text = speech::prepared(text, voice.as_deref(), files, &self.programs).await?;
+        }
+        let output = self.models.run(files, task, input, call).await.map_err(task_error)?;
+        output::of(job, output, medium, &self.inputs).await
+    }
+}
+
+#[async_trait]
+impl Worker for LocalWorker {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        let id = job.candidate.id.as_str();
+        match (self.files.find(id), self.language.get(id).or(self.next.as_ref())) {
+            (Some(files), _) => self.on_this_machine(job, &files).await.map(Value::from),
+            (None, Some(next)) => next.perform(job).await,
+            (None, None) => {
+                let message = format!("the model `{id}` is not on this machine");
+                Err(TaskError::new(ErrorCode::NotConfigured, message).hint(
+                    "get it with `jarvis models pull`, or start a model server and set `local_inference_endpoint`",
+                ))
+            }
+        }
+    }
+}
+
+/// A local model's error as that of a task.
+pub fn task_error(error: ExpertError) -> TaskError {
+    let code = match error {
+        ExpertError::MissingFile { .. } | ExpertError::BadFile { .. } | ExpertError::TooLarge { .. } => {
+            ErrorCode::NotConfigured
+        }
+        ExpertError::Unsupported { .. } => ErrorCode::CannotDo,
+        ExpertError::BadInput(_) => ErrorCode::InvalidInput,
+        ExpertError::Failed { .. } => ErrorCode::Upstream,
+        ExpertError::Timeout => ErrorCode::Timeout,
+        ExpertError::Cancelled => ErrorCode::Cancelled,
+    };
+    let hint = error.hint().map(str::to_owned);
+    TaskError { hint, ..TaskError::new(code, error.to_string()) }
+}
+
+#[cfg(test)]
+mod tests;

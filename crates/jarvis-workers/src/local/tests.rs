@@ -1,0 +1,202 @@
+//! Arguments to inputs and outputs to results, with a model that gives what it is told to.
+
+use std::sync::Mutex;
+
+use jarvis_catalogue::Host;
+use jarvis_experts::{
+    Detection, Entity, Input, LocalModel, LocalModelsConfig, Output, Picture, Resources, Scored, Segment, Sound,
+    Transcript, TranscriptSegment,
+};
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::*;
+use crate::testkit::{self, job, png};
+
+/// Gives one output, and notes what it was given.
+struct Canned {
+    output: Result<Output, ExpertError>,
+    given: Arc<Mutex<Option<Input>>>,
+}
+
+impl std::fmt::Debug for Canned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Canned")
+    }
+}
+
+impl LocalModel for Canned {
+    fn memory(&self) -> u64 {
+        1
+    }
+
+    fn run(&self, input: &Input, _: &Call) -> Result<Output, ExpertError> {
+        *self.given.lock().unwrap() = Some(input.clone());
+        self.output.clone()
+    }
+}
+
+struct Bench {
+    folder: TempDir,
+    inputs: Arc<Inputs>,
+    worker: LocalWorker,
+    given: Arc<Mutex<Option<Input>>>,
+}
+
+impl Bench {
+    /// A worker with the model `org/model`, which gives this.
+    fn new(output: Result<Output, ExpertError>) -> Bench {
+        let (folder, inputs) = testkit::inputs();
+        let given = Arc::<Mutex<Option<Input>>>::default();
+        let note = Arc::clone(&given);
+        let open = move |_: &ModelFiles, _: &str, _: &Resources, _: &Call| {
+            Ok(Box::new(Canned { output: output.clone(), given: Arc::clone(&note) }) as Box<dyn LocalModel>)
+        };
+        let config =
+            LocalModelsConfig { max_memory: 1 << 30, keep_alive: Duration::from_secs(1), threads: 1, at_once: 1 };
+        let models = LocalModels::with_open(config, Box::new(open)).unwrap();
+        let files = LocalFiles::default();
+        files.set([ModelFiles::new("org/model", folder.path())]);
+        let worker = LocalWorker::new(models, files, Arc::clone(&inputs), Programs::default(), Duration::from_secs(60));
+        Bench { folder, inputs, worker, given }
+    }
+
+    async fn run(&self, task: &str, args: &[(&str, &str)]) -> Result<Value, TaskError> {
+        self.worker.perform(&job(Host::Local, "org/model", task, args)).await
+    }
+
+    fn given(&self) -> Input {
+        self.given.lock().unwrap().take().unwrap()
+    }
+
+    fn file(&self, output: &Value, key: &str) -> image::DynamicImage {
+        let path = self.folder.path().join(output[key].as_str().unwrap().trim_start_matches('/'));
+        image::open(path).unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn arguments_become_inputs() {
+    let check = async |task: &str, args: &[(&str, &str)], wanted: Input| {
+        let bench = Bench::new(Ok(Output::Text("done".to_owned())));
+        bench.run(task, args).await.unwrap();
+        assert_eq!(bench.given(), wanted, "{task} {args:?}");
+    };
+    check("summarization", &[("text", "long")], Input::Text("long".to_owned())).await;
+    let question = Input::Question { question: "who?".to_owned(), context: "Ann did".to_owned() };
+    check("question-answering", &[("text", "who?"), ("context", "Ann did")], question).await;
+    let translate =
+        Input::Translate { text: "good morning".to_owned(), from: Some("en".to_owned()), to: Some("fr".to_owned()) };
+    check("translation", &[("text", "translate into French: good morning")], translate).await;
+    let texts = Input::Texts(["a", "b", "c"].map(str::to_owned).to_vec());
+    check("sentence-similarity", &[("text", "a"), ("sentences", r#"["b", "c"]"#)], texts).await;
+    let choices =
+        Input::Choices { text: "goal!".to_owned(), labels: vec!["sport".to_owned(), "art".to_owned()], several: false };
+    check("zero-shot-classification", &[("text", "goal!"), ("labels", "sport, art")], choices).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn media_are_decoded_for_the_model() {
+    let bench = Bench::new(Ok(Output::Text("a square".to_owned())));
+    let path = bench.inputs.store(jarvis_plan::Kind::Image, "png", png(4, 3)).await.unwrap();
+    let output = bench.run("image-to-text", &[("image", &path)]).await.unwrap();
+    assert_eq!(output, json!({"generated text": "a square"}));
+    let Input::Picture(Picture { width: 4, height: 3, pixels }) = bench.given() else { panic!() };
+    assert_eq!((pixels.len(), &pixels[..3]), (36, &[40, 40, 200][..]));
+
+    let question = bench.run("visual-question-answering", &[("image", &path), ("text", "what?")]).await;
+    question.unwrap();
+    assert!(matches!(bench.given(), Input::PictureQuestion { question, .. } if question == "what?"));
+
+    let wav = crate::native::sound::encode(8000, vec![0.5, -0.5]).unwrap();
+    let path = bench.inputs.store(jarvis_plan::Kind::Audio, "wav", wav).await.unwrap();
+    bench.run("automatic-speech-recognition", &[("audio", &path)]).await.unwrap();
+    let Input::Sound { sound: Sound { rate: 8000, samples }, language: None, translate: false } = bench.given() else {
+        panic!()
+    };
+    assert!((samples[0] - 0.5).abs() < 1e-3 && (samples[1] + 0.5).abs() < 1e-3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn outputs_have_the_shape_of_results() {
+    let check = async |task: &str, args: &[(&str, &str)], output: Output, wanted: Value| {
+        let found = Bench::new(Ok(output)).run(task, args).await.unwrap();
+        assert_eq!(found, wanted, "{task}");
+    };
+    let text: &[(&str, &str)] = &[("text", "x")];
+    let labels = Output::Labels(vec![Scored { label: "POSITIVE".to_owned(), score: 0.5 }]);
+    check("text-classification", text, labels, json!([{"label": "POSITIVE", "score": 0.5}])).await;
+    let entity = Entity { label: "PER".to_owned(), text: "Ann".to_owned(), score: 0.5, start: 0, end: 3 };
+    let row = json!([{"entity_group": "PER", "word": "Ann", "score": 0.5, "start": 0, "end": 3}]);
+    check("token-classification", text, Output::Entities(vec![entity]), row).await;
+    let answer = Output::Answer { text: "Ann".to_owned(), score: 0.25, start: 0, end: 3 };
+    let row = json!({"answer": "Ann", "score": 0.25, "start": 0, "end": 3});
+    check("question-answering", &[("text", "who?"), ("context", "Ann")], answer, row).await;
+    let vectors = Output::Vectors(vec![vec![1.0, 0.0], vec![0.0, 2.0], vec![3.0, 0.0], vec![0.0, 0.0]]);
+    let args: &[(&str, &str)] = &[("text", "a"), ("sentences", r#"["b","c","d"]"#)];
+    check("sentence-similarity", args, vectors, json!([0.0, 1.0, 0.0])).await;
+    let part = |start, end, text: &str| TranscriptSegment { start, end, text: text.to_owned() };
+    let heard = Output::Transcript(Transcript {
+        text: "one two".to_owned(),
+        language: Some("en".to_owned()),
+        segments: vec![part(0.0, 1.0, "one"), part(1.0, 2.5, "two")],
+    });
+    let chunks = json!([{"timestamp": [0.0, 1.0], "text": "one"}, {"timestamp": [1.0, 2.5], "text": "two"}]);
+    check("text-generation", text, heard, json!({"generated text": "one two", "language": "en", "chunks": chunks}))
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_are_drawn_on_as_those_of_other_workers() {
+    let run = async |task: &str, output: Output| {
+        let bench = Bench::new(Ok(output));
+        let path = bench.inputs.store(jarvis_plan::Kind::Image, "png", png(40, 30)).await.unwrap();
+        let output = bench.run(task, &[("image", &path)]).await.unwrap();
+        let image = bench.file(&output, "generated image");
+        (output, image.into_rgb8())
+    };
+    let cat = Detection { label: "cat".to_owned(), score: 0.75, xmin: 4.0, ymin: 20.0, xmax: 30.0, ymax: 28.0 };
+    let (output, image) = run("object-detection", Output::Boxes(vec![cat])).await;
+    let corners = json!({"xmin": 4.0, "ymin": 20.0, "xmax": 30.0, "ymax": 28.0});
+    assert_eq!(output["predicted"], json!([{"label": "cat", "score": 0.75, "box": corners}]));
+    assert_eq!(image.dimensions(), (40, 30));
+
+    let mask: Vec<u8> = (0..40 * 30).map(|at| if at < 600 { 255 } else { 0 }).collect();
+    let segment = Segment { label: "sky".to_owned(), score: None, mask };
+    let (output, image) = run("image-segmentation", Output::Segments(vec![segment])).await;
+    assert_eq!(output["predicted"], json!([{"label": "sky", "score": null}]));
+    let differs = |x, y| image.get_pixel(x, y).0.iter().zip([40, 40, 200]).any(|(a, b)| a.abs_diff(b) > 20);
+    assert!(differs(20, 3) && !differs(20, 27), "the upper half is covered");
+
+    let values = (0..1200).map(|at| at as f32).collect();
+    let (_, image) = run("depth-estimation", Output::Depth { width: 40, height: 30, values }).await;
+    assert_eq!((image.get_pixel(0, 0).0, image.get_pixel(39, 29).0), ([0, 0, 0], [255, 255, 255]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_goes_wrong_is_said() {
+    let check = async |error: ExpertError, code: ErrorCode| {
+        let found = Bench::new(Err(error)).run("summarization", &[("text", "x")]).await.unwrap_err();
+        assert_eq!(found.code, code, "{found:?}");
+    };
+    let model = || "org/model".to_owned();
+    check(ExpertError::TooLarge { model: model(), needed: 9, allowed: 1 }, ErrorCode::NotConfigured).await;
+    check(ExpertError::Unsupported { model: model(), reason: "no".to_owned() }, ErrorCode::CannotDo).await;
+    check(ExpertError::Failed { model: model(), reason: "no".to_owned() }, ErrorCode::Upstream).await;
+    check(ExpertError::Timeout, ErrorCode::Timeout).await;
+    check(ExpertError::BadInput("no mask".to_owned()), ErrorCode::InvalidInput).await;
+
+    let bench = Bench::new(Ok(Output::Text("  ".to_owned())));
+    assert_eq!(bench.run("summarization", &[("text", "x")]).await.unwrap_err().code, ErrorCode::NoOutput);
+    for (task, args) in
+        [("summarization", &[][..]), ("question-answering", &[("text", "who?")]), ("image-to-text", &[])]
+    {
+        assert_eq!(bench.run(task, args).await.unwrap_err().code, ErrorCode::MissingArgument, "{task}");
+    }
+    let other =
+        bench.worker.perform(&job(Host::Local, "org/other", "summarization", &[("text", "x")])).await.unwrap_err();
+    assert_eq!(
+        (other.code, other.message.as_str()),
+        (ErrorCode::NotConfigured, "the model `org/other` is not on this machine")
+    );
+}
