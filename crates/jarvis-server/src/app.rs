@@ -8,7 +8,7 @@ use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 use tokio_util::sync::CancellationToken;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
@@ -23,7 +23,7 @@ use crate::error::ApiError;
 use crate::guard;
 use crate::mcp;
 use crate::routes::{
-    approvals, decisions, health, media, models, openai, page, pipeline, plans, runs, session, upload,
+    approvals, decisions, health, media, model_server, models, openai, page, pipeline, plans, runs, session, upload,
 };
 use crate::state::Server;
 
@@ -33,7 +33,7 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 /// Every route, with its checks and limits. `closed` says that every connection has ended.
 pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
     let options = &server.options;
-    let json = OpenApiRouter::new()
+    let pipelines = OpenApiRouter::new()
         .routes(routes!(pipeline::answer))
         .routes(routes!(pipeline::stream))
         .routes(routes!(pipeline::run_named))
@@ -55,14 +55,27 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .routes(routes!(runs::cancel))
         .routes(routes!(approvals::decide))
         .routes(routes!(models::models))
+        .layer(DefaultBodyLimit::max(options.max_body));
+    let json = OpenApiRouter::new()
+        .routes(routes!(model_server::running))
+        .routes(routes!(model_server::loaded))
+        .route("/status/{owner}/{name}", get(model_server::status_of_owner))
+        .routes(routes!(model_server::status))
         .routes(routes!(openai::models))
+        .routes(routes!(openai::embeddings::embed))
+        .routes(routes!(openai::audio::speak))
         .routes(routes!(media::picture))
         .routes(routes!(health::metrics))
         .layer(DefaultBodyLimit::max(options.max_body));
     let large = OpenApiRouter::new()
         .routes(routes!(openai::complete))
+        .routes(routes!(openai::audio::transcribe))
+        .routes(routes!(openai::audio::translate))
+        .routes(routes!(model_server::call))
+        .route("/models/{owner}/{name}", post(model_server::call_of_owner))
         .routes(routes!(upload::upload))
         .layer(DefaultBodyLimit::max(guard::most_with_files(options)));
+    let json = if options.models_only { json } else { json.merge(pipelines) };
     let plain = OpenApiRouter::new()
         .route("/v1/models/{id}", get(openai::model))
         // Some clients do not escape the stroke in a model's id.
@@ -139,12 +152,13 @@ fn cors(origins: &[String]) -> CorsLayer {
 }
 
 /// The groups of routes, in the order in which they are shown.
-const TAGS: [(&str, &str); 6] = [
+const TAGS: [(&str, &str); 7] = [
     ("pipeline", "Run requests"),
     ("decisions", "Plan and choose models; execute plans"),
     ("runs", "Current and past runs"),
     ("media", "Files in and out"),
     ("openai", "jarvis as a chat model"),
+    ("models", "The models of this machine, each on its own"),
     ("server", "State of the server"),
 ];
 

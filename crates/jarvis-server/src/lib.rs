@@ -16,6 +16,7 @@ mod options;
 mod request;
 mod routes;
 mod runs;
+mod served;
 mod sessions;
 mod sse;
 mod state;
@@ -33,6 +34,7 @@ pub use desk::Desk;
 pub use grpc::{GrpcOptions, GrpcTls};
 pub use listen::bind;
 pub use options::{CallerPolicy, Options};
+pub use served::{LoadedModel, NoModels, ServedModel, ServedModels};
 pub use state::{CallerModel, Check, CheckCall, Kept, MakeContext, MakePipeline, Named, Parts, Reach};
 
 #[derive(Debug, thiserror::Error)]

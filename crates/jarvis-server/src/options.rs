@@ -17,6 +17,8 @@ pub struct Options {
     pub caller: CallerPolicy,
     /// Answer failed decisions as the originals did: status 500 and `{"error": "…"}`.
     pub compat_errors: bool,
+    /// Serve the models of this machine and nothing else: no pipelines, no runs, no files but those that models make.
+    pub models_only: bool,
     pub max_running: usize,
     /// Runs that may wait for a slot; the next one is refused.
     pub max_waiting: usize,
@@ -43,6 +45,7 @@ impl Default for Options {
             allowed_hosts: BTreeSet::new(),
             caller: CallerPolicy::default(),
             compat_errors: false,
+            models_only: false,
             max_running: 64,
             max_waiting: 1024,
             max_connections: 4096,

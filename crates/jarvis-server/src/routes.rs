@@ -4,6 +4,7 @@ pub(crate) mod approvals;
 pub(crate) mod decisions;
 pub(crate) mod health;
 pub(crate) mod media;
+pub(crate) mod model_server;
 pub(crate) mod models;
 pub(crate) mod openai;
 pub(crate) mod page;

@@ -21,6 +21,7 @@ use crate::desk::Desk;
 use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::runs::{Runs, Slots};
+use crate::served::ServedModels;
 use crate::sessions::Sessions;
 
 #[derive(Clone)]
@@ -38,6 +39,8 @@ pub struct Parts {
     pub decisions: Decisions,
     /// Decides with the catalogue of this machine, whatever is configured.
     pub local_decisions: Decisions,
+    /// The models of this machine, which callers may use on their own.
+    pub models: Arc<dyn ServedModels>,
     /// How decisions are written unless the caller says.
     pub format: Format,
     pub media: Arc<Media>,
@@ -144,7 +147,12 @@ impl Server {
     }
 
     pub(crate) fn pipeline(&self, name: &str) -> Option<&Named> {
-        self.parts.pipelines.iter().find(|named| named.name == name)
+        self.pipelines().iter().find(|named| named.name == name)
+    }
+
+    /// The pipelines that callers may use; none where the server serves models alone.
+    pub(crate) fn pipelines(&self) -> &[Named] {
+        if self.options.models_only { &[] } else { &self.parts.pipelines }
     }
 
     /// The names of the pipelines that work as configured, the default first.

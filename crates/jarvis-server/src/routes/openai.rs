@@ -1,6 +1,9 @@
 //! The OpenAI-compatible API: jarvis as a chat model. Each pipeline that can answer is a model.
 
+pub(crate) mod audio;
+pub(crate) mod embeddings;
 mod intake;
+mod local_chat;
 mod pieces;
 
 use std::sync::Arc;
@@ -31,6 +34,10 @@ fn card(name: &str) -> ModelCard {
     ModelCard { id: format!("jarvis/{name}"), object: "model", created: CREATED, owned_by: "jarvis" }
 }
 
+fn local_card(id: String) -> ModelCard {
+    ModelCard { id, object: "model", created: CREATED, owned_by: "local" }
+}
+
 /// Chat completion
 ///
 /// Does what the last message asks and answers, in the OpenAI protocol. Pictures and sounds may be given as parts of a
@@ -44,6 +51,10 @@ pub(crate) async fn complete(
     headers: HeaderMap,
     ApiJson(body): ApiJson<ChatCompletionRequest>,
 ) -> Result<Response, ApiError> {
+    let local = server.parts.models.find(&body.model).and_then(|model| Some((model.id, model.chat?)));
+    if let Some((id, model)) = local {
+        return local_chat::complete(&server, id, model, body).await;
+    }
     let named = known(&server, &body.model)?.name;
     let model = card(named).id;
     intake::check(&body)?;
@@ -87,12 +98,16 @@ pub(crate) async fn complete(
     responses((status = 200, description = "The pipelines", body = ModelList),
         Failures))]
 pub(crate) async fn models(State(server): State<Server>) -> Json<ModelList> {
-    let data = server.parts.pipelines.iter().map(|named| card(named.name)).collect();
-    Json(ModelList { object: "list", data })
+    let pipelines = server.pipelines().iter().map(|named| card(named.name));
+    let local = server.parts.models.all().into_iter().map(|model| local_card(model.id));
+    Json(ModelList { object: "list", data: pipelines.chain(local).collect() })
 }
 
 /// One of the models that can be asked
 pub(crate) async fn model(State(server): State<Server>, Path(id): Path<String>) -> Result<Json<ModelCard>, ApiError> {
+    if let Some(model) = server.parts.models.find(&id) {
+        return Ok(Json(local_card(model.id)));
+    }
     known(&server, &id).map(|named| Json(card(named.name)))
 }
 
@@ -108,7 +123,9 @@ pub(crate) async fn model_of_owner(
 fn known<'a>(server: &'a Server, given: &str) -> Result<&'a Named, ApiError> {
     server.pipeline(given.strip_prefix("jarvis/").unwrap_or(given)).ok_or_else(|| {
         let shown: String = given.chars().take(100).collect();
-        let names: Vec<String> = server.parts.pipelines.iter().map(|named| card(named.name).id).collect();
+        let pipelines = server.pipelines().iter().map(|named| card(named.name).id);
+        let local = server.parts.models.all().into_iter().filter(|model| model.chat.is_some()).map(|model| model.id);
+        let names: Vec<String> = pipelines.chain(local).collect();
         ApiError::new(StatusCode::NOT_FOUND, "model_not_found", format!("there is no model `{shown}` here"))
             .hint(format!("the models are: {}", names.join(", ")))
             .param("model")

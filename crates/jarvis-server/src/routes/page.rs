@@ -1,12 +1,14 @@
 //! The web page, built into the binary: a folder of static files, compressed once.
 
 use axum::body::Body;
+use axum::extract::State;
 use axum::http::header::{self, HeaderValue};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use rust_embed::{EmbeddedFile, RustEmbed};
 
 use crate::error::ApiError;
+use crate::state::Server;
 
 /// The build output of `web/`.
 #[derive(RustEmbed)]
@@ -14,13 +16,16 @@ use crate::error::ApiError;
 struct Page;
 
 /// Serves a file of the page; `/` is the page itself, `/docs` the reference of the API.
-pub(crate) async fn page(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+pub(crate) async fn page(State(server): State<Server>, method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let name = match uri.path().trim_start_matches('/') {
         "" => "index.html",
         "docs" => "docs.html",
         name => name,
     };
-    let found = matches!(method, Method::GET | Method::HEAD).then(|| Page::get(name)).flatten();
+    // A page without pipelines would be a page of errors.
+    let is_there =
+        matches!(method, Method::GET | Method::HEAD) && !(server.options.models_only && name == "index.html");
+    let found = is_there.then(|| Page::get(name)).flatten();
     let Some(file) = found else {
         return ApiError::not_found("there is nothing at this address").hint("the API is at /docs").into_response();
     };

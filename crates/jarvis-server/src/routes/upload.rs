@@ -69,12 +69,12 @@ pub(crate) async fn upload(
     Ok(Json(UploadReply { files, first }))
 }
 
-fn too_large() -> ApiError {
+pub(crate) fn too_large() -> ApiError {
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the file is larger than this server takes")
         .hint("the limit is `limits.max_input_bytes` in its configuration")
 }
 
-fn broken(error: &MultipartError) -> ApiError {
+pub(crate) fn broken(error: &MultipartError) -> ApiError {
     match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => too_large(),
         _ => ApiError::invalid("the multipart form is broken"),

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 /// A request for a chat completion. Fields that are not listed are ignored.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct ChatCompletionRequest {
-    /// `jarvis/hugginggpt`.
+    /// `jarvis/hugginggpt`, or a language model of this machine such as `local/qwen3-0.6b`.
     #[schema(example = "jarvis/hugginggpt")]
     pub(crate) model: String,
     /// The conversation; the last message is the request.
@@ -34,7 +34,7 @@ pub(crate) struct ChatCompletionRequest {
     /// Functions of the caller; not supported.
     #[schema(value_type = Option<Vec<Object>>)]
     pub(crate) functions: Option<Value>,
-    /// The form of the reply; only text can be given.
+    /// The form of the reply; text, and for local models JSON.
     #[schema(value_type = Option<Object>)]
     pub(crate) response_format: Option<Value>,
     /// Probabilities; not supported.
@@ -44,9 +44,17 @@ pub(crate) struct ChatCompletionRequest {
     /// Sound output; not supported.
     #[schema(value_type = Option<Object>)]
     pub(crate) audio: Option<Value>,
-    /// Words that end the reply; not supported.
+    /// Words that end the reply; for local models only.
     #[schema(value_type = Option<String>)]
     pub(crate) stop: Option<Value>,
+    /// 0 to 2; for local models only, as the fields below.
+    pub(crate) temperature: Option<f32>,
+    /// 0 to 1.
+    pub(crate) top_p: Option<f32>,
+    /// The most tokens of the reply.
+    pub(crate) max_tokens: Option<u32>,
+    /// The same under its newer name.
+    pub(crate) max_completion_tokens: Option<u32>,
 }
 
 /// Settings of a streamed reply.

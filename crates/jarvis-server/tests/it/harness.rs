@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -20,7 +20,7 @@ use jarvis_pipeline::{Pipeline, RunContext};
 use jarvis_plan::{ErrorCode, TaskError};
 use jarvis_react::Agent;
 use jarvis_rewoo::Rewoo;
-use jarvis_server::{Desk, GrpcOptions, Listeners, MakeContext, Named, Options, Parts};
+use jarvis_server::{Desk, GrpcOptions, Listeners, MakeContext, Named, NoModels, Options, Parts, ServedModels};
 use jarvis_store::{Journal, Media};
 use jarvis_testing::chat::{FakeChat, Script};
 use jarvis_tools::{Registry, Scope, local};
@@ -41,6 +41,8 @@ pub(crate) struct Scripted {
     does: HashMap<&'static str, Does>,
     pub(crate) started: Counted,
     pub(crate) dropped: Counted,
+    /// The arguments of every job.
+    pub(crate) given: Mutex<Vec<Value>>,
     go: Option<Arc<Semaphore>>,
 }
 
@@ -51,6 +53,8 @@ pub(crate) enum Does {
     Fails,
     Panics,
     Floods,
+    /// This JSON.
+    Gives(&'static str),
 }
 
 /// Bytes of a result that no socket holds.
@@ -100,6 +104,7 @@ impl Worker for Scripted {
 impl Scripted {
     async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let task = job.candidate.effective_task.as_str();
+        self.given.lock().expect("no panic").push(job.object());
         self.started.add();
         let _left = OnDrop(&self.dropped);
         match self.does.get(task) {
@@ -112,6 +117,7 @@ impl Scripted {
             Some(Does::Fails) => return Err(TaskError::new(ErrorCode::Upstream, "the far side is broken")),
             Some(Does::Floods) => return Ok(TaskOutput::text("x".repeat(FLOOD))),
             Some(Does::Panics) => panic!("a worker's own bug"),
+            Some(Does::Gives(json)) => return Ok(TaskOutput(serde_json::from_str(json).expect("JSON"))),
             None => {}
         }
         Ok(TaskOutput::text(format!("{task} done")))
@@ -139,6 +145,7 @@ pub(crate) struct Builder {
     journal: bool,
     checks: Vec<jarvis_server::Check>,
     run_timeout: Option<Duration>,
+    models: Arc<dyn ServedModels>,
 }
 
 pub(crate) fn offline() -> Builder {
@@ -150,6 +157,7 @@ pub(crate) fn offline() -> Builder {
         journal: true,
         checks: Vec::new(),
         run_timeout: None,
+        models: Arc::new(NoModels),
     }
 }
 
@@ -170,6 +178,11 @@ impl Builder {
 
     pub(crate) fn grpc(mut self, change: impl FnOnce(&mut GrpcOptions)) -> Builder {
         change(&mut self.grpc);
+        self
+    }
+
+    pub(crate) fn models(mut self, models: impl ServedModels + 'static) -> Builder {
+        self.models = Arc::new(models);
         self
     }
 
@@ -221,6 +234,7 @@ impl Builder {
             context: context(&agent.registry, self.run_timeout),
             agent,
             pipeline,
+            models: self.models,
             local_decisions: decisions.clone(),
             decisions,
             format: Format::Config,

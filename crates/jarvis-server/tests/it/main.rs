@@ -14,3 +14,4 @@ mod media;
 mod openai;
 mod pipelines;
 mod runs;
+mod served;

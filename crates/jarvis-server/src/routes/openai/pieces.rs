@@ -131,14 +131,7 @@ impl Writer {
     }
 
     fn piece(&self, choices: Vec<ChunkChoice<'_>>, usage: Option<Tokens>) -> Event {
-        json(&Chunk {
-            id: &self.head.id,
-            object: "chat.completion.chunk",
-            created: self.head.created,
-            model: &self.head.model,
-            choices,
-            usage: self.want.usage.then_some(usage),
-        })
+        json(&chunk(&self.head, choices, self.want.usage.then_some(usage)))
     }
 }
 
@@ -172,4 +165,28 @@ fn progress(name: &str, event: &Value) -> Option<String> {
         "note" => format!("{}.\n", text("/message")),
         _ => return None,
     })
+}
+
+/// A piece of text of a reply that no run makes.
+pub(super) fn text(head: &Head, text: &str, with_usage: bool) -> Event {
+    let delta = Delta { role: Some("assistant"), content: Some(text), ..Delta::default() };
+    json(&chunk(head, vec![choice(delta, None)], with_usage.then_some(None)))
+}
+
+/// The end of such a reply, the usage where it is wanted, and the closing word.
+pub(super) fn end(head: &Head, finish_reason: &'static str, usage: Option<Tokens>) -> Vec<Event> {
+    let last = chunk(head, vec![choice(Delta::default(), Some(finish_reason))], usage.map(|_| None));
+    let mut events = vec![json(&last)];
+    events.extend(usage.map(|usage| json(&chunk(head, Vec::new(), Some(Some(usage))))));
+    events.push(Event::default().data("[DONE]"));
+    events
+}
+
+/// The end of a reply that failed in the middle.
+pub(super) fn failure(error: &ApiError) -> Vec<Event> {
+    vec![json(&error.body())]
+}
+
+fn chunk<'a>(head: &'a Head, choices: Vec<ChunkChoice<'a>>, usage: Option<Option<Tokens>>) -> Chunk<'a> {
+    Chunk { id: &head.id, object: "chat.completion.chunk", created: head.created, model: &head.model, choices, usage }
 }

@@ -1,0 +1,158 @@
+//! The protocol of the original's model server: whether a model is there, and one call of one model.
+//!
+//! Source: microsoft/JARVIS `hugginggpt/server/models_server.py`.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use indexmap::IndexMap;
+use jarvis_plan::TaskError;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use crate::error::Failures;
+use crate::extract::ApiJson;
+use crate::served::{self, LoadedModel};
+use crate::state::Server;
+
+/// Whether the server runs.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Running {
+    running: bool,
+}
+
+/// Whether a model can be called.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Status {
+    loaded: bool,
+}
+
+/// The models in memory.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LoadedModels {
+    /// The last used first.
+    models: Vec<LoadedModel>,
+}
+
+/// Whether the model server runs
+#[utoipa::path(get, path = "/running", tag = "models", responses((status = 200, description = "It does", body = Running), Failures))]
+pub(crate) async fn running() -> Json<Running> {
+    Json(Running { running: true })
+}
+
+/// Whether a model can be called
+#[utoipa::path(get, path = "/status/{id}", tag = "models",
+    params(("id" = String, Path, description = "The model, such as `facebook/detr-resnet-101`")),
+    responses((status = 200, description = "Whether it is on this machine", body = Status), Failures))]
+pub(crate) async fn status(State(server): State<Server>, Path(id): Path<String>) -> Json<Status> {
+    Json(Status { loaded: server.parts.models.find(&id).is_some() })
+}
+
+/// The same for an id written without escape.
+pub(crate) async fn status_of_owner(
+    server: State<Server>,
+    Path((owner, name)): Path<(String, String)>,
+) -> Json<Status> {
+    status(server, Path(format!("{owner}/{name}"))).await
+}
+
+/// The same for an id written without escape.
+pub(crate) async fn call_of_owner(
+    server: State<Server>,
+    Path((owner, name)): Path<(String, String)>,
+    body: ApiJson<Map<String, Value>>,
+) -> Response {
+    call(server, Path(format!("{owner}/{name}")), body).await
+}
+
+/// The models in memory
+#[utoipa::path(get, path = "/loaded", tag = "models",
+    responses((status = 200, description = "Those that are loaded now", body = LoadedModels), Failures))]
+pub(crate) async fn loaded(State(server): State<Server>) -> Json<LoadedModels> {
+    Json(LoadedModels { models: server.parts.models.loaded() })
+}
+
+/// Call a model
+///
+/// Pictures and sounds are named by `img_url` and `audio_url`: a path under the public folder (`public/images/…`), a data URL,
+/// or a web address. Files that are made are named by `path`.
+#[utoipa::path(post, path = "/models/{id}", tag = "models",
+    params(("id" = String, Path, description = "The model, such as `facebook/detr-resnet-101`")),
+    request_body = Map<String, Value>,
+    responses((status = 200, description = "What the model gave", body = Value), Failures))]
+pub(crate) async fn call(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+    ApiJson(body): ApiJson<Map<String, Value>>,
+) -> Response {
+    let Some(model) = server.parts.models.find(&id) else {
+        let shown: String = id.chars().take(200).collect();
+        return fault(StatusCode::NOT_FOUND, &format!("the model `{shown}` is not loaded"), None);
+    };
+    // One that serves several task types is told which.
+    let asked = body.get("task").and_then(Value::as_str);
+    let task = match asked {
+        Some(asked) => model.tasks.iter().find(|task| *task == asked),
+        None => model.tasks.first(),
+    };
+    let Some(task) = task.cloned() else {
+        let message = format!("the model `{}` does not do {}", model.id, asked.unwrap_or("anything"));
+        return fault(StatusCode::BAD_REQUEST, &message, None);
+    };
+    match served::perform(&server, &model, &task, arguments(body)).await {
+        Ok(output) => Json(result(&task, output)).into_response(),
+        Err(error) => failed(error),
+    }
+}
+
+/// The arguments of a task out of a body: `public/images/…` is a display path.
+fn arguments(body: Map<String, Value>) -> IndexMap<String, Value> {
+    let renamed = |(name, value): (String, Value)| {
+        let name = match name.as_str() {
+            "img_url" => "image".to_owned(),
+            "audio_url" => "audio".to_owned(),
+            _ => name,
+        };
+        let value = match value {
+            Value::String(text) if matches!(name.as_str(), "image" | "audio") => match text.strip_prefix("public/") {
+                Some(path) => Value::String(format!("/{path}")),
+                None => Value::String(text),
+            },
+            other => other,
+        };
+        (!value.is_null() && name != "task").then_some((name, value))
+    };
+    body.into_iter().filter_map(renamed).collect()
+}
+
+/// What a task gave in the form of the original: boxes as a list, files by `path`, what was said as `text`.
+fn result(task: &str, output: Value) -> Value {
+    let Value::Object(fields) = &output else { return output };
+    if task == "object-detection"
+        && let Some(found) = fields.get("predicted")
+    {
+        return found.clone();
+    }
+    let file = ["generated image", "generated audio", "generated video"].iter().find_map(|key| fields.get(*key));
+    match (file, fields.get("generated text")) {
+        (Some(path), _) => json!({ "path": path }),
+        (None, Some(text)) if task == "automatic-speech-recognition" => json!({ "text": text }),
+        (None, Some(_) | None) => output,
+    }
+}
+
+fn failed(error: TaskError) -> Response {
+    let error = served::failed(error);
+    fault(error.fields.status, &error.fields.message, error.fields.hint.as_deref())
+}
+
+/// The original's form of an error.
+fn fault(status: StatusCode, message: &str, hint: Option<&str>) -> Response {
+    let mut error = json!({ "message": message });
+    if let (Some(hint), Value::Object(fields)) = (hint, &mut error) {
+        fields.insert("hint".to_owned(), hint.into());
+    }
+    (status, Json(json!({ "error": error }))).into_response()
+}

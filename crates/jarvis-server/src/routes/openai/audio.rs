@@ -1,0 +1,206 @@
+//! Speech in the OpenAI protocol: sounds to text, and text to sound, by models of this machine.
+
+use axum::Json;
+use axum::extract::State;
+use axum::extract::multipart::{Multipart, MultipartRejection};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::error::{ApiError, ErrorBody, Failures};
+use crate::extract::ApiJson;
+use crate::routes::upload;
+use crate::served;
+use crate::state::Server;
+
+const HEAR: &str = "automatic-speech-recognition";
+const SPEAK: &str = "text-to-speech";
+
+/// A recording to write down.
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) struct TranscriptionForm {
+    /// The recording.
+    #[schema(value_type = String, format = Binary)]
+    file: Vec<u8>,
+    /// A local model; the first for this where none is named.
+    model: Option<String>,
+    /// The language as a code of ISO 639-1; told from the sound where none is given.
+    language: Option<String>,
+    /// `json`, `verbose_json` (with times), `text`, `srt` or `vtt`.
+    response_format: Option<String>,
+}
+
+/// Write down what is said
+///
+/// Fields that only tune a model (`prompt`, `temperature`, `timestamp_granularities[]`) are ignored.
+#[utoipa::path(post, path = "/v1/audio/transcriptions", tag = "openai",
+    request_body(content = TranscriptionForm, content_type = "multipart/form-data"),
+    responses((status = 200, description = "The text", body = Value),
+        (status = 413, description = "The recording is too large", body = ErrorBody),
+        Failures))]
+pub(crate) async fn transcribe(
+    State(server): State<Server>,
+    form: Result<Multipart, MultipartRejection>,
+) -> Result<Response, ApiError> {
+    written_down(server, form, false).await
+}
+
+/// Write down in English what is said
+#[utoipa::path(post, path = "/v1/audio/translations", tag = "openai",
+    request_body(content = TranscriptionForm, content_type = "multipart/form-data"),
+    responses((status = 200, description = "The text, in English", body = Value),
+        (status = 413, description = "The recording is too large", body = ErrorBody),
+        Failures))]
+pub(crate) async fn translate(
+    State(server): State<Server>,
+    form: Result<Multipart, MultipartRejection>,
+) -> Result<Response, ApiError> {
+    written_down(server, form, true).await
+}
+
+async fn written_down(
+    server: Server,
+    form: Result<Multipart, MultipartRejection>,
+    translate: bool,
+) -> Result<Response, ApiError> {
+    let mut form = form.map_err(|_| ApiError::invalid("the body must be a multipart form with the field `file`"))?;
+    let (mut sound, mut fields) = (None, IndexMap::new());
+    while let Some(field) = form.next_field().await.map_err(|error| upload::broken(&error))? {
+        match field.name().unwrap_or_default().to_owned() {
+            name if name == "file" => {
+                let bytes = field.bytes().await.map_err(|error| upload::broken(&error))?;
+                if bytes.len() > server.options.max_upload {
+                    return Err(upload::too_large());
+                }
+                sound = Some(bytes);
+            }
+            name => {
+                let text = field.text().await.map_err(|error| upload::broken(&error))?;
+                fields.insert(name, text);
+            }
+        }
+    }
+    let field = |name: &str| fields.get(name).map(|text| text.trim()).filter(|text| !text.is_empty());
+    let sound = sound.ok_or_else(|| ApiError::invalid("the form has no field `file`").param("file"))?;
+    let format = field("response_format").unwrap_or("json");
+    if !["json", "verbose_json", "text", "srt", "vtt"].contains(&format) {
+        return Err(ApiError::invalid(format!(
+            "`response_format` is `{format}`; known are json, verbose_json, text, srt, vtt"
+        ))
+        .param("response_format"));
+    }
+    let model = served::model_for(&server, field("model"), HEAR)?;
+    let url = format!("data:application/octet-stream;base64,{}", STANDARD.encode(&sound));
+    let mut args = IndexMap::from([("audio".to_owned(), Value::String(url))]);
+    if let Some(language) = field("language") {
+        args.insert("language".to_owned(), language.into());
+    }
+    if translate {
+        args.insert("translate".to_owned(), true.into());
+    }
+    let output = served::perform(&server, &model, HEAR, args).await.map_err(served::failed)?;
+    let text = output.get("generated text").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let parts = parts(&output, &text);
+    let plain = |text: String, mime: &'static str| {
+        ([(header::CONTENT_TYPE, HeaderValue::from_static(mime))], text).into_response()
+    };
+    Ok(match format {
+        "text" => plain(text, "text/plain; charset=utf-8"),
+        "srt" => plain(subtitles(&parts, ","), "application/x-subrip; charset=utf-8"),
+        "vtt" => plain(format!("WEBVTT\n\n{}", subtitles(&parts, ".")), "text/vtt; charset=utf-8"),
+        "verbose_json" => {
+            let segments: Vec<Value> = parts
+                .iter()
+                .enumerate()
+                .map(|(id, part)| json!({"id": id, "start": part.start, "end": part.end, "text": part.text}))
+                .collect();
+            let task = if translate { "translate" } else { "transcribe" };
+            let duration = parts.last().map_or(0.0, |part| part.end);
+            Json(json!({"task": task, "language": output.get("language"), "duration": duration, "text": text,
+                "segments": segments}))
+            .into_response()
+        }
+        _ => Json(json!({ "text": text })).into_response(),
+    })
+}
+
+/// A stretch of speech, in seconds.
+struct Part {
+    start: f64,
+    end: f64,
+    text: String,
+}
+
+/// The parts that the model timed; the whole as one part where it timed none.
+fn parts(output: &Value, text: &str) -> Vec<Part> {
+    let read = |row: &Value| {
+        let time = |at: usize| row.get("timestamp")?.get(at)?.as_f64();
+        Some(Part { start: time(0)?, end: time(1)?, text: row.get("text")?.as_str()?.trim().to_owned() })
+    };
+    let timed = output.get("chunks").and_then(Value::as_array);
+    match timed {
+        Some(rows) => rows.iter().filter_map(read).collect(),
+        None => vec![Part { start: 0.0, end: 0.0, text: text.to_owned() }],
+    }
+}
+
+/// Numbered subtitles with `mark` before the milliseconds.
+fn subtitles(parts: &[Part], mark: &str) -> String {
+    let clock = |seconds: f64| {
+        let ms = (seconds.max(0.0) * 1000.0).round() as u64;
+        format!("{:02}:{:02}:{:02}{mark}{:03}", ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60, ms % 1000)
+    };
+    let block = |(at, part): (usize, &Part)| {
+        format!("{}\n{} --> {}\n{}\n\n", at + 1, clock(part.start), clock(part.end), part.text)
+    };
+    parts.iter().enumerate().map(block).collect()
+}
+
+/// A text to say.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct SpeechRequest {
+    /// A local model; the first for this where none is named.
+    model: Option<String>,
+    /// The text.
+    input: String,
+    /// The voice, where the model has several.
+    voice: Option<String>,
+    /// `wav`.
+    response_format: Option<String>,
+    /// Only 1 can be given.
+    speed: Option<f32>,
+}
+
+/// Say a text
+#[utoipa::path(post, path = "/v1/audio/speech", tag = "openai", request_body = SpeechRequest,
+    responses((status = 200, description = "The sound", content_type = "audio/wav", body = Vec<u8>), Failures))]
+pub(crate) async fn speak(
+    State(server): State<Server>,
+    ApiJson(body): ApiJson<SpeechRequest>,
+) -> Result<Response, ApiError> {
+    if let Some(format) = body.response_format.as_deref().filter(|format| *format != "wav") {
+        return Err(ApiError::invalid(format!("`response_format` is `{format}`; only `wav` can be given"))
+            .param("response_format"));
+    }
+    if body.speed.is_some_and(|speed| (speed - 1.0).abs() > f32::EPSILON) {
+        return Err(ApiError::invalid("`speed` is not supported: only 1 can be given").param("speed"));
+    }
+    let model = served::model_for(&server, body.model.as_deref(), SPEAK)?;
+    let mut args = IndexMap::from([("text".to_owned(), Value::String(body.input))]);
+    if let Some(voice) = body.voice {
+        args.insert("voice".to_owned(), voice.into());
+    }
+    let output = served::perform(&server, &model, SPEAK, args).await.map_err(served::failed)?;
+    let path = output.get("generated audio").and_then(Value::as_str).map(str::to_owned);
+    let path = path.ok_or_else(|| ApiError::internal("the model gave no sound", &output))?;
+    let (media, most) = (std::sync::Arc::clone(&server.parts.media), server.options.max_upload as u64);
+    let read = tokio::task::spawn_blocking(move || media.read(&path, most)).await;
+    let bytes = read.map_err(|error| ApiError::internal("the sound cannot be read", &error))??;
+    Ok((StatusCode::OK, [(header::CONTENT_TYPE, HeaderValue::from_static("audio/wav"))], bytes).into_response())
+}

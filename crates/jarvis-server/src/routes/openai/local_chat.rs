@@ -1,0 +1,192 @@
+//! Chat completions by a language model of this machine alone, without any pipeline.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::sse::Event;
+use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
+use jarvis_ask::Ask;
+use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, Message, ReplySchema};
+use jarvis_engine::Events;
+use jarvis_plan::Role;
+use serde_json::{Value, json};
+use tokio_stream::wrappers::UnboundedReceiverStream;
+
+use super::pieces::{self, Head};
+use crate::error::ApiError;
+use crate::sse;
+use crate::state::Server;
+use crate::wire::openai::{
+    AssistantMessage, ChatCompletion, ChatCompletionRequest, ChatMessage, Choice, Content, Tokens,
+};
+
+/// The label of these calls.
+const STAGE: &str = "chat";
+
+pub(super) async fn complete(
+    server: &Server,
+    id: String,
+    model: Arc<dyn ChatModel>,
+    body: ChatCompletionRequest,
+) -> Result<Response, ApiError> {
+    let request = request(&body)?;
+    let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let head = Head { id: format!("chatcmpl-{}", uuid::Uuid::now_v7()), model: id, created };
+    let ask = move |sender: Option<tokio::sync::mpsc::UnboundedSender<String>>| async move {
+        let ask = Ask::new(model, &Events::unread());
+        let asked = ask.stage(STAGE).verbatim().request(|one| *one = request);
+        let reply = match sender {
+            Some(sender) => asked.stream(move |piece| drop(sender.send(piece.to_owned()))).await,
+            None => asked.call().await,
+        };
+        reply.map_err(ChatError::from).map_err(failed)
+    };
+    if body.stream != Some(true) {
+        let reply = ask(None).await?;
+        return Ok(Json(whole(head, reply)).into_response());
+    }
+    let with_usage = body.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true));
+    let (sender, pieces) = tokio::sync::mpsc::unbounded_channel();
+    // Dropping the reply drops the task, and with it the call.
+    let task = tokio_util::task::AbortOnDropHandle::new(tokio::spawn(ask(Some(sender))));
+    let head = Arc::new(head);
+    let of_piece = {
+        let head = Arc::clone(&head);
+        move |text: String| pieces::text(&head, &text, with_usage)
+    };
+    let last = async move {
+        let ended = task.await.unwrap_or_else(|error| Err(ApiError::internal("the reply broke off", &error)));
+        let events: Vec<Event> = match ended {
+            Ok(reply) => pieces::end(&head, finish(&reply), with_usage.then(|| tokens(&reply))),
+            Err(error) => pieces::failure(&error),
+        };
+        futures::stream::iter(events)
+    };
+    let events = UnboundedReceiverStream::new(pieces).map(of_piece);
+    Ok(sse::open(events.chain(futures::stream::once(last).flatten()), (), server))
+}
+
+fn whole(head: Head, reply: ChatReply) -> ChatCompletion {
+    let usage = tokens(&reply);
+    ChatCompletion {
+        id: head.id,
+        object: "chat.completion",
+        created: head.created,
+        model: head.model,
+        choices: vec![Choice {
+            index: 0,
+            finish_reason: finish(&reply),
+            message: AssistantMessage { role: "assistant", content: reply.text, refusal: () },
+            logprobs: (),
+        }],
+        usage,
+    }
+}
+
+fn finish(reply: &ChatReply) -> &'static str {
+    if reply.finish_reason == "length" { "length" } else { "stop" }
+}
+
+fn tokens(reply: &ChatReply) -> Tokens {
+    let (prompt, completion) = (reply.usage.prompt, reply.usage.completion);
+    Tokens { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+}
+
+/// What the model is asked, or which field it cannot serve.
+fn request(body: &ChatCompletionRequest) -> Result<ChatRequest, ApiError> {
+    let unsupported = |param: &'static str, why: &str| {
+        let message = format!("`{param}` is not supported: {why}");
+        Err(ApiError::new(StatusCode::BAD_REQUEST, "unsupported_parameter", message).param(param))
+    };
+    if body.n.is_some_and(|n| n != 1) {
+        return unsupported("n", "only one reply can be given");
+    }
+    for (param, given) in [("tools", &body.tools), ("functions", &body.functions)] {
+        if given.as_ref().is_some_and(|given| !given.is_null() && given.as_array().is_none_or(|list| !list.is_empty()))
+        {
+            return unsupported(param, "local models call no tools");
+        }
+    }
+    if body.logprobs == Some(true) {
+        return unsupported("logprobs", "there are no probabilities to give");
+    }
+    let messages = body.messages.iter().enumerate().map(|(at, message)| {
+        read(message).map_err(|reason| {
+            let param = format!("messages[{at}]");
+            ApiError::invalid(format!("`{param}`: {reason}")).param(param)
+        })
+    });
+    let messages = messages.collect::<Result<Vec<Message>, ApiError>>()?;
+    if messages.is_empty() {
+        return Err(ApiError::invalid("`messages` is empty").param("messages"));
+    }
+    let stop = match &body.stop {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::String(word)) => vec![word.clone()],
+        Some(other) => serde_json::from_value(other.clone())
+            .map_err(|_| ApiError::invalid("`stop` is a text or a list of texts").param("stop"))?,
+    };
+    Ok(ChatRequest {
+        stage: STAGE.to_owned(),
+        messages,
+        temperature: body.temperature,
+        top_p: body.top_p,
+        max_tokens: body.max_completion_tokens.or(body.max_tokens),
+        stop,
+        schema: schema(body.response_format.as_ref())?,
+        ..ChatRequest::default()
+    })
+}
+
+/// The schema that the reply must follow: `json_schema`, or any object for `json_object`.
+fn schema(format: Option<&Value>) -> Result<Option<ReplySchema>, ApiError> {
+    let Some(format) = format.filter(|format| !format.is_null()) else { return Ok(None) };
+    let named = |schema: Value| Some(ReplySchema { name: "reply".to_owned(), schema });
+    match format.get("type").and_then(Value::as_str) {
+        Some("text") => Ok(None),
+        Some("json_object") => Ok(named(json!({"type": "object"}))),
+        Some("json_schema") => match format.pointer("/json_schema/schema") {
+            Some(schema) => Ok(named(schema.clone())),
+            None => Err(ApiError::invalid("`response_format` has no `json_schema.schema`").param("response_format")),
+        },
+        _ => {
+            Err(ApiError::invalid("`response_format` is `text`, `json_object` or `json_schema`")
+                .param("response_format"))
+        }
+    }
+}
+
+fn read(message: &ChatMessage) -> Result<Message, String> {
+    let role = match message.role.as_str() {
+        "system" | "developer" => Role::System,
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        other => return Err(format!("the role `{other}` is unknown")),
+    };
+    let text = match &message.content {
+        None => String::new(),
+        Some(Content::Text(text)) => text.clone(),
+        Some(Content::Parts(parts)) => {
+            let texts = parts.iter().map(|part| part.text.as_deref().filter(|_| part.kind == "text"));
+            let texts: Option<Vec<&str>> = texts.collect();
+            texts.ok_or("the model takes texts only")?.join("\n")
+        }
+    };
+    Ok(Message::text(role, text))
+}
+
+fn failed(error: ChatError) -> ApiError {
+    let (status, code) = match &error {
+        ChatError::Timeout { .. } => (StatusCode::GATEWAY_TIMEOUT, "timeout"),
+        ChatError::Config(_) | ChatError::Api { status: 400..=499, .. } => (StatusCode::BAD_REQUEST, "invalid_request"),
+        _ => (StatusCode::INTERNAL_SERVER_ERROR, "model_failed"),
+    };
+    let api_error = ApiError::new(status, code, error.to_string());
+    match error.hint() {
+        Some(hint) => api_error.hint(hint),
+        None => api_error,
+    }
+}

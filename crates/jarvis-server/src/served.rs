@@ -1,0 +1,161 @@
+//! Models that this server runs for callers, each on its own: no planning, no choice.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use jarvis_catalogue::Host;
+use jarvis_chat::ChatModel;
+use jarvis_engine::{Events, Job};
+use jarvis_plan::{Candidate, ErrorCode, Request, Task, TaskError, TaskId};
+use serde::Serialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use utoipa::ToSchema;
+
+use crate::error::ApiError;
+use crate::state::Server;
+
+/// A model that callers may use by name.
+#[derive(Clone)]
+pub struct ServedModel {
+    pub id: String,
+    pub host: Host,
+    /// The task types that it serves, the usual one first.
+    pub tasks: Vec<String>,
+    /// Bytes of its files; 0 where it has none.
+    pub bytes: u64,
+    /// A language model, which can be talked to.
+    pub chat: Option<Arc<dyn ChatModel>>,
+}
+
+/// A model that is in memory now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct LoadedModel {
+    /// Its id.
+    #[schema(example = "Xenova/detr-resnet-50")]
+    pub id: String,
+    /// The task type that it is loaded for.
+    #[schema(example = "object-detection")]
+    pub task: String,
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Seconds since its last use.
+    pub idle_s: u64,
+    /// Uses that go on now.
+    pub users: usize,
+}
+
+/// The models that this server runs for callers.
+pub trait ServedModels: Send + Sync {
+    /// Every model that can be used now.
+    fn all(&self) -> Vec<ServedModel>;
+
+    /// The model of this id or other name.
+    fn find(&self, name: &str) -> Option<ServedModel> {
+        self.all().into_iter().find(|model| model.id == name)
+    }
+
+    /// Those that are in memory now.
+    fn loaded(&self) -> Vec<LoadedModel> {
+        Vec::new()
+    }
+}
+
+/// No models.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoModels;
+
+impl ServedModels for NoModels {
+    fn all(&self) -> Vec<ServedModel> {
+        Vec::new()
+    }
+}
+
+/// The model of a request that must serve this task type; the first that does where none is named.
+pub(crate) fn model_for(server: &Server, name: Option<&str>, task: &str) -> Result<ServedModel, ApiError> {
+    let models = &server.parts.models;
+    let serves = |model: &ServedModel| model.tasks.iter().any(|served| served == task);
+    let named = name.map(str::trim).filter(|name| !name.is_empty());
+    let found = match named {
+        Some(name) => models.find(name),
+        None => models.all().into_iter().find(serves),
+    };
+    let shown: String = named.unwrap_or("(none named)").chars().take(100).collect();
+    let able = || models.all().into_iter().filter(serves).map(|model| model.id).collect::<Vec<_>>().join(", ");
+    match found {
+        Some(model) if serves(&model) => Ok(model),
+        Some(_) => Err(ApiError::invalid(format!("the model `{shown}` does not do {task}")).param("model")),
+        None => {
+            let error = ApiError::new(
+                axum::http::StatusCode::NOT_FOUND,
+                "model_not_found",
+                format!("there is no model `{shown}` here"),
+            );
+            let able = able();
+            let hint = match able.is_empty() {
+                true => format!("`jarvis models pull {task}` on the server brings one"),
+                false => format!("the models for {task} are: {able}"),
+            };
+            Err(error.hint(hint).param("model"))
+        }
+    }
+}
+
+/// Performs one task with one model. Dropping the future ends the work.
+pub(crate) async fn perform(
+    server: &Server,
+    model: &ServedModel,
+    task: &str,
+    args: IndexMap<String, Value>,
+) -> Result<Value, TaskError> {
+    let cancel = CancellationToken::new();
+    let _stops_when_dropped = cancel.clone().drop_guard();
+    let planned = Task {
+        task: task.to_owned(),
+        id: TaskId(0),
+        dep: Vec::new(),
+        args: IndexMap::new(),
+        unfolded_from: None,
+        faults: Vec::new(),
+    };
+    let text = args.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let job = Job {
+        request: Arc::new(Request::new(text)),
+        task: Arc::new(planned),
+        args,
+        candidate: Candidate { id: model.id.clone(), host: model.host.into(), effective_task: task.to_owned() },
+        events: Events::unread(),
+        cancel,
+    };
+    server.parts.pipeline.worker.perform(&job).await
+}
+
+/// A task's failure as that of the request it was made for.
+pub(crate) fn failed(error: TaskError) -> ApiError {
+    use axum::http::StatusCode;
+    let (status, code) = match error.code {
+        ErrorCode::MissingArgument | ErrorCode::InvalidInput => (StatusCode::BAD_REQUEST, "invalid_request"),
+        ErrorCode::Forbidden => (StatusCode::FORBIDDEN, "forbidden"),
+        ErrorCode::NotFound => (StatusCode::NOT_FOUND, "not_found"),
+        ErrorCode::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
+        ErrorCode::CannotDo | ErrorCode::UnsupportedTask => (StatusCode::UNPROCESSABLE_ENTITY, "cannot_do"),
+        ErrorCode::NotConfigured | ErrorCode::NoModel => (StatusCode::NOT_IMPLEMENTED, "not_configured"),
+        ErrorCode::Timeout => (StatusCode::GATEWAY_TIMEOUT, "timeout"),
+        ErrorCode::RateLimited | ErrorCode::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+        ErrorCode::NoOutput
+        | ErrorCode::BadPlan
+        | ErrorCode::Unauthorized
+        | ErrorCode::Upstream
+        | ErrorCode::BadReply
+        | ErrorCode::NotApproved
+        | ErrorCode::Cancelled
+        | ErrorCode::Panic
+        | ErrorCode::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "model_failed"),
+    };
+    let hint = error.hint;
+    let api_error = ApiError::new(status, code, error.message);
+    match hint {
+        Some(hint) => api_error.hint(hint),
+        None => api_error,
+    }
+}
