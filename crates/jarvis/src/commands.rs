@@ -7,7 +7,7 @@ mod doctor;
 pub(crate) mod easytool;
 #[cfg(feature = "serve")]
 mod mcp;
-mod models;
+pub(crate) mod models;
 mod plan;
 mod run;
 mod runs;
@@ -51,6 +51,8 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
         Command::Completions { .. } => Ok(ExitCode::SUCCESS),
         #[cfg(feature = "pdf")]
         Command::PdfText => Ok(ExitCode::SUCCESS),
+        #[cfg(any(feature = "experts", feature = "llm"))]
+        Command::LocalModel => Ok(ExitCode::SUCCESS),
     }
 }
 

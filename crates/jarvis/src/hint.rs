@@ -1,4 +1,4 @@
-//! The hint that a local model server answers, for those who plan offline because they configured nothing.
+//! What those might do who configured nothing: use a local model server that answers, or pull local models.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,18 +6,28 @@ use jarvis_chat::ModelServer;
 
 use crate::config::Config;
 use crate::printer::Printer;
-use crate::wiring::discovery;
+use crate::wiring::{LocalRuntime, RUNS_LOCAL_MODELS, discovery};
 
 /// Looks while a run goes on, and tells when it has ended: nobody waits for it.
 #[derive(Debug, Default)]
 pub(crate) struct Hint {
     found: Arc<Mutex<Option<String>>>,
+    /// What is told where no server was found.
+    otherwise: Option<&'static str>,
 }
+
+/// For a machine without local models.
+const PULL: &str =
+    "no local models are on this machine; `jarvis models suggest` says which would see, hear, translate and talk here";
 
 impl Hint {
     /// Looks unless a model or `offline` is configured, or nobody reads the terminal.
-    pub(crate) fn look(config: &Config, printer: Printer) -> Hint {
-        if config.llm.model.is_none() && printer.draws() { Hint::start(config) } else { Hint::default() }
+    pub(crate) fn look(config: &Config, local: Option<&LocalRuntime>, printer: Printer) -> Hint {
+        if config.llm.model.is_some() || !printer.draws() {
+            return Hint::default();
+        }
+        let has_none = RUNS_LOCAL_MODELS && local.is_some_and(|local| local.kept().is_empty());
+        Hint { otherwise: has_none.then_some(PULL), ..Hint::start(config) }
     }
 
     fn start(config: &Config) -> Hint {
@@ -34,7 +44,8 @@ impl Hint {
 
     /// Tells what was found by now, once.
     pub(crate) fn tell(&self, printer: Printer) {
-        if let Some(sentence) = self.take() {
+        let sentence = self.take();
+        if let Some(sentence) = sentence.as_deref().or(self.otherwise) {
             printer.progress(&format!("note: {sentence}"));
         }
     }
@@ -106,10 +117,10 @@ mod tests {
         let mut config = Config::default();
         config.llm.local_servers = vec![ollama.origin()];
         // The tests' stderr may be a terminal, but a quiet printer draws nowhere.
-        let hint = Hint::look(&config, Printer::new(true, 0));
+        let hint = Hint::look(&config, None, Printer::new(true, 0));
         assert_eq!(Arc::strong_count(&hint.found), 1);
         config.llm.model = Some("offline".into());
-        let hint = Hint::look(&config, Printer::new(false, 0));
+        let hint = Hint::look(&config, None, Printer::new(false, 0));
         assert_eq!((Arc::strong_count(&hint.found), ollama.lookups().len()), (1, 0));
     }
 }

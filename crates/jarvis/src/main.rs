@@ -40,6 +40,10 @@ fn main() -> ExitCode {
     if let Command::PdfText = &cli.command {
         return wiring::pdf::child();
     }
+    #[cfg(any(feature = "experts", feature = "llm"))]
+    if let Command::LocalModel = &cli.command {
+        return wiring::local_model();
+    }
     start_logs(cli.global.verbose, printer);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,

@@ -6,11 +6,15 @@ mod chat;
 mod checks;
 mod decisions;
 mod experts;
+mod lazy_chat;
+mod local;
 #[cfg(feature = "pdf")]
 pub(crate) mod pdf;
 pub(crate) mod pipelines;
 #[cfg(feature = "serve")]
 mod reach;
+#[cfg(feature = "serve")]
+mod served;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -19,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_catalogue::{Catalogue, RefreshConfig};
+use jarvis_catalogue::{Catalogue, InferenceMode, RefreshConfig};
 use jarvis_chat::{ChatModel, OpenAi};
 use jarvis_engine::{Gate, Limits as EngineLimits};
 use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
@@ -44,6 +48,9 @@ pub(crate) use chat::{Special, build_special, discovery, embeddings_config, may_
 #[cfg(feature = "serve")]
 pub(crate) use checks::checks;
 pub(crate) use experts::{Addresses, Experts, hub_url, secret, token};
+#[cfg(any(feature = "experts", feature = "llm"))]
+pub(crate) use local::child as local_model;
+pub(crate) use local::{LocalRuntime, RUNS_LOCAL_MODELS, hub_environment, hub_variables};
 use pipelines::Contexts;
 pub(crate) use tools::{Tools, changed_tools, look_at_tools, open_tools};
 
@@ -98,7 +105,11 @@ impl App {
         let folders = Folders::of(&loaded.config)?;
         let tools = open_tools(&loaded, &folders, printer).await?;
         let mut config = loaded.config;
-        let chat = chat::build(&mut config, global.record.as_deref()).await?;
+        let local = match config.local.enabled {
+            true => Some(Arc::new(LocalRuntime::open(&config, &folders)?)),
+            false => None,
+        };
+        let chat = chat::build(&mut config, local.as_deref(), global.record.as_deref()).await?;
         let media = Arc::new(Media::open(&folders.public).map_err(|error| {
             Failure::work(error).hint("choose another folder with --data-dir, or the configuration key `public_dir`")
         })?);
@@ -121,6 +132,14 @@ impl App {
         let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
         let gate = gate(&config, approval, approver, &tools)?;
         let agent = agent::build(&config, &tools, &media, model.clone(), Arc::clone(&gate))?;
+        let model = model.filter(|_| chat.as_ref().is_some_and(|chat| chat.plans));
+        if model.is_none() && chat.is_some() {
+            let name = config.llm.name();
+            printer.progress(&format!(
+                "note: `{name}` is too small to plan well: the offline planner plans, and it performs the tasks on texts \
+                 (`llm.plans: true` lets it plan)"
+            ));
+        }
         let results = match reader {
             Reader::Here { out } => {
                 let whole = |folder: PathBuf| std::path::absolute(&folder).unwrap_or(folder);
@@ -132,7 +151,7 @@ impl App {
         };
         let shelf = results.clone().map(|results| results as Arc<dyn Shelf>);
         let gate_of_runs = Arc::clone(&gate);
-        let base = Base { config, media, logs, prompts, catalogue, shelf, tools, gate: gate_of_runs };
+        let base = Base { config, media, logs, prompts, catalogue, shelf, tools, local, gate: gate_of_runs };
         let (pipeline, addresses) = base.pipeline(model)?;
         let pipeline = Arc::new(pipeline);
         let inputs = experts::inputs(&base.config, &base.media)?;
@@ -173,6 +192,11 @@ impl App {
         Arc::new(move |tool, arguments| registry.check(tool, arguments).map_err(|error| error.message))
     }
 
+    /// The models of this machine, unless the configuration leaves them out.
+    pub(crate) fn local(&self) -> Option<&Arc<LocalRuntime>> {
+        self.base.local.as_ref()
+    }
+
     pub(crate) fn new_run_id() -> String {
         uuid::Uuid::now_v7().to_string()
     }
@@ -195,6 +219,8 @@ pub(crate) struct Base {
     catalogue: Catalogue,
     shelf: Option<Arc<dyn Shelf>>,
     tools: Tools,
+    /// The models of this machine, unless the configuration leaves them out.
+    local: Option<Arc<LocalRuntime>>,
     gate: Arc<dyn Gate>,
 }
 
@@ -208,6 +234,7 @@ impl Base {
             chat.clone(),
             &self.prompts,
             &self.tools,
+            self.local.as_deref(),
         )?;
         let media = Arc::clone(&self.media);
         let pipeline = HuggingGpt {
@@ -235,6 +262,8 @@ pub(crate) struct Folders {
     pub(crate) vectors: PathBuf,
     /// The descriptions of tools that were approved.
     pub(crate) approvals: PathBuf,
+    /// The whole data folder, of which each crate has a part.
+    pub(crate) data: PathBuf,
 }
 
 impl Folders {
@@ -252,6 +281,7 @@ impl Folders {
             prompts: config.decisions.prompt_log_dir.clone().unwrap_or_else(|| data.join("prompt_logs")),
             vectors: data.join("vectors"),
             approvals: data.join("approved_tools.json"),
+            data,
         })
     }
 }
@@ -280,6 +310,10 @@ pub(crate) fn load_config(global: &Global, printer: Printer) -> Result<Loaded, F
     }
     if let Some(folder) = &global.data_dir {
         loaded.config.data_dir = Some(folder.clone());
+    }
+    if global.offline {
+        // Models at Hugging Face are out of reach.
+        loaded.config.inference_mode = InferenceMode::Local;
     }
     for warning in &loaded.warnings {
         printer.warning(warning);

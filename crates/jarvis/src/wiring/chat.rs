@@ -13,7 +13,11 @@ use jarvis_server::CallerModel;
 use serde_json::{Map, Value};
 use url::Url;
 
+use jarvis_workers::TASK_STAGE;
+
+use super::Folders;
 use super::experts::secret;
+use super::local::{LocalRuntime, PREFIX};
 use crate::config::{Config, env_vars};
 use crate::failure::Failure;
 
@@ -21,11 +25,15 @@ const OPENAI: &str = "https://api.openai.com/v1";
 
 /// The model name that stands for the best one found.
 const AUTO: &str = "auto";
+/// The model name that stands for the first language model on this machine.
+const LOCAL: &str = "local";
 
 #[derive(Clone)]
 pub(crate) struct Chat {
     pub(crate) model: Arc<dyn ChatModel>,
     pub(crate) endpoint: Option<Arc<OpenAi>>,
+    /// Whether it plans, chooses and answers.
+    pub(crate) plans: bool,
 }
 
 /// What a command sets for its calls on top of the configuration.
@@ -37,12 +45,50 @@ pub(crate) struct Special {
 }
 
 /// Builds the chat model; `None` for `offline`. Afterwards the configuration names the model that `auto` stands for.
-pub(super) async fn build(config: &mut Config, record: Option<&Path>) -> Result<Option<Chat>, Failure> {
-    build_special(config, record, Special::default()).await
+pub(super) async fn build(
+    config: &mut Config,
+    local: Option<&LocalRuntime>,
+    record: Option<&Path>,
+) -> Result<Option<Chat>, Failure> {
+    match (local_name(config), local) {
+        (None, _) => build_elsewhere(config, record, Special::default()).await,
+        (Some(name), Some(local)) => build_local(config, &name, local, record).map(Some),
+        (Some(_), None) => {
+            Err(Failure::usage("local models are turned off").hint("set `local.enabled: true` in the configuration"))
+        }
+    }
+}
+
+/// The name behind `local/`, empty for `local` alone; nothing where another kind of model is named.
+fn local_name(config: &Config) -> Option<String> {
+    let name = config.llm.name();
+    name.strip_prefix(PREFIX).or((name == LOCAL).then_some("")).map(str::to_owned)
+}
+
+fn build_local(config: &mut Config, name: &str, local: &LocalRuntime, record: Option<&Path>) -> Result<Chat, Failure> {
+    let (model, can_plan) = local.named(name)?;
+    config.llm.model = Some(model.model_name(TASK_STAGE));
+    let plans = config.llm.plans.get().unwrap_or(can_plan);
+    Ok(Chat { model: recorded(model, record)?, endpoint: None, plans })
 }
 
 /// Builds the chat model of a command that has its own way with calls; otherwise as [`build`].
 pub(crate) async fn build_special(
+    config: &mut Config,
+    record: Option<&Path>,
+    special: Special,
+) -> Result<Option<Chat>, Failure> {
+    match local_name(config) {
+        Some(name) => {
+            let local = LocalRuntime::open(config, &Folders::of(config)?)?;
+            build_local(config, &name, &local, record).map(Some)
+        }
+        None => build_elsewhere(config, record, special).await,
+    }
+}
+
+/// The chat model that runs outside this process, or a recording.
+async fn build_elsewhere(
     config: &mut Config,
     record: Option<&Path>,
     special: Special,
@@ -73,11 +119,14 @@ pub(crate) async fn build_special(
         endpoint = Some(Arc::clone(&openai));
         openai
     };
-    let model = match record {
+    Ok(Some(Chat { model: recorded(model, record)?, endpoint, plans: true }))
+}
+
+fn recorded(model: Arc<dyn ChatModel>, record: Option<&Path>) -> Result<Arc<dyn ChatModel>, Failure> {
+    Ok(match record {
         Some(path) => Arc::new(Recorder::open(model, path).map_err(unusable)?),
         None => model,
-    };
-    Ok(Some(Chat { model, endpoint }))
+    })
 }
 
 /// Whether the endpoint is asked what it is and what its models can do: OpenAI and Azure do not tell.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jarvis_catalogue::Host;
-use jarvis_catalogue::{Available, Catalogue, HubCheck, Model, ProbeConfig, Prober, Wanted, where_probed};
+use jarvis_catalogue::{
+    Available, Catalogue, HubCheck, InferenceMode, Model, ProbeConfig, Prober, Wanted, where_probed,
+};
 use jarvis_chat::{ChatModel, Message};
 use jarvis_engine::Worker;
 use jarvis_hugginggpt::Sources;
@@ -14,14 +16,17 @@ use jarvis_net::{Secret, UrlPolicy};
 use jarvis_store::Media;
 use jarvis_workers::native::{Native, Programs};
 use jarvis_workers::{
-    ChatWorker, HuggingFace, HuggingFaceConfig, InputLimits, Inputs, MediaEndpoint, MediaEndpointConfig, ModelServer,
-    ModelServerConfig, PICTURE_TASKS, Sharing, TASK_STAGE, ToolWorker, Workers,
+    ChatWorker, HuggingFace, HuggingFaceConfig, InputLimits, Inputs, LocalWorker, MediaEndpoint, MediaEndpointConfig,
+    ModelServer, ModelServerConfig, PICTURE_TASKS, Sharing, TASK_STAGE, ToolWorker, Workers,
 };
 use url::Url;
 
-use super::{HUB, ROUTER, Tools, url};
+use super::{HUB, LocalRuntime, ROUTER, Tools, url};
 use crate::config::{Config, MediaConfig, StatusApi, env_vars};
 use crate::failure::Failure;
+
+/// The longest that one use of a local model may take: a long recording on a slow machine.
+const LOCAL_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// The two halves of stages 2 and 3.
 pub(crate) struct Experts {
@@ -50,9 +55,11 @@ impl Experts {
         chat: Option<Arc<dyn ChatModel>>,
         prompts: &Arc<Prompts>,
         tools: &Tools,
+        local: Option<&LocalRuntime>,
     ) -> Result<Experts, Failure> {
         let inputs = Arc::new(inputs(config, media)?);
-        let native = Arc::new(Native::new(Arc::clone(&inputs), Programs::find()));
+        let programs = Programs::find();
+        let native = Arc::new(Native::new(Arc::clone(&inputs), programs.clone()));
         let token = token(config);
         let mode = config.inference_mode;
         let probed = where_probed(mode, config.local_deployment);
@@ -104,12 +111,17 @@ impl Experts {
                 let name = chat.model_name(TASK_STAGE);
                 endpoints.extend(PICTURE_TASKS.iter().map(|task| at_endpoint(&name, task)));
             }
-            let prompts = Arc::clone(prompts);
-            let prompt = move |request: &jarvis_plan::Request, task: &serde_json::Value| {
-                let turns = prompts.task_llm(&request.text, task)?;
-                Ok(turns.into_iter().map(Message::from).collect())
-            };
-            workers.chat = Some(Arc::new(ChatWorker::new(chat, Arc::clone(&inputs), Arc::new(prompt))));
+            workers.chat = Some(chat_worker(chat, &inputs, prompts));
+        }
+        if let Some(local) = local.filter(|_| mode != InferenceMode::Huggingface) {
+            endpoints.extend(local.candidates());
+            let (models, files) = (local.models.clone(), local.files.clone());
+            let timeout = seconds(config.limits.model_timeout_s, LOCAL_TIMEOUT);
+            let mut worker = LocalWorker::new(models, files, Arc::clone(&inputs), programs, timeout);
+            let language = local.language_models().into_iter();
+            worker.language = language.map(|(id, chat)| (id, chat_worker(chat, &inputs, prompts))).collect();
+            worker.next = workers.local.take();
+            workers.local = Some(Arc::new(worker));
         }
         let prober = if huggingface || server.is_some() {
             let hub = match (huggingface, config.huggingface.status) {
@@ -149,11 +161,22 @@ impl Experts {
             huggingface,
             native: Arc::new(move |id: &str| native.available(id)),
             endpoints,
+            local_hint: local.map_or_else(|| Arc::new(|_: &str| None) as _, LocalRuntime::hint),
             tools: planned,
             chat: None,
         };
         Ok(Experts { sources, worker: Arc::new(workers), addresses })
     }
+}
+
+/// Performs tasks on texts by asking a chat model.
+fn chat_worker(chat: Arc<dyn ChatModel>, inputs: &Arc<Inputs>, prompts: &Arc<Prompts>) -> Arc<dyn Worker> {
+    let prompts = Arc::clone(prompts);
+    let prompt = move |request: &jarvis_plan::Request, task: &serde_json::Value| {
+        let turns = prompts.task_llm(&request.text, task)?;
+        Ok(turns.into_iter().map(Message::from).collect())
+    };
+    Arc::new(ChatWorker::new(chat, Arc::clone(inputs), Arc::new(prompt)))
 }
 
 /// A time from the configuration, or the default.

@@ -92,6 +92,8 @@ impl App {
                 match host {
                     Host::Native => vec![HERE.to_owned()],
                     Host::Huggingface => self.addresses.huggingface.iter().map(host_of).collect(),
+                    // A local model is named, what the model server has loaded is not.
+                    Host::Local if name.is_some() => vec![HERE.to_owned()],
                     Host::Local => self.addresses.model_server.iter().map(host_of).collect(),
                     Host::Tool => name.and_then(tool).into_iter().collect(),
                     Host::Api => Vec::new(),

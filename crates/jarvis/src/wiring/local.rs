@@ -1,0 +1,258 @@
+//! Local models: which are on this machine, and what loads and runs them.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jarvis_catalogue::{Available, Host, Model};
+use jarvis_chat::ChatModel;
+use jarvis_experts::process::Processes;
+use jarvis_experts::{Call, LocalModels, LocalModelsConfig, ModelFiles, Resources};
+use jarvis_hugginggpt::LocalHint;
+use jarvis_models::{Engine, Environment, Local, ModelError, Store, total_memory};
+use jarvis_workers::LocalFiles;
+
+use super::Folders;
+use super::lazy_chat::LazyChat;
+use crate::config::{Config, env_vars};
+use crate::failure::Failure;
+
+/// Before the name of a language model on this machine: `--llm local/qwen3-0.6b`.
+pub(crate) const PREFIX: &str = "local/";
+
+/// The subcommand by which this program runs one model for another process.
+const SUBCOMMAND: &str = "local-model";
+
+/// Address space of a process beyond the memory of models, in bytes: its code, and the stacks of its threads.
+#[cfg(any(feature = "experts", feature = "llm"))]
+const OVERHEAD: u64 = 1 << 30;
+
+/// Bytes of the weights of a language model from which on it plans: smaller ones got fewer plans right than the offline planner
+/// (`docs/local-models.md`).
+const PLANS: u64 = 1_000_000_000;
+
+/// The memory that models may take where the machine does not say how much it has, in bytes.
+const UNKNOWN_MEMORY: u64 = 4 << 30;
+
+/// The models of this machine and the engines that run them.
+pub(crate) struct LocalRuntime {
+    pub(crate) store: Store,
+    pub(crate) models: LocalModels,
+    pub(crate) files: LocalFiles,
+    /// The language models that were asked for, by name.
+    chats: Mutex<HashMap<String, Arc<dyn ChatModel>>>,
+}
+
+impl LocalRuntime {
+    /// # Errors
+    /// When the environment names a Hub that is not an address, or threads cannot be started.
+    pub(crate) fn open(config: &Config, folders: &Folders) -> Result<LocalRuntime, Failure> {
+        let store = Store::new(&hub_environment(config)?, &folders.data);
+        let settings = &config.local;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let half = total_memory().map_or(UNKNOWN_MEMORY, |memory| memory / 2);
+        let limits = LocalModelsConfig {
+            max_memory: settings.max_memory_mb.map_or(half, |mb| mb.saturating_mul(1 << 20)),
+            keep_alive: Duration::from_secs(settings.keep_alive_s),
+            threads: settings.threads.unwrap_or(cores),
+            at_once: settings.at_once,
+        };
+        let processes = settings.isolated.then(|| std::env::current_exe()).transpose().map_err(Failure::work)?;
+        let processes = processes.map(|program| Processes::new(program, vec![SUBCOMMAND.into()], limits.threads));
+        let of_store = store.clone();
+        let open = move |files: &ModelFiles, task: &str, resources: &Resources, call: &Call| {
+            let model = match &processes {
+                Some(processes) => processes.open(files, task, resources, call)?,
+                None => jarvis_experts::open(files, task, resources)?,
+            };
+            let name = of_store.local_models().into_iter().find(|local| local.folder == files.folder);
+            // When a model was last used is good to know, and no reason to fail.
+            if let Some(Err(error)) = name.map(|local| of_store.touch(&local.name)) {
+                tracing::debug!(%error, "the use of a local model was not noted");
+            }
+            Ok(model)
+        };
+        let models = LocalModels::with_open(limits, Box::new(open)).map_err(Failure::work)?;
+        let runtime = LocalRuntime { store, models, files: LocalFiles::default(), chats: Mutex::default() };
+        runtime.refresh(&runtime.kept());
+        Ok(runtime)
+    }
+
+    /// Makes models known that were pulled since the start.
+    pub(crate) fn refresh(&self, kept: &[Local]) {
+        self.files.set(kept.iter().filter(|local| local.engine != Engine::Gguf).map(files_of));
+    }
+
+    /// The model of a name, if this build can run it.
+    pub(crate) fn resolve(&self, name: &str) -> Option<Local> {
+        self.store.resolve(name).filter(|local| is_runnable(local.engine))
+    }
+
+    /// The task types that a model serves, the usual one first.
+    pub(crate) fn tasks_of(&self, local: &Local) -> Vec<String> {
+        match local.engine {
+            Engine::Gguf => {
+                let served = jarvis_catalogue::task_types().iter().filter(|task| task.is_chat_served());
+                served.map(|task| task.name.to_owned()).collect()
+            }
+            Engine::Onnx | Engine::Safetensors => local.tasks.clone(),
+        }
+    }
+
+    /// The models that this build can run.
+    pub(crate) fn kept(&self) -> Vec<Local> {
+        self.store.local_models().into_iter().filter(|local| is_runnable(local.engine)).collect()
+    }
+
+    /// Every task that a model of this machine serves, as a candidate.
+    pub(crate) fn candidates(&self) -> Vec<Available> {
+        let candidate = |local: &Local, task: &str| {
+            let about = self.store.catalogue().find(&local.name).map_or("a local model", |entry| &entry.about);
+            let model = Model::new(&id_of(local), task, Host::Local, about);
+            Available { model: Arc::new(model), host: Host::Local }
+        };
+        let tasks = |local: &Local| {
+            let tasks = self.tasks_of(local);
+            tasks.iter().map(|task| candidate(local, task)).collect::<Vec<_>>()
+        };
+        // Models made for a task come before language models, which do many.
+        let mut kept = self.kept();
+        kept.sort_by_key(|local| local.engine == Engine::Gguf);
+        kept.iter().flat_map(tasks).collect()
+    }
+
+    /// The language models of this machine, by the ids of their candidates.
+    pub(crate) fn language_models(&self) -> HashMap<String, Arc<dyn ChatModel>> {
+        let language = self.kept().into_iter().filter(|local| local.engine == Engine::Gguf);
+        language.map(|local| (id_of(&local), self.chat(&local))).collect()
+    }
+
+    /// A language model. It is opened when it is first used.
+    pub(crate) fn chat(&self, local: &Local) -> Arc<dyn ChatModel> {
+        let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
+        let chat = chats.entry(local.name.clone()).or_insert_with(|| {
+            let files = ModelFiles { id: local.name.clone(), ..files_of(local) };
+            Arc::new(LazyChat::new(self.models.clone(), files))
+        });
+        Arc::clone(chat)
+    }
+
+    /// What to pull for a task type that nothing serves.
+    pub(crate) fn hint(&self) -> LocalHint {
+        let catalogue = self.store.catalogue().clone();
+        Arc::new(move |task: &str| {
+            let entry = catalogue.default_of(task).filter(|entry| is_runnable(entry.engine))?;
+            let size = entry.weight().map_or_else(String::new, |(bytes, is_estimate)| {
+                format!(" ({}{} MB)", if is_estimate { "about " } else { "" }, bytes / 1_000_000)
+            });
+            Some(format!("`jarvis models pull {}` brings a local model for it{size}", entry.name))
+        })
+    }
+
+    /// The language model of `--llm local/NAME`, and whether it is large enough to plan; without a name the first on this
+    /// machine.
+    ///
+    /// # Errors
+    /// When there is none of that name, or it is no language model.
+    pub(crate) fn named(&self, name: &str) -> Result<(Arc<dyn ChatModel>, bool), Failure> {
+        if cfg!(not(feature = "llm")) {
+            return Err(without_engine("llm"));
+        }
+        let local = match name {
+            "" => self.kept().into_iter().find(|local| local.engine == Engine::Gguf),
+            name => self.store.resolve(name),
+        };
+        match local {
+            Some(local) if local.engine == Engine::Gguf => Ok((self.chat(&local), local.weight() >= PLANS)),
+            Some(local) => Err(Failure::usage(format!("`{}` is no language model", local.name))
+                .hint("`jarvis models suggest` names one that fits this machine")),
+            None => {
+                let which = if name.is_empty() { "a language model".to_owned() } else { format!("the model `{name}`") };
+                let name = if name.is_empty() { "qwen3-0.6b" } else { name };
+                Err(Failure::usage(format!("{which} is not on this machine"))
+                    .hint(format!("get it with `jarvis models pull {name}`")))
+            }
+        }
+    }
+}
+
+/// What the environment says of the Hub and its cache, with the configuration's Hub and token where it says nothing.
+///
+/// # Errors
+/// When a Hub is named that is not an address.
+pub(crate) fn hub_environment(config: &Config) -> Result<Environment, Failure> {
+    let home = std::env::home_dir();
+    let mut environment = hub_variables(home.as_deref()).map_err(|error| {
+        let hint = error.hint();
+        Failure::usage(error).maybe_hint(hint)
+    })?;
+    if hub_variable(env_vars::HF_ENDPOINT).is_none_or(|text| text.trim().is_empty()) {
+        environment.endpoint = super::hub_url(config)?;
+    }
+    if let Some(token) = super::token(config) {
+        environment.token = Some(token);
+    }
+    Ok(environment)
+}
+
+/// The same as the variables alone say.
+///
+/// # Errors
+/// When `HF_ENDPOINT` is not an address.
+pub(crate) fn hub_variables(home: Option<&Path>) -> Result<Environment, ModelError> {
+    Environment::read(hub_variable, home)
+}
+
+/// A variable of those that are listed.
+fn hub_variable(name: &str) -> Option<String> {
+    env_vars::HUB.contains(&name).then(|| std::env::var(name).ok())?
+}
+
+/// Whether this build has an engine.
+pub(crate) const RUNS_LOCAL_MODELS: bool = cfg!(any(feature = "experts", feature = "llm"));
+
+fn is_runnable(engine: Engine) -> bool {
+    match engine {
+        Engine::Gguf => cfg!(feature = "llm"),
+        Engine::Onnx => cfg!(feature = "experts"),
+        Engine::Safetensors => false,
+    }
+}
+
+fn without_engine(feature: &str) -> Failure {
+    Failure::usage("this build of jarvis does not run local models")
+        .hint(format!("build it with `cargo build --release --features {feature}`, or use a release of jarvis"))
+}
+
+/// The id of the candidates of a model: its repository where it is an expert, `local/NAME` where it is a language model.
+pub(crate) fn id_of(local: &Local) -> String {
+    match (&local.repo, local.engine) {
+        (Some(repo), Engine::Onnx | Engine::Safetensors) => repo.as_str().to_owned(),
+        (None, _) | (_, Engine::Gguf) => format!("{PREFIX}{}", local.name),
+    }
+}
+
+fn files_of(local: &Local) -> ModelFiles {
+    ModelFiles { weights: local.weights.clone(), ..ModelFiles::new(id_of(local), &local.folder) }
+}
+
+/// The child's side: one model, until the parent closes the pipe.
+#[cfg(any(feature = "experts", feature = "llm"))]
+pub(crate) fn child() -> std::process::ExitCode {
+    let limit = |max_memory: u64| {
+        #[cfg(unix)]
+        {
+            let most = max_memory.saturating_add(OVERHEAD);
+            let _ = rlimit::setrlimit(rlimit::Resource::AS, most, most);
+        }
+        #[cfg(not(unix))]
+        let _ = max_memory;
+    };
+    // The reply says that the engine broke down; the message of a panic could quote the input.
+    std::panic::set_hook(Box::new(|_| {}));
+    match jarvis_experts::process::serve(&mut std::io::stdin().lock(), std::io::stdout(), limit) {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(_) => std::process::ExitCode::from(2),
+    }
+}

@@ -1,0 +1,98 @@
+//! Local models through the binary: imported, used by a run, lent by the server, and what files that were made to do harm achieve.
+#![cfg(all(feature = "experts", unix))]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::harness::Harness;
+
+const MOOD: &str = "is this positive or negative: \"What a wonderful film! I would watch it again tomorrow.\"";
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../jarvis-experts/tests/models").join(name)
+}
+
+/// A copy of a fixture's folder, in the working folder of a machine.
+fn copied(machine: &Harness, name: &str) -> PathBuf {
+    let to = machine.work().join(name);
+    copy(&fixture(name), &to);
+    to
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let to = to.join(path.file_name().unwrap());
+        if path.is_dir() { copy(&path, &to) } else { drop(fs::copy(&path, &to).unwrap()) }
+    }
+}
+
+fn import(machine: &Harness, folder: &Path, name: &str, task: &str) {
+    let ended = machine.run(&["models", "import", folder.to_str().unwrap(), "--name", name, "--task", task]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+}
+
+/// Who performed the first task of a run, what it gave as data, and all that is known of it as text.
+fn first(document: &Value) -> (String, Value, String) {
+    let outcome = &document["outcomes"][0];
+    let outputs = outcome["outputs"].as_array().cloned().unwrap_or_default();
+    let data = outputs.iter().find(|output| output["kind"] == "json").map(|output| output["value"].clone());
+    let performer = outcome["model"].as_str().unwrap_or_default();
+    (performer.to_owned(), data.unwrap_or_default(), document.to_string())
+}
+
+#[test]
+fn an_imported_model_serves_its_task_before_native_ones() {
+    let machine = Harness::new();
+    import(&machine, &copied(&machine, "text-bert-classification"), "tiny", "text-classification");
+    let (code, document) = machine.json(&["run", MOOD, "--json"]);
+    let (performer, output, all) = first(&document);
+    assert_eq!((code, performer.as_str(), &output[0]["label"]), (0, "local/tiny", &json!("NEUTRAL")), "{all}");
+
+    let shown = machine.run(&["run", MOOD]);
+    assert!(shown.stdout.contains("local/tiny"), "{}", shown.stdout);
+    let doctor = machine.run(&["doctor"]);
+    assert!(doctor.stdout.contains("local models (tiny)"), "{}", doctor.stdout);
+    let (_, listed) = machine.json(&["models", "ls", "--json"]);
+    assert!(listed[0]["used"].is_number(), "{listed}");
+
+    let off = machine.env("JARVIS_LOCAL__ENABLED", "false");
+    let (_, document) = off.json(&["run", MOOD, "--json"]);
+    assert!(first(&document).0.starts_with("native/"), "{document}");
+}
+
+#[test]
+fn a_model_runs_in_this_process_where_that_is_wanted() {
+    let machine = Harness::new().env("JARVIS_LOCAL__ISOLATED", "false");
+    import(&machine, &copied(&machine, "text-bert-classification"), "tiny", "text-classification");
+    let (code, document) = machine.json(&["run", MOOD, "--json"]);
+    let (performer, output, all) = first(&document);
+    assert_eq!((code, performer.as_str(), &output[0]["label"]), (0, "local/tiny", &json!("NEUTRAL")), "{all}");
+}
+
+#[test]
+fn a_graph_made_to_do_harm_ends_with_an_error_and_the_next_model_does_the_task() {
+    for (graph, why) in [
+        ("loop", "did not end in its time"),
+        ("huge", "more memory than"),
+        ("cycle", "Encountered cycle"),
+        ("lie", "does not match shape"),
+        ("cut", "invalid data"),
+        ("rank", "its graph has no output"),
+    ] {
+        let machine =
+            Harness::new().env("JARVIS_LIMITS__MODEL_TIMEOUT_S", "3").env("JARVIS_LOCAL__MAX_MEMORY_MB", "2048");
+        let folder = copied(&machine, "text-bert-classification");
+        for weights in fs::read_dir(folder.join("onnx")).unwrap() {
+            fs::copy(fixture("hostile").join(format!("{graph}.onnx")), weights.unwrap().path()).unwrap();
+        }
+        import(&machine, &folder, "harm", "text-classification");
+        let (code, document) = machine.json(&["run", MOOD, "--json"]);
+        let (performer, _, all) = first(&document);
+        assert!(all.contains(why), "{graph}: {all}");
+        assert!(code == 0 && performer.starts_with("native/"), "{graph}: {all}");
+    }
+}
