@@ -70,6 +70,7 @@ impl Resources {
     }
 
     /// Does work on the threads of the pool.
+    #[cfg(any(feature = "experts", feature = "llm"))]
     pub(crate) fn pool_run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         #[cfg(feature = "experts")]
         return self.pool.run(work);

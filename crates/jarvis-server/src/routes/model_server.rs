@@ -5,14 +5,12 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use indexmap::IndexMap;
-use jarvis_plan::TaskError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use crate::error::Failures;
+use crate::error::{ApiError, Failures};
 use crate::extract::ApiJson;
 use crate::served::{self, LoadedModel};
 use crate::state::Server;
@@ -63,7 +61,7 @@ pub(crate) async fn call_of_owner(
     server: State<Server>,
     Path((owner, name)): Path<(String, String)>,
     body: ApiJson<Map<String, Value>>,
-) -> Response {
+) -> Result<Json<Value>, ApiError> {
     call(server, Path(format!("{owner}/{name}")), body).await
 }
 
@@ -86,10 +84,11 @@ pub(crate) async fn call(
     State(server): State<Server>,
     Path(id): Path<String>,
     ApiJson(body): ApiJson<Map<String, Value>>,
-) -> Response {
+) -> Result<Json<Value>, ApiError> {
     let Some(model) = server.parts.models.find(&id) else {
         let shown: String = id.chars().take(200).collect();
-        return fault(StatusCode::NOT_FOUND, &format!("the model `{shown}` is not loaded"), None);
+        let message = format!("the model `{shown}` is not loaded");
+        return Err(ApiError::new(StatusCode::NOT_FOUND, "model_not_found", message));
     };
     // One that serves several task types is told which.
     let asked = body.get("task").and_then(Value::as_str);
@@ -99,12 +98,10 @@ pub(crate) async fn call(
     };
     let Some(task) = task.cloned() else {
         let message = format!("the model `{}` does not do {}", model.id, asked.unwrap_or("anything"));
-        return fault(StatusCode::BAD_REQUEST, &message, None);
+        return Err(ApiError::invalid(message).param("task"));
     };
-    match served::perform(&server, &model, &task, arguments(body)).await {
-        Ok(output) => Json(result(&task, output)).into_response(),
-        Err(error) => failed(error),
-    }
+    let output = served::perform(&server, &model, &task, arguments(body)).await.map_err(served::failed)?;
+    Ok(Json(result(&task, output)))
 }
 
 /// The arguments of a task out of a body: `public/images/…` is a display path.
@@ -141,18 +138,4 @@ fn result(task: &str, output: Value) -> Value {
         (None, Some(text)) if task == "automatic-speech-recognition" => json!({ "text": text }),
         (None, Some(_) | None) => output,
     }
-}
-
-fn failed(error: TaskError) -> Response {
-    let error = served::failed(error);
-    fault(error.fields.status, &error.fields.message, error.fields.hint.as_deref())
-}
-
-/// The original's form of an error.
-fn fault(status: StatusCode, message: &str, hint: Option<&str>) -> Response {
-    let mut error = json!({ "message": message });
-    if let (Some(hint), Value::Object(fields)) = (hint, &mut error) {
-        fields.insert("hint".to_owned(), hint.into());
-    }
-    (status, Json(json!({ "error": error }))).into_response()
 }

@@ -13,6 +13,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use jarvis_catalogue::Host;
 use jarvis_plan::{AnswerResource, Kind, Usage};
 
 use crate::error::{ApiError, Failures};
@@ -99,7 +100,9 @@ pub(crate) async fn complete(
         Failures))]
 pub(crate) async fn models(State(server): State<Server>) -> Json<ModelList> {
     let pipelines = server.pipelines().iter().map(|named| card(named.name));
-    let local = server.parts.models.all().into_iter().map(|model| local_card(model.id));
+    // Native models do one small thing each, which no client of this protocol asks for.
+    let local = server.parts.models.all().into_iter().filter(|model| model.host == Host::Local);
+    let local = local.map(|model| local_card(model.id));
     Json(ModelList { object: "list", data: pipelines.chain(local).collect() })
 }
 

@@ -58,7 +58,7 @@ impl LocalRuntime {
             threads: settings.threads.unwrap_or(cores),
             at_once: settings.at_once,
         };
-        let processes = settings.isolated.then(|| std::env::current_exe()).transpose().map_err(Failure::work)?;
+        let processes = settings.isolated.then(std::env::current_exe).transpose().map_err(Failure::work)?;
         let processes = processes.map(|program| Processes::new(program, vec![SUBCOMMAND.into()], limits.threads));
         let of_store = store.clone();
         let open = move |files: &ModelFiles, task: &str, resources: &Resources, call: &Call| {

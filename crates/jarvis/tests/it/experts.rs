@@ -26,7 +26,11 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let to = to.join(path.file_name().unwrap());
-        if path.is_dir() { copy(&path, &to) } else { drop(fs::copy(&path, &to).unwrap()) }
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            fs::copy(&path, &to).unwrap();
+        }
     }
 }
 
