@@ -32,12 +32,16 @@ pub(super) async fn of(job: &Job, output: Output, medium: Medium, inputs: &Input
         }
         Output::Vectors(vectors) if job.candidate.effective_task == "feature-extraction" => TaskOutput(json!(vectors)),
         Output::Vectors(vectors) => TaskOutput(similarities(&vectors)?),
+        // Where somebody speaks, without what is said.
+        Output::Transcript(transcript) if transcript.text.trim().is_empty() && !transcript.segments.is_empty() => {
+            TaskOutput(transcript.segments.iter().map(|part| json!({"timestamp": [part.start, part.end]})).collect())
+        }
         Output::Transcript(transcript) => {
             let mut output = TaskOutput::text(filled(transcript.text)?);
             if let Some(language) = transcript.language {
                 output = output.with("language", language);
             }
-            if transcript.segments.len() > 1 {
+            if !transcript.segments.is_empty() {
                 let rows = transcript.segments.iter();
                 let rows: Value =
                     rows.map(|part| json!({"timestamp": [part.start, part.end], "text": part.text})).collect();

@@ -136,6 +136,8 @@ async fn outputs_have_the_shape_of_results() {
     let args: &[(&str, &str)] = &[("text", "a"), ("sentences", r#"["b","c","d"]"#)];
     check("sentence-similarity", args, vectors, json!([0.0, 1.0, 0.0])).await;
     let part = |start, end, text: &str| TranscriptSegment { start, end, text: text.to_owned() };
+    let activity = Transcript { segments: vec![part(0.5, 2.0, "")], ..Transcript::default() };
+    check("text-generation", text, Output::Transcript(activity), json!([{"timestamp": [0.5, 2.0]}])).await;
     let heard = Output::Transcript(Transcript {
         text: "one two".to_owned(),
         language: Some("en".to_owned()),

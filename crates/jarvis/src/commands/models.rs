@@ -41,8 +41,8 @@ pub(super) async fn run(command: ModelsCommand, global: &Global, printer: Printe
         ModelsCommand::Verify { names, json } => kept::verify(&names, json, global, printer),
         ModelsCommand::Ps { server, json } => loaded::run(server.as_deref(), json, global, printer).await,
         ModelsCommand::Import { path, name, tasks, copy } => {
-            let tasks = tasks.into_iter().map(|task| known_task(Some(task))).collect::<Result<Vec<_>, _>>()?;
-            let options = ImportOptions { name, tasks: tasks.into_iter().flatten().collect(), copy };
+            let tasks = tasks.into_iter().map(task_to_import).collect::<Result<Vec<_>, _>>()?;
+            let options = ImportOptions { name, tasks, copy };
             kept::import(&path, &options, global, printer)
         }
         ModelsCommand::Suggest { all, task, json } => suggest::run(all, known_task(task)?, json, global, printer),
@@ -69,6 +69,15 @@ pub(super) async fn run(command: ModelsCommand, global: &Global, printer: Printe
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// The task type that an imported model is for: one that plans have, or one of the catalogue of models (`image-ocr`).
+fn task_to_import(typed: String) -> Result<String, Failure> {
+    let catalogue = jarvis_models::Catalogue::builtin();
+    if catalogue.entries().iter().any(|entry| entry.tasks.contains(&typed)) {
+        return Ok(typed);
+    }
+    Ok(known_task(Some(typed.clone()))?.unwrap_or(typed))
 }
 
 /// The proper name of a task type typed by a person.
