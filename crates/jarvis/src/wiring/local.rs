@@ -28,7 +28,7 @@ const SUBCOMMAND: &str = "local-model";
 #[cfg(any(feature = "experts", feature = "llm"))]
 const OVERHEAD: u64 = 1 << 30;
 
-/// Bytes of the weights of a language model from which on it plans: smaller ones got fewer plans right than the offline planner
+/// Bytes of the weights of a language model from which on it plans: the one smaller model that was measured got no plan right
 /// (`docs/local-models.md`).
 const PLANS: u64 = 1_000_000_000;
 
