@@ -9,7 +9,7 @@ use crate::mode::words;
 pub enum Host {
     /// In this process, or as an installed program.
     Native,
-    /// On a model server that speaks the protocol of the original (`/models/{id}`).
+    /// A local model, which jarvis runs itself, or one on a model server that speaks the protocol of the original (`/models/{id}`).
     Local,
     Huggingface,
     /// At an OpenAI-compatible endpoint: the chat model itself, or a media endpoint.

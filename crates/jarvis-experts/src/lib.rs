@@ -1,5 +1,6 @@
-//! Local models: weights on this machine, run in this process. Two engines (ONNX graphs with the feature `experts`, GGUF
-//! language models with `llm`) and the processing around them: pictures, sounds and texts to tensors and back.
+//! Local models: weights on this machine, run here, in this process or in one of their own ([`process`]). Two engines (ONNX graphs
+//! with the feature `experts`, GGUF language models with `llm`) and the processing around them: pictures, sounds and texts to
+//! tensors and back.
 //!
 //! [`LocalModels`] loads a model on first use, bounds memory and time, and drops models that are idle. Which files make up a
 //! model, and where they come from, belongs to `jarvis-models`; which task goes to which model, to the workers.

@@ -50,7 +50,7 @@ struct Kept {
     users: usize,
 }
 
-/// The models of this process. Loads a model on first use, runs it off the async threads, and drops it when it is idle or its
+/// The models that this process uses. Loads a model on first use, runs it off the async threads, and drops it when it is idle or its
 /// memory is needed. Clones share everything.
 #[derive(Clone)]
 pub struct LocalModels(Arc<Shared>);

@@ -1,4 +1,4 @@
-//! Ways to perform a task: native models, Hugging Face, model servers, chat and media endpoints.
+//! Ways to perform a task: native models, local models, Hugging Face, model servers, chat and media endpoints.
 //!
 //! A worker performs a task that has been assigned to it; it chooses neither the task nor the model.
 #![cfg_attr(not(feature = "denoise"), allow(dead_code, reason = "what is left out shares code"))]

@@ -1,4 +1,4 @@
-//! Local models: a model that is on this machine performs the task in this process. Tasks of other models at the host `local` go
+//! Local models: a model that is on this machine performs the task, run by jarvis itself. Tasks of other models at the host `local` go
 //! on to the model server, where there is one.
 
 mod input;

@@ -210,6 +210,6 @@ pub(crate) struct ModelCard {
     pub(crate) object: &'static str,
     /// When it was made, in seconds since the Unix epoch.
     pub(crate) created: u64,
-    /// `jarvis`.
+    /// `jarvis` for a pipeline, `local` for a model of this machine.
     pub(crate) owned_by: &'static str,
 }

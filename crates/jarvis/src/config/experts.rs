@@ -4,7 +4,7 @@ use jarvis_net::http::is_loopback;
 use serde::Deserialize;
 use url::Url;
 
-/// Models that run in this process, see [local-models.md](local-models.md).
+/// Models that jarvis runs itself, see [local-models.md](local-models.md).
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default)]

@@ -168,10 +168,12 @@ impl LocalRuntime {
             Some(local) => Err(Failure::usage(format!("`{}` is no language model", local.name))
                 .hint("`jarvis models suggest` names one that fits this machine")),
             None => {
-                let which = if name.is_empty() { "a language model".to_owned() } else { format!("the model `{name}`") };
+                let message = match name {
+                    "" => "there is no language model on this machine".to_owned(),
+                    name => format!("the model `{name}` is not on this machine"),
+                };
                 let name = if name.is_empty() { "qwen3-0.6b" } else { name };
-                Err(Failure::usage(format!("{which} is not on this machine"))
-                    .hint(format!("get it with `jarvis models pull {name}`")))
+                Err(Failure::usage(message).hint(format!("get it with `jarvis models pull {name}`")))
             }
         }
     }
