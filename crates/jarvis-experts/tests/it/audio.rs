@@ -11,16 +11,6 @@ pub(crate) fn models() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models")
 }
 
-/// A folder of real weights below `JARVIS_TEST_MODELS`; without it a test on them prints a note and passes.
-pub(crate) fn real(name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("JARVIS_TEST_MODELS").map(|root| Path::new(&root).join(name));
-    let found = folder.filter(|folder| folder.is_dir());
-    if found.is_none() {
-        println!("skipped: no folder {name} in JARVIS_TEST_MODELS (see tests/models/make_real.py)");
-    }
-    found
-}
-
 pub(crate) fn load(folder: &Path, task: &str) -> Box<dyn LocalModel> {
     let files = ModelFiles::new(folder.file_name().unwrap().to_str().unwrap(), folder);
     open(&files, task, &Resources::new(1, 1 << 30).unwrap()).unwrap()

@@ -3,7 +3,7 @@
 
 mod chat;
 mod hostile;
-mod real;
+mod installed;
 mod replies;
 mod templates;
 

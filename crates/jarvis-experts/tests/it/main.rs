@@ -2,10 +2,12 @@
 //! Python libraries make of the same inputs. The scripts beside them say how they were made.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout)]
 
+use std::path::{Path, PathBuf};
+
 #[cfg(feature = "experts")]
 mod audio;
 #[cfg(feature = "experts")]
-mod audio_real;
+mod audio_installed;
 #[cfg(feature = "llm")]
 mod llm;
 #[cfg(feature = "experts")]
@@ -20,3 +22,14 @@ mod text_long;
 mod text_real;
 #[cfg(feature = "experts")]
 mod vision;
+
+/// A folder of real weights below `JARVIS_TEST_MODELS` (`cargo xtask test` installs most; else see `../models/make_real.py`); without
+/// it a test on them prints a note and passes. Such tests have `installed` in their names.
+fn installed(name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("JARVIS_TEST_MODELS").map(|root| Path::new(&root).join(name));
+    let found = folder.filter(|folder| folder.is_dir());
+    if found.is_none() {
+        println!("skipped: no folder {name} in JARVIS_TEST_MODELS");
+    }
+    found
+}

@@ -4,7 +4,7 @@
 use jarvis_experts::{Call, Detection, ExpertError, Input, LocalModel, Output, Picture};
 use serde::Deserialize;
 
-use super::audio::{expected, load, models, real};
+use super::audio::{expected, load, models};
 
 const RED: [u8; 3] = [255, 0, 0];
 const BLUE: [u8; 3] = [0, 0, 255];
@@ -122,8 +122,8 @@ struct RealLine {
 }
 
 #[test]
-fn pages_are_read_with_real_weights() {
-    let Some(folder) = real("pp-ocr") else { return };
+fn pages_are_read_with_installed_weights() {
+    let Some(folder) = crate::installed("pp-ocr") else { return };
     let model = load(&folder, "image-ocr");
     let image = image::open(models().join("real/page.png")).unwrap().to_rgb8();
     let picture = Picture { width: image.width(), height: image.height(), pixels: image.into_raw() };

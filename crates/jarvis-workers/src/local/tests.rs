@@ -202,3 +202,44 @@ async fn what_goes_wrong_is_said() {
         (ErrorCode::NotConfigured, "the model `org/other` is not on this machine")
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_local_model_reads_for_native_models() {
+    let line = |text: &str, ymin: f32| {
+        let ymax = ymin + 10.0;
+        Detection { label: text.to_owned(), score: 0.9, xmin: 0.0, ymin, xmax: 90.0, ymax }
+    };
+    let lines = vec![line("Village Hall", 0.0), line("Total: 42 EUR", 12.0), line("  ", 24.0), line("Thank you", 60.0)];
+    let check = async |lines: Vec<Detection>, model: &str, request: &str, wanted: Result<Value, ErrorCode>| {
+        let bench = Bench::new(Ok(Output::Lines(lines)));
+        let files = ModelFiles::new("org/ocr", bench.folder.path());
+        let find = Box::new(move || Some(files.clone()));
+        let reader = LocalReader::new(bench.worker.models.clone(), find, Duration::from_secs(60));
+        let native =
+            crate::native::Native::new(Arc::clone(&bench.inputs), Programs::default()).with_reader(Arc::new(reader));
+        assert_eq!(native.available(model), Ok(()));
+        let path = bench.inputs.store(jarvis_plan::Kind::Image, "png", png(90, 80)).await.unwrap();
+        let args = [("image", path.as_str()), ("text", request)];
+        let mut job = testkit::native_job(model, request, &args);
+        // The picture is that of the request, of which it may name a part.
+        job.task = Arc::new(jarvis_plan::Task { dep: Vec::new(), ..(*job.task).clone() });
+        let output = native.perform(&job).await;
+        assert_eq!(output.map_err(|error| error.code), wanted, "{request}");
+        bench.given()
+    };
+    let size = |given: Input| match given {
+        Input::Picture(Picture { width, height, .. }) => (width, height),
+        other => panic!("{other:?}"),
+    };
+    let text = json!({"generated text": "Village Hall\nTotal: 42 EUR\n\nThank you"});
+    let given = check(lines.clone(), "native/ocr", "read the text in the picture", Ok(text.clone())).await;
+    assert_eq!(size(given), (90, 80));
+    let given =
+        check(lines.clone(), "native/ocr", "read the text in the top half of the picture", Ok(text.clone())).await;
+    assert_eq!(size(given), (90, 40));
+    // Without tesseract it reads for Russian requests too.
+    check(lines.clone(), "native/ocr", "прочитай текст на картинке", Ok(text)).await;
+    let answer = json!([{"answer": "42 EUR", "score": 0.78}]);
+    check(lines, "native/ocr-qa", "what is the total?", Ok(answer)).await;
+    check(Vec::new(), "native/ocr", "read the text in the picture", Err(ErrorCode::CannotDo)).await;
+}

@@ -59,9 +59,15 @@ impl Experts {
     ) -> Result<Experts, Failure> {
         let inputs = Arc::new(inputs(config, media)?);
         let programs = Programs::find();
-        let native = Arc::new(Native::new(Arc::clone(&inputs), programs.clone()));
         let token = token(config);
         let mode = config.inference_mode;
+        let local = local.filter(|_| mode != InferenceMode::Huggingface);
+        let local_timeout = seconds(config.limits.model_timeout_s, LOCAL_TIMEOUT);
+        let native = Native::new(Arc::clone(&inputs), programs.clone());
+        let native = Arc::new(match local {
+            Some(local) => native.with_reader(Arc::new(local.reader(local_timeout))),
+            None => native,
+        });
         let probed = where_probed(mode, config.local_deployment);
         let huggingface = probed.huggingface && (token.is_some() || config.huggingface.anonymous);
         let server = config
@@ -113,11 +119,10 @@ impl Experts {
             }
             workers.chat = Some(chat_worker(chat, &inputs, prompts));
         }
-        if let Some(local) = local.filter(|_| mode != InferenceMode::Huggingface) {
+        if let Some(local) = local {
             endpoints.extend(local.candidates());
             let (models, files) = (local.models.clone(), local.files.clone());
-            let timeout = seconds(config.limits.model_timeout_s, LOCAL_TIMEOUT);
-            let mut worker = LocalWorker::new(models, files, Arc::clone(&inputs), programs, timeout);
+            let mut worker = LocalWorker::new(models, files, Arc::clone(&inputs), programs, local_timeout);
             let language = local.language_models().into_iter();
             worker.language = language.map(|(id, chat)| (id, chat_worker(chat, &inputs, prompts))).collect();
             worker.next = workers.local.take();

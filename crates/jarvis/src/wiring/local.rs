@@ -11,7 +11,7 @@ use jarvis_experts::process::Processes;
 use jarvis_experts::{Call, LocalModels, LocalModelsConfig, ModelFiles, Resources};
 use jarvis_hugginggpt::LocalHint;
 use jarvis_models::{Engine, Environment, Local, ModelError, Store, total_memory};
-use jarvis_workers::LocalFiles;
+use jarvis_workers::{LocalFiles, LocalReader};
 
 use super::Folders;
 use super::lazy_chat::LazyChat;
@@ -120,6 +120,15 @@ impl LocalRuntime {
         let mut kept = self.kept();
         kept.sort_by_key(|local| local.engine == Engine::Gguf);
         kept.iter().flat_map(tasks).collect()
+    }
+
+    /// Reads the writing in pictures with the first model that does.
+    pub(crate) fn reader(&self, timeout: Duration) -> LocalReader {
+        let store = self.store.clone();
+        let reads =
+            |local: &Local| is_runnable(local.engine) && local.tasks.iter().any(|task| task == jarvis_workers::OCR);
+        let find = move || store.local_models().into_iter().find(reads).as_ref().map(files_of);
+        LocalReader::new(self.models.clone(), Box::new(find), timeout)
     }
 
     /// The language models of this machine, by the ids of their candidates.

@@ -9,6 +9,7 @@ use image::{DynamicImage, ImageFormat};
 use jarvis_plan::{ErrorCode, TaskError};
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::super::WrittenLine;
 use super::super::programs::{Call, Program, Programs};
 use super::open;
 use jarvis_plan::{Language, is_han, is_path};
@@ -23,7 +24,7 @@ const PRINT: f64 = 88.0;
 const MOST_BYTES: usize = 16 << 20;
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A line of text, and how sure tesseract is of its words on average, 0 to 100.
+/// A line of text, and how sure its reader is of its words on average, 0 to 100.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Line {
     pub(super) text: String,
@@ -191,6 +192,18 @@ pub(super) fn lines(tsv: &str) -> Vec<Line> {
         }
         lines.push(Line { text, sure, begins: last.is_some_and(|last| last != paragraph) });
         last = Some(paragraph);
+    }
+    lines
+}
+
+/// What a model read as such lines; a paragraph begins below an empty space as high as the line before.
+pub(super) fn of_model(read: &[WrittenLine]) -> Vec<Line> {
+    let mut lines = Vec::with_capacity(read.len());
+    let mut last: Option<&WrittenLine> = None;
+    for line in read.iter().filter(|line| !line.text.trim().is_empty()) {
+        let begins = last.is_some_and(|last| line.top - last.bottom > last.bottom - last.top);
+        lines.push(Line { text: line.text.trim().to_owned(), sure: f64::from(line.sure) * 100.0, begins });
+        last = Some(line);
     }
     lines
 }

@@ -1,5 +1,6 @@
 //! Native models that read the writing in a picture: all of it, the part that is asked for, or the answer it holds.
 
+use image::DynamicImage;
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
 use jarvis_plan::{ErrorCode, Language, TaskError};
@@ -7,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::super::text::part;
 use super::super::unread::with_rest;
-use super::super::{Native, cancelled};
-use super::{VISION_HINT, edit, not_compared, ocr, reading, with_picture};
+use super::super::{Native, Program, cancelled};
+use super::{VISION_HINT, edit, not_compared, ocr, open, reading, with_picture};
 
 /// Whether a picture holds writing, and which.
 pub(super) async fn any_text(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
@@ -23,30 +24,50 @@ pub(super) async fn any_text(native: &Native, job: &Job) -> Result<TaskOutput, T
     Ok(TaskOutput(json!([{"answer": answer, "score": 0.9}])))
 }
 
-/// What tesseract reads in the picture of a job, and the package whose language data would help.
+/// What is read in the picture of a job, and the package whose language data would help tesseract. A local model reads before
+/// tesseract, but for Russian requests: the models of the catalogue know Latin letters and Chinese.
 async fn text_lines(native: &Native, job: &Job) -> Result<(Vec<ocr::Line>, Option<&'static str>), TaskError> {
     native.available("native/ocr")?;
-    let (languages, missing) = ocr::languages(native.programs.ocr_languages().await?, Language::of(&job.request.text));
+    let language = Language::of(&job.request.text);
+    let is_installed = native.programs.path(Program::Tesseract).is_ok();
+    if let Some(reader) = native.reader().filter(|_| language != Language::Russian || !is_installed) {
+        let picture = with_part(native, job, |picture| Ok(open::flatten(picture))).await?;
+        let lines = ocr::of_model(&reader.read(picture, job).await?);
+        if !lines.is_empty() || !is_installed {
+            return Ok((lines, None));
+        }
+    }
+    let (languages, missing) = ocr::languages(native.programs.ocr_languages().await?, language);
     if languages.is_empty() {
         return Err(TaskError::new(ErrorCode::NotConfigured, "`tesseract` has no language data")
             .hint("install some, for example with `apt-get install tesseract-ocr-eng`"));
     }
-    // What a task before cut out is read whole.
-    let region = if job.task.dep.is_empty() { reading::region(&job.request.text) } else { None };
-    let work = move |opened: super::open::Opened, _: &super::Cancel| match region {
-        Some(region) => {
-            let (x, y, wide, high) = edit::part((opened.picture.width(), opened.picture.height()), region);
-            ocr::prepare(&opened.picture.crop_imm(x, y, wide, high))
-        }
-        None => ocr::prepare(&opened.picture),
-    };
-    let png = with_picture(native, job, work).await?;
+    let png = with_part(native, job, |picture| ocr::prepare(&picture)).await?;
     let read = ocr::read(&native.programs, &png, &languages);
     let lines = tokio::select! {
         lines = read => lines?,
         () = job.cancel.cancelled() => return Err(cancelled()),
     };
     Ok((lines, missing))
+}
+
+/// Works on the part of the picture that the request names; what a task before cut out is read whole.
+async fn with_part<T: Send + 'static>(
+    native: &Native,
+    job: &Job,
+    work: impl FnOnce(DynamicImage) -> Result<T, TaskError> + Send + 'static,
+) -> Result<T, TaskError> {
+    let region = if job.task.dep.is_empty() { reading::region(&job.request.text) } else { None };
+    let on_part = move |opened: open::Opened, _: &super::Cancel| {
+        work(match region {
+            Some(region) => {
+                let (x, y, wide, high) = edit::part((opened.picture.width(), opened.picture.height()), region);
+                opened.picture.crop_imm(x, y, wide, high)
+            }
+            None => opened.picture,
+        })
+    };
+    with_picture(native, job, on_part).await
 }
 
 /// That only some of the writing is wanted, or another form of it, which reading does not give.

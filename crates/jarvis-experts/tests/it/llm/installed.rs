@@ -2,8 +2,6 @@
 //! `smollm2-135m` of `JARVIS_TEST_MODELS`.
 #![allow(clippy::disallowed_methods, reason = "the calls themselves are tested")]
 
-use std::path::PathBuf;
-
 use jarvis_chat::ChatModel as _;
 use jarvis_experts::llm::LocalChat;
 use jarvis_experts::{Call, ChatInput, ChatOutput, Input, LocalModels, ModelFiles, Output};
@@ -12,12 +10,7 @@ use serde_json::{Value, json};
 use super::{TASK, models, turn};
 
 fn smollm() -> Option<ModelFiles> {
-    let folder = std::env::var_os("JARVIS_TEST_MODELS").map(|root| PathBuf::from(root).join("smollm2-135m"));
-    let found = folder.filter(|folder| folder.is_dir());
-    if found.is_none() {
-        println!("skipped: no folder smollm2-135m in JARVIS_TEST_MODELS");
-    }
-    found.map(|folder| ModelFiles::new("smollm2-135m", folder))
+    Some(ModelFiles::new("smollm2-135m", crate::installed("smollm2-135m")?))
 }
 
 async fn ask(models: &LocalModels, files: &ModelFiles, text: &str, schema: Option<Value>) -> ChatOutput {

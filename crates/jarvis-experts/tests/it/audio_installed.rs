@@ -3,7 +3,7 @@
 use jarvis_experts::{Call, Input, ModelFiles, Output, Sound, Transcript, TranscriptSegment, espeak_voice};
 use serde::Deserialize;
 
-use super::audio::{expected, listen, load, models, real, transcript};
+use super::audio::{expected, listen, load, models, transcript};
 
 #[derive(Deserialize)]
 struct Expected {
@@ -29,7 +29,7 @@ fn speech() -> Sound {
 
 #[test]
 fn speech_is_found() {
-    let Some(folder) = real("silero-vad") else { return };
+    let Some(folder) = crate::installed("silero-vad") else { return };
     let model = load(&folder, "voice-activity-detection");
     let found = transcript(&*model, &listen(speech()));
     let expected = expected::<Expected>("real").speech;
@@ -43,7 +43,7 @@ fn speech_is_found() {
 
 #[test]
 fn speech_is_written_down() {
-    let Some(folder) = real("whisper-tiny-en") else { return };
+    let Some(folder) = crate::installed("whisper-tiny-en") else { return };
     let model = load(&folder, "automatic-speech-recognition");
     let check = |found: Transcript, expected: Vec<Part>| {
         println!("{}", found.text);
@@ -76,7 +76,7 @@ struct Voice {
 
 #[test]
 fn phonemes_are_spoken() {
-    let Some(folder) = real("piper-en-joe") else { return };
+    let Some(folder) = crate::installed("piper-en-joe") else { return };
     // Without noise, a voice says the same each time.
     let still = tempfile::tempdir().unwrap();
     let name = "en_US-joe-medium.onnx";
