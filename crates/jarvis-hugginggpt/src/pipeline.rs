@@ -41,6 +41,9 @@ use crate::{answer, attached, paths, template};
 pub struct HuggingGpt {
     /// The chat model; without one the offline planner, ranking and template answers take its place.
     pub chat: Option<Arc<dyn ChatModel>>,
+    /// A language model too small to plan. Without a chat model it answers, as conversation, what the offline planner finds no task
+    /// in.
+    pub talker: Option<Arc<dyn ChatModel>>,
     /// Plans when there is no chat model.
     pub planner: Arc<dyn Planner>,
     pub vocabulary: Arc<Vocabulary>,
@@ -97,6 +100,7 @@ impl HuggingGpt {
         HuggingGpt {
             offered: sources.offered(chat.is_some()),
             chat,
+            talker: None,
             planner: Arc::new(Offline::new()),
             vocabulary: Arc::new(sources.vocabulary()),
             sources: Arc::new(sources),

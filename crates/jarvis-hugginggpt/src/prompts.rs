@@ -47,6 +47,8 @@ jarvis_ask::prompts! {
         Chitchat = "chitchat", "chitchat", [input];
         /// A task that the chat model itself performs.
         TaskLlm = "task_llm", "task_llm", [input, task];
+        /// The same for a small language model.
+        TaskLlmShort = "task_llm_short", "task_llm", [what, wish, text];
         /// A plan in words, before it is executed.
         DescribePlan = "describe_plan", "response_results", [input, plan, language];
         /// Which of the known task names an unknown one means.
@@ -206,6 +208,23 @@ impl Prompts {
 
     pub fn task_llm(&self, input: &str, task: &Value) -> Result<Vec<Turn>, TemplateError> {
         self.table.turns(Prompt::TaskLlm, &json!({"input": input, "task": task}))
+    }
+
+    /// The task in as few words as will do, for a small language model: `task` as for [`Prompts::task_llm`].
+    pub fn task_llm_short(&self, input: &str, task: &Value) -> Result<Vec<Turn>, TemplateError> {
+        let task_type = task.get("task").and_then(Value::as_str).unwrap_or_default();
+        let args = task.get("args").and_then(Value::as_object);
+        let texts = args.into_iter().flatten().filter_map(|(name, value)| Some((name, value.as_str()?)));
+        let text = match texts.collect::<Vec<_>>().as_slice() {
+            [(_, text)] => (*text).to_owned(),
+            texts => texts.iter().map(|(name, text)| format!("{name}: {text}")).collect::<Vec<_>>().join("\n\n"),
+        };
+        // What is to be written is said by the text itself.
+        let says_itself = matches!(task_type, "text-generation" | "conversational" | "text2text-generation");
+        let found = jarvis_catalogue::find(task_type).filter(|_| !says_itself);
+        let what = found.map_or("", |found| found.description);
+        let wish = if task_type == "translation" && !text.contains(input) { input } else { "" };
+        self.table.turns(Prompt::TaskLlmShort, &json!({"what": what, "wish": wish, "text": text}))
     }
 
     pub fn describe_plan(&self, input: &str, plan: &Value, language: &str) -> Result<Vec<Turn>, TemplateError> {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use futures::{StreamExt as _, TryStreamExt as _, stream};
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 
 use crate::catalogue::Entry;
 use crate::choose::{self, Chosen, Precision};
@@ -17,7 +18,7 @@ use crate::layout::{self, Engine};
 use crate::ledger::{Record, RecordFile, Source, Stage, now};
 use crate::lock::FileLock;
 use crate::reference::Reference;
-use crate::store::{Local, Store};
+use crate::store::{Local, Store, folder_tasks};
 use crate::{ModelError, ids};
 
 /// Files that are downloaded at the same time.
@@ -188,8 +189,11 @@ impl Store {
             });
         };
         let (tell, record_ref, folder_ref) = (&tell, &record, &folder);
-        stream::iter(plan.blobs())
-            .map(|planned| async move {
+        // Made before they run, so that the whole is `Send`, which a closure over borrowed files is not known to be.
+        let downloads: Vec<BoxFuture<'_, Result<(), ModelError>>> = plan
+            .blobs()
+            .into_iter()
+            .map(|planned| {
                 let file = &planned.remote;
                 let download = Download {
                     hub,
@@ -199,16 +203,18 @@ impl Store {
                     commit: &plan.commit,
                     file,
                 };
-                let obtained = download.run(&|event| tell(file, event)).await?;
-                if obtained != Obtained::Present {
-                    self.note_download(record_ref, &file.blob)?;
+                async move {
+                    let obtained = download.run(&|event| tell(file, event)).await?;
+                    if obtained != Obtained::Present {
+                        self.note_download(record_ref, &file.blob)?;
+                    }
+                    tell(file, FileEvent::Progress(file.size));
+                    Ok(())
                 }
-                tell(file, FileEvent::Progress(file.size));
-                Ok::<(), ModelError>(())
+                .boxed()
             })
-            .buffer_unordered(PARALLEL)
-            .try_collect::<Vec<()>>()
-            .await?;
+            .collect();
+        stream::iter(downloads).buffer_unordered(PARALLEL).try_collect::<Vec<()>>().await?;
         report(PullEvent::Verified);
         let local = self.complete(plan)?;
         report(PullEvent::Complete);
@@ -304,6 +310,10 @@ impl Store {
             // A pull of the same model in another precision may have taken its place meanwhile.
             let mut record = found.unwrap_or(new);
             record.stage = Stage::Complete;
+            // Where the repository does not say what the model is for, its configuration may.
+            if record.tasks.is_empty() {
+                record.tasks = folder_tasks(&snapshot, record.engine);
+            }
             for file in record.files.iter_mut().filter(|file| linked.contains(&file.path)) {
                 file.linked = true;
             }

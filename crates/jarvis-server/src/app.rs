@@ -23,7 +23,8 @@ use crate::error::ApiError;
 use crate::guard;
 use crate::mcp;
 use crate::routes::{
-    approvals, decisions, health, media, model_server, models, openai, page, pipeline, plans, runs, session, upload,
+    approvals, decisions, health, local_models, media, model_server, models, openai, page, pipeline, plans, runs,
+    session, upload,
 };
 use crate::state::Server;
 
@@ -59,6 +60,9 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
     let json = OpenApiRouter::new()
         .routes(routes!(model_server::running))
         .routes(routes!(model_server::loaded))
+        .routes(routes!(local_models::list))
+        .routes(routes!(local_models::plan))
+        .routes(routes!(local_models::pull))
         .route("/status/{owner}/{name}", get(model_server::status_of_owner))
         .routes(routes!(model_server::status))
         .routes(routes!(openai::models))

@@ -133,20 +133,36 @@ fn without_port(host: &str) -> &str {
 
 pub(crate) fn check_token(server: &Server, headers: &HeaderMap) -> Result<(), ApiError> {
     let Some(token) = &server.options.token else { return Ok(()) };
-    let bearer = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .map(|(_, given)| given.trim());
-    if let Some(given) = bearer {
-        return if is_token(token, given) { Ok(()) } else { Err(refused("the token is wrong")) };
+    if let Some(given) = bearer(headers) {
+        let known = [Some(token), server.options.admin_token.as_ref()];
+        return match known.into_iter().flatten().any(|token| is_token(token, given)) {
+            true => Ok(()),
+            false => Err(refused("the token is wrong")),
+        };
     }
     match cookie(headers) {
         Some(given) if server.sessions.holds(given) => Ok(()),
         Some(_) => Err(refused("the session has expired")),
         None => Err(refused("a token is needed")),
     }
+}
+
+/// Checks that a request carries the administrator's token; `command` does on the machine itself what was asked for.
+pub(crate) fn check_administrator(server: &Server, headers: &HeaderMap, command: &str) -> Result<(), ApiError> {
+    let Some(token) = &server.options.admin_token else {
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "no_administrator", "this server has no administrator")
+            .hint(format!("run `{command}` on its machine, or start it with a token in `JARVIS_ADMIN_TOKEN`")));
+    };
+    match bearer(headers) {
+        Some(given) if is_token(token, given) => Ok(()),
+        _ => Err(ApiError::new(StatusCode::FORBIDDEN, "not_administrator", "only an administrator may do this")
+            .hint("send the header `Authorization: Bearer TOKEN` with the administrator's token")),
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, given) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| given.trim())
 }
 
 fn refused(message: &str) -> ApiError {

@@ -13,6 +13,7 @@ mod listen;
 mod mcp;
 mod metrics;
 mod options;
+mod pulls;
 mod request;
 mod routes;
 mod runs;
@@ -34,6 +35,7 @@ pub use desk::Desk;
 pub use grpc::{GrpcOptions, GrpcTls};
 pub use listen::bind;
 pub use options::{CallerPolicy, Options};
+pub use pulls::{KeptModel, ModelStore, PlannedPull, PullFailure, PullFault, PullRequest, SuggestedModel};
 pub use served::{LoadedModel, NoModels, ServedModel, ServedModels};
 pub use state::{CallerModel, Check, CheckCall, Kept, MakeContext, MakePipeline, Named, Parts, Reach};
 

@@ -9,6 +9,8 @@ use jarvis_net::Secret;
 pub struct Options {
     /// The bearer token that requests must carry; none on a loopback address only.
     pub token: Option<Secret>,
+    /// The bearer token of administrators, who may pull models; without one nobody may over HTTP.
+    pub admin_token: Option<Secret>,
     /// Origins of other sites whose pages may call the server, such as `https://tools.example.org`.
     pub cors_origins: Vec<String>,
     /// Names by which the server may be called beside those of this machine, such as `jarvis.example.org`.
@@ -41,6 +43,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             token: None,
+            admin_token: None,
             cors_origins: Vec::new(),
             allowed_hosts: BTreeSet::new(),
             caller: CallerPolicy::default(),

@@ -3,6 +3,7 @@
 pub(crate) mod approvals;
 pub(crate) mod decisions;
 pub(crate) mod health;
+pub(crate) mod local_models;
 pub(crate) mod media;
 pub(crate) mod model_server;
 pub(crate) mod models;

@@ -20,6 +20,7 @@ use utoipa::ToSchema;
 use crate::desk::Desk;
 use crate::metrics::Metrics;
 use crate::options::Options;
+use crate::pulls::ModelStore;
 use crate::runs::{Runs, Slots};
 use crate::served::ServedModels;
 use crate::sessions::Sessions;
@@ -41,6 +42,8 @@ pub struct Parts {
     pub local_decisions: Decisions,
     /// The models of this machine, which callers may use on their own.
     pub models: Arc<dyn ServedModels>,
+    /// What is kept of them and how more come; none where this build runs no models.
+    pub store: Option<Arc<dyn ModelStore>>,
     /// How decisions are written unless the caller says.
     pub format: Format,
     pub media: Arc<Media>,

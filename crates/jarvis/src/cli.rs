@@ -45,7 +45,8 @@ pub(crate) struct Cli {
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
     /// The chat model: `offline`, a model name such as `gpt-4o-mini`, `auto` for the best one of a local server that answers
-    /// (Ollama, LM Studio, llama-server, vLLM), or `replay:FILE` [env: JARVIS_LLM]
+    /// (Ollama, LM Studio, llama-server, vLLM), `local/NAME` for a language model that jarvis
+    /// runs itself (`jarvis models`), or `replay:FILE` [env: JARVIS_LLM]
     #[arg(long, global = true, value_name = "MODEL")]
     pub(crate) llm: Option<String>,
     /// Base URL of an OpenAI-compatible endpoint [default: OpenAI's] [env: OPENAI_BASE_URL]

@@ -11,6 +11,7 @@ mod local;
 #[cfg(feature = "pdf")]
 pub(crate) mod pdf;
 pub(crate) mod pipelines;
+pub(crate) mod pulls;
 #[cfg(feature = "serve")]
 mod reach;
 #[cfg(feature = "serve")]
@@ -132,12 +133,12 @@ impl App {
         let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
         let gate = gate(&config, approval, approver, &tools)?;
         let agent = agent::build(&config, &tools, &media, model.clone(), Arc::clone(&gate))?;
-        let model = model.filter(|_| chat.as_ref().is_some_and(|chat| chat.plans));
-        if model.is_none() && chat.is_some() {
+        let (model, talker) = if chat.as_ref().is_some_and(|chat| chat.plans) { (model, None) } else { (None, model) };
+        if talker.is_some() {
             let name = config.llm.name();
             printer.progress(&format!(
-                "note: `{name}` is too small to plan well: the offline planner plans, and it performs the tasks on texts \
-                 (`llm.plans: true` lets it plan)"
+                "note: `{name}` is too small to plan well: the offline planner plans; it performs the tasks on texts, \
+                 and talks (`llm.plans: true` lets it plan)"
             ));
         }
         let results = match reader {
@@ -153,7 +154,7 @@ impl App {
         let gate_of_runs = Arc::clone(&gate);
         let base = Base { config, media, logs, prompts, catalogue, shelf, tools, local, gate: gate_of_runs };
         let (pipeline, addresses) = base.pipeline(model)?;
-        let pipeline = Arc::new(pipeline);
+        let pipeline = Arc::new(HuggingGpt { talker, ..pipeline });
         let inputs = experts::inputs(&base.config, &base.media)?;
         let contexts = Contexts::new(&base.tools.registry, inputs, &pipeline.settings, gate, base.shelf.clone());
         let endpoint = chat.and_then(|chat| chat.endpoint);

@@ -1,10 +1,18 @@
 //! Chooses the next token from the logits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use toktrie::SimpleVob;
 
 use crate::ChatInput;
+
+/// Temperature and nucleus where a call asks for neither: between those of the cards of SmolLM2 (0.2, 0.9) and Qwen3 (0.7, 0.8).
+const USUAL: (f32, f32) = (0.3, 0.9);
+
+/// How much less likely a repeated token is where a call asks for nothing: small models repeat themselves without end. The usual
+/// value of Ollama, over as many different tokens as there.
+const PENALTY: f32 = 1.1;
+const RECENT: usize = 64;
 
 /// How tokens are chosen for one reply.
 #[derive(Debug)]
@@ -13,6 +21,10 @@ pub(super) struct Sampler {
     temperature: f32,
     top_p: f32,
     bias: BTreeMap<u32, f32>,
+    /// By how much a token that was chosen lately is made less likely; 1 leaves it as it is.
+    penalty: f32,
+    /// The tokens chosen lately, the last one last.
+    recent: VecDeque<u32>,
     state: u64,
 }
 
@@ -22,17 +34,43 @@ impl Sampler {
             let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
             now.map_or(0, |time| time.as_nanos() as u64)
         });
-        let valid = |value: Option<f32>, usual: f32| value.filter(|value| value.is_finite()).unwrap_or(usual);
+        // Who asks for one of them leaves the other as it is; who asks for nothing gets what small models write best with.
+        let is_asked = input.temperature.is_some() || input.top_p.is_some();
+        let (temperature, top_p) = match is_asked {
+            false => USUAL,
+            true => (input.temperature.unwrap_or(1.0), input.top_p.unwrap_or(1.0)),
+        };
+        let valid = |value: f32| if value.is_finite() { value } else { 1.0 };
         Sampler {
-            temperature: valid(input.temperature, 1.0).clamp(0.0, 10.0),
-            top_p: valid(input.top_p, 1.0).clamp(0.0, 1.0),
+            temperature: valid(temperature).clamp(0.0, 10.0),
+            top_p: valid(top_p).clamp(0.0, 1.0),
             bias: input.logit_bias.clone(),
+            penalty: if is_asked || input.schema.is_some() { 1.0 } else { PENALTY },
+            recent: VecDeque::new(),
             state: seed,
         }
     }
 
     /// The next token, of those that are allowed.
     pub(super) fn choose(&mut self, logits: &mut [f32], allowed: Option<&SimpleVob>) -> Result<u32, String> {
+        if self.penalty != 1.0 {
+            for token in &self.recent {
+                if let Some(logit) = logits.get_mut(*token as usize) {
+                    *logit = if *logit > 0.0 { *logit / self.penalty } else { *logit * self.penalty };
+                }
+            }
+        }
+        let chosen = self.of_weights(logits, allowed)?;
+        if self.penalty != 1.0 && !self.recent.contains(&chosen) {
+            if self.recent.len() == RECENT {
+                self.recent.pop_front();
+            }
+            self.recent.push_back(chosen);
+        }
+        Ok(chosen)
+    }
+
+    fn of_weights(&mut self, logits: &mut [f32], allowed: Option<&SimpleVob>) -> Result<u32, String> {
         for (&token, bias) in &self.bias {
             if let Some(logit) = logits.get_mut(token as usize) {
                 *logit += bias;
@@ -128,6 +166,10 @@ mod tests {
         assert!((700..800).contains(&counts[&1]), "{counts:?}");
         let biased = ChatInput { logit_bias: BTreeMap::from([(0, 100.0), (99, 5.0)]), ..input(1.0, 1.0) };
         assert_eq!(keys(chosen(&biased, &logits, None)), [0]);
+        // Who asks for nothing gets the likely ones, and no token again and again.
+        let usual = ChatInput { seed: Some(7), ..ChatInput::default() };
+        let counts = chosen(&usual, &[2.0, 2.1, 2.05, -2.0], None);
+        assert!(counts.len() == 3 && counts.values().all(|count| *count > 250), "{counts:?}");
         let mut sampler = Sampler::new(&input(1.0, 1.0));
         assert!(sampler.choose(&mut [f32::NAN, f32::INFINITY], None).is_err());
     }

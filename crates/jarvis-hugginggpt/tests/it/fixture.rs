@@ -90,6 +90,7 @@ pub(crate) struct Builder {
     native: bool,
     tools: Vec<Tool>,
     beside: bool,
+    talks: bool,
     pub(crate) settings: Settings,
 }
 
@@ -107,12 +108,18 @@ pub(crate) fn with_chat(script: Script) -> Builder {
         native: false,
         tools: Vec::new(),
         beside: true,
+        talks: false,
         settings,
     }
 }
 
 pub(crate) fn offline() -> Builder {
     Builder { script: None, native: true, model_server: false, ..with_chat(Script::new()) }
+}
+
+/// A fixture with a model that talks, and the offline planner.
+pub(crate) fn with_talker(script: Script) -> Builder {
+    Builder { script: Some(script), talks: true, ..offline() }
 }
 
 impl Builder {
@@ -196,7 +203,9 @@ impl Builder {
         let script = self.does.into_iter().collect();
         let worker = Arc::new(Scripted { script, ..Scripted::default() });
         let prompts = Arc::new(Prompts::builtin().expect("the prompts parse"));
+        let (model, talker) = if self.talks { (None, model) } else { (model, None) };
         let mut pipeline = HuggingGpt {
+            talker,
             logs: Some(Arc::new(RequestLogs::open(logs.path()).expect("the logs open"))),
             settings: self.settings,
             ..HuggingGpt::new(model, sources, Arc::clone(&worker) as Arc<dyn Worker>, prompts)

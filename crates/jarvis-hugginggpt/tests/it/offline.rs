@@ -1,9 +1,11 @@
 //! Without a chat model: the same stages, with a stand-in for each.
 
-use jarvis_plan::{ErrorCode, Request};
+use jarvis_plan::{Effect, ErrorCode, Kind, Request, Resource, Source, Tool};
+use jarvis_testing::chat::{Reply, Script};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
-use crate::fixture::{Does, offline};
+use crate::fixture::{Builder, Does, offline, with_talker};
 
 #[tokio::test]
 async fn a_run_makes_no_call_and_answers_in_the_language_of_the_request() {
@@ -41,6 +43,34 @@ async fn a_request_that_fits_nothing_says_what_can_be_done() {
     let run = fixture.run("hm").await.run.expect("an answer");
     assert!(run.outcomes.is_empty() && !run.ok());
     assert!(run.answer.text.contains("`llm.model`"), "{}", run.answer.text);
+}
+
+#[tokio::test]
+async fn what_fits_nothing_is_talked_about_by_a_model_that_does_not_plan() {
+    let talker = || with_talker(Script::new().on("chitchat", Reply::text("It is Paris.")));
+    let check = async |builder: Builder, request: Request, talks: bool| {
+        let text = request.text.clone();
+        let fixture = builder.build().await;
+        let went = fixture.run_request(request, CancellationToken::new()).await;
+        let run = went.run.as_ref().expect("an answer");
+        assert_eq!(fixture.stages(), vec!["chitchat"; usize::from(talks)], "{text}");
+        assert!(!talks || run.ok(), "{text}: {:?}", run.not_done);
+        assert_eq!(
+            (run.conversation, run.answer.text.contains("Paris")),
+            (talks, talks),
+            "{text}: {}",
+            run.answer.text
+        );
+    };
+    let question = || Request::new("What is the capital of France?");
+    check(talker(), question(), true).await;
+    // What has a task is no talk, nor is what a model that sees nothing cannot answer.
+    check(talker(), Request::new("find the edges of /images/a.png"), false).await;
+    let attached = Resource { kind: Kind::Image, source: Source::Public("/images/a.png".into()), name: None };
+    check(talker(), Request { attachments: vec![attached], ..question() }, false).await;
+    // It could sound as if something had been changed.
+    let writes = Tool::typed("mail", "Sends a mail", &[Kind::Text], &[]);
+    check(talker().tools(vec![Tool { effect: Effect::Writes, ..writes }]), question(), false).await;
 }
 
 #[tokio::test]

@@ -235,6 +235,7 @@ impl Builder {
             agent,
             pipeline,
             models: self.models,
+            store: None,
             local_decisions: decisions.clone(),
             decisions,
             format: Format::Config,

@@ -23,7 +23,7 @@ pub(super) async fn run(global: &Global, printer: Printer) -> Result<ExitCode, F
         tokio::spawn(async move { endpoint.preload().await });
     }
     let options = serve::options(&app.config);
-    let parts = serve::parts(app, desk)?;
+    let parts = serve::parts(app, desk, global)?;
     let stop = CancellationToken::new();
     let stopped = stop.clone();
     tokio::spawn(async move {

@@ -155,6 +155,9 @@ fn footer(app: &App, planner: &str, finished: &Finished) -> String {
         }
     }
     let by = match planner {
+        "offline" if finished.run.conversation && finished.usage.calls.contains_key("chitchat") => {
+            format!("answered as conversation by {}", app.config.llm.name())
+        }
         "offline" if is_beyond(&finished.run) => {
             "planned by offline planner; a chat model, given with --llm, can do more".to_owned()
         }

@@ -48,7 +48,7 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
         },
         if options.token.is_some() { "needed" } else { "not needed" },
     ));
-    let parts = parts(app, desk)?;
+    let parts = parts(app, desk, global)?;
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), printer));
     jarvis_server::serve(listeners, parts, options, stop).await.map_err(refused)?;
@@ -56,7 +56,7 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn parts(app: App, desk: Desk) -> Result<Parts, Failure> {
+pub(super) fn parts(app: App, desk: Desk, global: &Global) -> Result<Parts, Failure> {
     let decisions = app.decisions()?;
     let service = app.config.decisions.model_api_base_url.is_some();
     let checks = checks(&app, service.then(|| Arc::clone(&decisions.source)));
@@ -70,6 +70,7 @@ pub(super) fn parts(app: App, desk: Desk) -> Result<Parts, Failure> {
         context: Arc::new(move |chat, events, cancel| contexts.of(chat, events, cancel)),
         decisions,
         models: Arc::new(app.served_models()),
+        store: app.pulls(global.offline)?,
         local_decisions: app.local_decisions()?,
         format: app.config.decisions.format,
         agent: app.agent,
@@ -209,6 +210,7 @@ pub(super) fn options(config: &Config) -> Options {
     let server = &config.server;
     Options {
         token: secret(&[server.token_env.as_deref().unwrap_or(env_vars::TOKEN)]),
+        admin_token: secret(&[server.admin_token_env.as_deref().unwrap_or(env_vars::ADMIN_TOKEN)]),
         cors_origins: server.cors_origins.clone(),
         allowed_hosts: server.allowed_hosts.iter().cloned().collect(),
         caller: CallerPolicy {

@@ -1,6 +1,6 @@
 //! Every environment variable that jarvis reads.
 
-/// The chat model: `offline`, a model name, `auto`, or `replay:FILE`. Same as `--llm`.
+/// The chat model: `offline`, a model name, `auto`, `local/NAME`, or `replay:FILE`. Same as `--llm`.
 pub(crate) const LLM: &str = "JARVIS_LLM";
 /// The configuration file. Same as `--config`.
 pub(crate) const CONFIG: &str = "JARVIS_CONFIG";
@@ -8,6 +8,8 @@ pub(crate) const CONFIG: &str = "JARVIS_CONFIG";
 pub(crate) const LOG: &str = "JARVIS_LOG";
 /// The token that callers of the server must send, unless `server.token_env` names another variable.
 pub(crate) const TOKEN: &str = "JARVIS_TOKEN";
+/// The token of the server's administrators, unless `server.admin_token_env` names another variable.
+pub(crate) const ADMIN_TOKEN: &str = "JARVIS_ADMIN_TOKEN";
 /// Any other configuration key, with `__` between levels: `JARVIS_LIMITS__CONCURRENCY=4`.
 pub(crate) const PREFIX: &str = "JARVIS_";
 /// The base URL of the chat endpoint. Same as `--base-url`.

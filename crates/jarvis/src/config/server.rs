@@ -12,6 +12,9 @@ pub(crate) struct ServerConfig {
     /// The environment variable that holds the token callers must send; required on an address that other machines can
     /// reach. Default: `JARVIS_TOKEN`.
     pub(crate) token_env: Option<String>,
+    /// The environment variable that holds the token of administrators, who may also pull models. Default:
+    /// `JARVIS_ADMIN_TOKEN`; without it nobody pulls over HTTP.
+    pub(crate) admin_token_env: Option<String>,
     /// Origins of other sites whose pages may call, such as `https://tools.example.org`.
     pub(crate) cors_origins: Vec<String>,
     /// Names by which the server may be called beside `localhost` and loopback addresses. With a token and no names,
@@ -39,6 +42,7 @@ impl Default for ServerConfig {
         let options = Options::default();
         ServerConfig {
             token_env: None,
+            admin_token_env: None,
             cors_origins: Vec::new(),
             allowed_hosts: Vec::new(),
             caller_endpoints: CallerConfig::default(),

@@ -117,14 +117,15 @@ impl Experts {
                 let name = chat.model_name(TASK_STAGE);
                 endpoints.extend(PICTURE_TASKS.iter().map(|task| at_endpoint(&name, task)));
             }
-            workers.chat = Some(chat_worker(chat, &inputs, prompts));
+            workers.chat = Some(chat_worker(chat, true, &inputs, prompts));
         }
         if let Some(local) = local {
             endpoints.extend(local.candidates());
             let (models, files) = (local.models.clone(), local.files.clone());
             let mut worker = LocalWorker::new(models, files, Arc::clone(&inputs), programs, local_timeout);
             let language = local.language_models().into_iter();
-            worker.language = language.map(|(id, chat)| (id, chat_worker(chat, &inputs, prompts))).collect();
+            worker.language =
+                language.map(|(id, (chat, plans))| (id, chat_worker(chat, plans, &inputs, prompts))).collect();
             worker.next = workers.local.take();
             workers.local = Some(Arc::new(worker));
         }
@@ -175,10 +176,14 @@ impl Experts {
 }
 
 /// Performs tasks on texts by asking a chat model.
-fn chat_worker(chat: Arc<dyn ChatModel>, inputs: &Arc<Inputs>, prompts: &Arc<Prompts>) -> Arc<dyn Worker> {
+/// A model that is too small to plan gets a shorter prompt.
+fn chat_worker(chat: Arc<dyn ChatModel>, plans: bool, inputs: &Arc<Inputs>, prompts: &Arc<Prompts>) -> Arc<dyn Worker> {
     let prompts = Arc::clone(prompts);
     let prompt = move |request: &jarvis_plan::Request, task: &serde_json::Value| {
-        let turns = prompts.task_llm(&request.text, task)?;
+        let turns = match plans {
+            true => prompts.task_llm(&request.text, task)?,
+            false => prompts.task_llm_short(&request.text, task)?,
+        };
         Ok(turns.into_iter().map(Message::from).collect())
     };
     Arc::new(ChatWorker::new(chat, Arc::clone(inputs), Arc::new(prompt)))

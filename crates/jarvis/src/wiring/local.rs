@@ -131,10 +131,10 @@ impl LocalRuntime {
         LocalReader::new(self.models.clone(), Box::new(find), timeout)
     }
 
-    /// The language models of this machine, by the ids of their candidates.
-    pub(crate) fn language_models(&self) -> HashMap<String, Arc<dyn ChatModel>> {
+    /// The language models of this machine, by the ids of their candidates, and whether each is large enough to plan.
+    pub(crate) fn language_models(&self) -> HashMap<String, (Arc<dyn ChatModel>, bool)> {
         let language = self.kept().into_iter().filter(|local| local.engine == Engine::Gguf);
-        language.map(|local| (id_of(&local), self.chat(&local))).collect()
+        language.map(|local| (id_of(&local), (self.chat(&local), plans(&local)))).collect()
     }
 
     /// A language model. It is opened when it is first used.
@@ -173,7 +173,7 @@ impl LocalRuntime {
             name => self.store.resolve(name),
         };
         match local {
-            Some(local) if local.engine == Engine::Gguf => Ok((self.chat(&local), local.weight() >= PLANS)),
+            Some(local) if local.engine == Engine::Gguf => Ok((self.chat(&local), plans(&local))),
             Some(local) => Err(Failure::usage(format!("`{}` is no language model", local.name))
                 .hint("`jarvis models suggest` names one that fits this machine")),
             None => {
@@ -218,6 +218,11 @@ pub(crate) fn hub_variables(home: Option<&Path>) -> Result<Environment, ModelErr
 /// A variable of those that are listed.
 fn hub_variable(name: &str) -> Option<String> {
     env_vars::HUB.contains(&name).then(|| std::env::var(name).ok())?
+}
+
+/// Whether a language model is large enough to plan.
+fn plans(local: &Local) -> bool {
+    local.weight() >= PLANS
 }
 
 /// Whether this build has an engine.

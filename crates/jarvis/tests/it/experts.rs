@@ -77,6 +77,29 @@ fn a_model_runs_in_this_process_where_that_is_wanted() {
     assert_eq!((code, performer.as_str(), &output[0]["label"]), (0, "local/tiny", &json!("NEUTRAL")), "{all}");
 }
 
+/// Real weights, where they are installed (`cargo xtask test --doors`): a model too small to plan.
+#[cfg(feature = "llm")]
+#[test]
+fn an_installed_language_model_talks_and_does_what_is_done_with_texts() {
+    let folder = std::env::var_os("JARVIS_TEST_MODELS").map(|root| Path::new(&root).join("smollm2-135m"));
+    let Some(folder) = folder.filter(|folder| folder.is_dir()) else {
+        println!("skipped: no folder smollm2-135m in JARVIS_TEST_MODELS");
+        return;
+    };
+    let machine = Harness::new();
+    import(&machine, &folder, "smol", "text-generation");
+    let run = |request: &str| machine.run(&["run", request, "--llm", "local/smol"]);
+    let told = run("What is the capital of France?");
+    // What it says is its own affair.
+    assert!(told.code == 0 && told.stdout.lines().count() > 1, "{} {}", told.stdout, told.stderr);
+    assert!(told.stdout.contains("answered as conversation by local/smol"), "{}", told.stdout);
+    let text =
+        "The choir sang twice in the old barn because of the rain, and some 300 people came to the harvest festival.";
+    let done = run(&format!("summarize: {text}"));
+    assert!(done.code == 0 && done.stdout.contains("done by local/smol"), "{} {}", done.stdout, done.stderr);
+    assert!(done.stdout.to_lowercase().contains("choir") || done.stdout.contains("festival"), "{}", done.stdout);
+}
+
 #[test]
 fn a_graph_made_to_do_harm_ends_with_an_error_and_the_next_model_does_the_task() {
     for (graph, why) in [

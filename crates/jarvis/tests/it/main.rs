@@ -21,6 +21,7 @@ mod offline;
 mod outside;
 mod own_tools;
 mod pipelines;
+mod pulls;
 mod rewoo;
 mod serve;
 mod taskbench_generate;

@@ -6,13 +6,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jarvis_models::{BlobId, PullEvent, PullPlan};
-use serde_json::json;
 
 use super::words::size;
 use crate::printer::{Printer, harmless};
+use crate::wiring::pulls::PullLines;
 
-/// The shortest time between two lines of JSON about one file.
-const JSON_INTERVAL: Duration = Duration::from_millis(100);
 /// The longest time without a plain line.
 const SILENCE: Duration = Duration::from_secs(10);
 
@@ -28,8 +26,7 @@ struct State {
     bar: Option<ProgressBar>,
     /// Bytes of each content.
     completed: HashMap<BlobId, u64>,
-    /// When each content was last told of.
-    told: HashMap<BlobId, Instant>,
+    lines: PullLines,
     last_line: Instant,
     waiting: bool,
 }
@@ -38,19 +35,27 @@ impl PullProgress {
     pub(super) fn new(plan: &PullPlan, is_json: bool, printer: Printer) -> PullProgress {
         let present = plan.total().saturating_sub(plan.missing());
         let bar = (!is_json && printer.draws()).then(|| bar(plan.total(), present, &plan.name));
-        let state =
-            State { bar, completed: HashMap::new(), told: HashMap::new(), last_line: Instant::now(), waiting: false };
+        let state = State {
+            bar,
+            completed: HashMap::new(),
+            lines: PullLines::default(),
+            last_line: Instant::now(),
+            waiting: false,
+        };
         PullProgress { printer, name: plan.name.clone(), is_json, total: plan.total(), state: Mutex::new(state) }
     }
 
     pub(super) fn show(&self, event: &PullEvent) {
         let mut state = self.state();
+        if self.is_json {
+            for line in state.lines.of(event) {
+                self.printer.out(&line.to_string());
+            }
+        }
         match event {
-            PullEvent::Progress { blob, completed, total, .. } => {
+            PullEvent::Progress { blob, completed, .. } => {
                 state.completed.insert(blob.clone(), *completed);
-                if self.is_json {
-                    self.json_progress(&mut state, blob, *completed, *total);
-                } else {
+                if !self.is_json {
                     self.progress(&mut state);
                 }
             }
@@ -67,11 +72,7 @@ impl PullProgress {
                 };
                 self.note(&state, &format!("{file}: {reason}; trying again {pause}"));
             }
-            PullEvent::Verified => self.status(json!({"status": "verifying sha256 digest"})),
-            PullEvent::Complete => {
-                self.status(json!({"status": "writing manifest"}));
-                self.status(json!({"status": "success"}));
-            }
+            PullEvent::Verified | PullEvent::Complete => {}
         }
     }
 
@@ -84,22 +85,6 @@ impl PullProgress {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn status(&self, line: serde_json::Value) {
-        if self.is_json {
-            self.printer.out(&line.to_string());
-        }
-    }
-
-    fn json_progress(&self, state: &mut State, blob: &BlobId, completed: u64, total: u64) {
-        let now = Instant::now();
-        let is_due = state.told.get(blob).is_none_or(|last| now.duration_since(*last) >= JSON_INTERVAL);
-        if is_due || completed == total {
-            state.told.insert(blob.clone(), now);
-            let (status, digest) = (format!("pulling {}", blob.short()), blob.digest());
-            self.status(json!({"status": status, "digest": digest, "total": total, "completed": completed}));
-        }
     }
 
     fn progress(&self, state: &mut State) {

@@ -10,6 +10,7 @@ use super::words::{columns, size};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::wiring::pulls::is_served_elsewhere;
 
 /// Asks nobody: sizes are the catalogue's, pinned or estimated.
 pub(super) fn run(
@@ -26,12 +27,7 @@ pub(super) fn run(
     if all {
         return catalogue(&store, json, printer);
     }
-    let media = config.media.as_ref();
-    let served = |name: &str| match name {
-        "text-to-speech" => media.is_some_and(|media| media.speech_model.is_some()),
-        "automatic-speech-recognition" => media.is_some_and(|media| media.transcription_model.is_some()),
-        _ => false,
-    };
+    let served = |task: &str| is_served_elsewhere(&config, task);
     let mut suggestions = jarvis_models::suggest(&store, for_models, &served);
     suggestions.retain(|one| task.as_ref().is_none_or(|task| one.tasks.contains(task)));
     if json {

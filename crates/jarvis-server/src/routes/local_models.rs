@@ -1,0 +1,130 @@
+//! What is on this machine, what would help, and, for administrators, pulling it.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
+use futures::stream;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_util::task::AbortOnDropHandle;
+use utoipa::ToSchema;
+
+use crate::error::{ApiError, Failures};
+use crate::extract::ApiJson;
+use crate::guard;
+use crate::pulls::{KeptModel, ModelStore, PlannedPull, PullFailure, PullFault, PullRequest, SuggestedModel};
+use crate::state::Server;
+
+/// The models of this machine.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LocalModels {
+    /// What is on this machine.
+    kept: Vec<KeptModel>,
+    /// What would serve what nothing serves yet.
+    suggested: Vec<SuggestedModel>,
+    /// Whether the administrator's token allows to pull; else `jarvis models pull` on the machine does.
+    pulls: bool,
+}
+
+/// The models of this machine
+#[utoipa::path(get, path = "/local-models", tag = "models",
+    responses((status = 200, description = "What is kept, what is loaded, and what would help", body = LocalModels), Failures))]
+pub(crate) async fn list(State(server): State<Server>) -> Json<LocalModels> {
+    let Some(store) = server.parts.store.clone() else {
+        return Json(LocalModels { kept: Vec::new(), suggested: Vec::new(), pulls: false });
+    };
+    let loaded = server.parts.models.loaded();
+    let pulls = server.options.admin_token.is_some();
+    // The cache is read from the disk.
+    let listed = tokio::task::spawn_blocking(move || {
+        let mut kept = store.kept();
+        for model in &mut kept {
+            model.loaded = loaded.iter().find(|loaded| loaded.id == model.id || loaded.id == model.name).cloned();
+        }
+        LocalModels { kept, suggested: store.suggested(), pulls }
+    });
+    Json(listed.await.unwrap_or(LocalModels { kept: Vec::new(), suggested: Vec::new(), pulls }))
+}
+
+/// What a pull would fetch
+///
+/// Licence, size, revision and free space, as the Hub says now. Needs the administrator's token.
+#[utoipa::path(post, path = "/admin/models/plan", tag = "models", request_body = PullRequest,
+    responses((status = 200, description = "What would be fetched", body = PlannedPull), Failures))]
+pub(crate) async fn plan(
+    State(server): State<Server>,
+    headers: HeaderMap,
+    ApiJson(request): ApiJson<PullRequest>,
+) -> Result<Json<PlannedPull>, ApiError> {
+    let store = allowed(&server, &headers, &request)?;
+    store.plan(&request.name).await.map(Json).map_err(refused)
+}
+
+/// Pull a model
+///
+/// Lines of JSON in the words of Ollama's `pull`: `{"status": "pulling …", "digest": …, "total": …, "completed": …}`, at the end
+/// `{"status": "success"}` or `{"error": …}`. Closing the connection stops it; what has come is kept. Needs the administrator's token.
+#[utoipa::path(post, path = "/admin/models/pull", tag = "models", request_body = PullRequest,
+    responses((status = 200, description = "Progress", body = String, content_type = "application/x-ndjson"), Failures))]
+pub(crate) async fn pull(
+    State(server): State<Server>,
+    headers: HeaderMap,
+    ApiJson(request): ApiJson<PullRequest>,
+) -> Result<Response, ApiError> {
+    let store = allowed(&server, &headers, &request)?;
+    // The lines of a pull are few: the store tells of a content ten times a second at most.
+    let (sender, receiver) = mpsc::unbounded_channel::<Value>();
+    let work = tokio::spawn(async move {
+        let tell = |line: Value| {
+            let _ = sender.send(line);
+        };
+        if let Err(failure) = store.pull(&request, &tell).await {
+            tell(json!({"error": failure.message, "hint": failure.hint}));
+        }
+    });
+    // Dropped with the body, it ends the pull.
+    let state = (receiver, AbortOnDropHandle::new(work));
+    let lines = stream::unfold(state, |(mut receiver, work)| async move {
+        let line = receiver.recv().await?;
+        Some((Bytes::from(format!("{line}\n")), (receiver, work)))
+    });
+    let body = Body::from_stream(lines.map(Ok::<_, std::convert::Infallible>));
+    Ok(([(header::CONTENT_TYPE, "application/x-ndjson"), (header::CACHE_CONTROL, "no-store")], body).into_response())
+}
+
+/// The store, for who may change what is on this machine.
+fn allowed(server: &Server, headers: &HeaderMap, request: &PullRequest) -> Result<Arc<dyn ModelStore>, ApiError> {
+    guard::check_administrator(server, headers, &format!("jarvis models pull {}", shown(&request.name)))?;
+    server.parts.store.clone().ok_or_else(|| {
+        ApiError::new(StatusCode::NOT_IMPLEMENTED, "not_configured", "this server keeps no models of its own")
+            .hint("set `local.enabled: true` in its configuration, and use a build with the feature `experts` or `llm`")
+    })
+}
+
+/// A name for a message: what is no name of a model is left out.
+fn shown(name: &str) -> &str {
+    let is_plain = name.len() <= 200 && name.chars().all(|ch| ch.is_ascii_alphanumeric() || "-_./:@".contains(ch));
+    if is_plain { name } else { "NAME" }
+}
+
+fn refused(failure: PullFailure) -> ApiError {
+    let (status, code) = match failure.kind {
+        PullFault::Name => (StatusCode::BAD_REQUEST, "unknown_model"),
+        PullFault::Repository => (StatusCode::NOT_FOUND, "no_such_repository"),
+        PullFault::Offline => (StatusCode::CONFLICT, "offline"),
+        PullFault::Busy => (StatusCode::CONFLICT, "busy"),
+        PullFault::Space => (StatusCode::INSUFFICIENT_STORAGE, "no_space"),
+        PullFault::Failed => (StatusCode::BAD_GATEWAY, "hub_failed"),
+    };
+    let error = ApiError::new(status, code, failure.message);
+    match failure.hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
