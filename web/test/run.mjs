@@ -18,6 +18,7 @@ await build({
     "page-plans": "page-plans.test.ts",
     "page-keeping": "page-keeping.test.ts",
     "page-looks": "page-looks.test.ts",
+    "page-models": "page-models.test.ts",
     server: "server.test.ts",
     mock: "mock/main.ts",
     dev: "dev.ts",
@@ -33,7 +34,7 @@ await build({
   external: ["../build.mjs", "../../build.mjs"],
   logLevel: "warning",
 });
-const pages = ["page-runs", "page-plans", "page-keeping", "page-looks"];
+const pages = ["page-runs", "page-plans", "page-keeping", "page-looks", "page-models"];
 const names = wanted.filter((name) => !name.startsWith("-")).flatMap((name) => (name === "page" ? pages : [name]));
 const files = names.map((name) => join(out, `${name}.mjs`));
 const program = wanted.some((name) => programs.has(name));

@@ -27,6 +27,7 @@ type Scene = {
   locale?: string;
   planner?: "llm" | "offline";
   token?: string;
+  admin?: string;
   path?: string;
   act: (page: Page, mock: Awaited<ReturnType<typeof startMock>>) => Promise<void>;
 };
@@ -34,6 +35,22 @@ type Scene = {
 const settle = (page: Page) => page.waitForTimeout(500);
 
 const scenes: Scene[] = [
+  {
+    name: "models",
+    path: "/#/models",
+    admin: "chief",
+    act: async (page) => {
+      await page.getByRole("button", { name: "Pull: caption" }).click();
+      await page.getByLabel("Administrator's token").fill("chief");
+      await page.keyboard.press("Enter");
+      await page.getByText("50 GB").waitFor();
+    },
+  },
+  {
+    name: "models-list",
+    path: "/#/models",
+    act: async (page) => void (await page.getByText("jarvis models pull caption").waitFor()),
+  },
   { name: "welcome", act: async (page) => void (await page.getByRole("heading", { level: 1 }).waitFor()) },
   {
     name: "welcome-ru",
@@ -232,6 +249,7 @@ for (const scene of scenes) {
         pace: 30,
         planner: scene.planner ?? "offline",
         ...(scene.token ? { token: scene.token } : {}),
+        ...(scene.admin ? { admin: scene.admin } : {}),
       });
       const at = await open(
         browser,

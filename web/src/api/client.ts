@@ -1,8 +1,20 @@
 // One function per route of the API that the page uses. Types in, types out.
 import * as decode from "./decode";
 import { ApiError, call, getJson, postInit, upload as sendFile } from "./http";
-import { events } from "./sse";
-import type { Attachment, ChatBody, ExecutionConfig, Health, Model, RunEvent, RunSummary, TaskType } from "./types";
+import { events, lines } from "./sse";
+import type {
+  Attachment,
+  ChatBody,
+  ExecutionConfig,
+  Health,
+  LocalModels,
+  Model,
+  PlannedPull,
+  PullLine,
+  RunEvent,
+  RunSummary,
+  TaskType,
+} from "./types";
 
 /** Reads a stream of run events; kinds and data that cannot be read are passed over. */
 async function* stream(response: Response): AsyncGenerator<RunEvent> {
@@ -90,6 +102,41 @@ export async function models(): Promise<{ models: Model[]; tasks: TaskType[] }> 
     tasks: decode.list(o.tasks).map(decode.taskType),
   };
 }
+
+export async function localModels(): Promise<LocalModels> {
+  return decode.localModels(await getJson("/local-models"));
+}
+
+/** What a pull would fetch; needs the administrator's token. */
+export async function planPull(name: string, token: string): Promise<PlannedPull> {
+  const response = await call("/admin/models/plan", asAdministrator(postInit({ name }, "application/json"), token));
+  return decode.plannedPull(await response.json());
+}
+
+/** Pulls a model, and tells of it line by line. Aborting stops the pull; what has come is kept. */
+export async function* pull(
+  name: string,
+  commit: string,
+  token: string,
+  signal: AbortSignal,
+): AsyncGenerator<PullLine> {
+  const init = postInit({ name, commit }, "application/x-ndjson", signal);
+  const response = await call("/admin/models/pull", asAdministrator(init, token));
+  if (!response.body) throw new ApiError("bad_reply", "The server did not answer with lines");
+  let ended = false;
+  for await (const line of lines(response.body)) {
+    const told = decode.pullLine(JSON.parse(line));
+    if (told.error) throw new ApiError("pull_failed", told.error.message, told.error.hint);
+    ended ||= told.status === "success";
+    yield told;
+  }
+  if (!ended) throw new ApiError("unreachable", "");
+}
+
+const asAdministrator = (init: RequestInit, token: string): RequestInit => ({
+  ...init,
+  headers: { ...(init.headers as Record<string, string>), authorization: `Bearer ${token}` },
+});
 
 export async function health(): Promise<Health> {
   return decode.health(await getJson("/health"));

@@ -10,15 +10,20 @@ import type {
   ExecutionConfig,
   Health,
   Kept,
+  KeptModel,
   Kind,
+  LocalModels,
   Model,
   Outcome,
+  PlannedPull,
   PlannedTask,
+  PullLine,
   RunEvent,
   RunStatus,
   RunSummary,
   Selection,
   Status,
+  SuggestedModel,
   TaskError,
   TaskType,
   Usage,
@@ -350,3 +355,58 @@ const kept = (o: Json): Kept => ({
   plans: num(o.plans),
   folder: orNull(o.folder),
 });
+
+function keptModel(v: unknown): KeptModel {
+  const o = record(v);
+  const loaded = record(o.loaded);
+  return {
+    id: str(o.id),
+    name: str(o.name, str(o.id)),
+    tasks: strings(o.tasks),
+    bytes: num(o.bytes),
+    license: orNull(o.license),
+    loaded: typeof loaded.memory === "number" ? { memory: num(loaded.memory) } : null,
+  };
+}
+
+function suggestedModel(v: unknown): SuggestedModel {
+  const o = record(v);
+  return {
+    name: str(o.name),
+    about: str(o.about),
+    repo: str(o.repo),
+    tasks: strings(o.tasks),
+    bytes: numOrNull(o.bytes),
+    isEstimate: o.is_estimate === true,
+    fits: o.fits !== false,
+  };
+}
+
+export function localModels(v: unknown): LocalModels {
+  const o = record(v);
+  return {
+    kept: list(o.kept).map(keptModel),
+    suggested: list(o.suggested).map(suggestedModel),
+    pulls: o.pulls === true,
+  };
+}
+
+export function plannedPull(v: unknown): PlannedPull {
+  const o = record(v);
+  return {
+    name: str(o.name),
+    commit: str(o.commit),
+    isPinned: o.is_pinned === true,
+    license: orNull(o.license),
+    tasks: strings(o.tasks),
+    total: num(o.total),
+    missing: num(o.missing),
+    free: numOrNull(o.free),
+  };
+}
+
+export function pullLine(v: unknown): PullLine {
+  const o = record(v);
+  const error = typeof o.error === "string" ? { message: o.error, hint: orNull(o.hint) } : null;
+  return { status: str(o.status), digest: str(o.digest), total: num(o.total), completed: num(o.completed), error };
+}

@@ -80,13 +80,29 @@ export class EventParser {
 /** The events of a response body, until it ends. */
 export async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   const parser = new EventParser();
+  for await (const text of texts(body)) yield* parser.push(text);
+}
+
+/** The lines of a response body that has one JSON value a line. */
+export async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let rest = "";
+  for await (const text of texts(body)) {
+    const all = (rest + text).split("\n");
+    rest = all.pop() ?? "";
+    if (rest.length > MAX_EVENT) throw new Error("a line of the stream is too large");
+    yield* all.filter((line) => line.trim() !== "");
+  }
+  if (rest.trim()) yield rest;
+}
+
+async function* texts(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      yield* parser.push(decoder.decode(value, { stream: true }));
+      yield decoder.decode(value, { stream: true });
     }
   } finally {
     await reader.cancel().catch(() => undefined);

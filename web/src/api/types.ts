@@ -208,3 +208,52 @@ export interface Kept {
   plans: number;
   folder: string | null;
 }
+
+/** A model on the server's machine. */
+export interface KeptModel {
+  id: string;
+  name: string;
+  tasks: string[];
+  bytes: number;
+  license: string | null;
+  loaded: { memory: number } | null;
+}
+
+/** A model that would serve what nothing serves yet. */
+export interface SuggestedModel {
+  name: string;
+  about: string;
+  repo: string;
+  tasks: string[];
+  bytes: number | null;
+  isEstimate: boolean;
+  fits: boolean;
+}
+
+export interface LocalModels {
+  kept: KeptModel[];
+  suggested: SuggestedModel[];
+  /** Whether an administrator may pull. */
+  pulls: boolean;
+}
+
+/** What a pull would fetch. */
+export interface PlannedPull {
+  name: string;
+  commit: string;
+  isPinned: boolean;
+  license: string | null;
+  tasks: string[];
+  total: number;
+  missing: number;
+  free: number | null;
+}
+
+/** A line about a pull that goes on. */
+export interface PullLine {
+  status: string;
+  digest: string;
+  total: number;
+  completed: number;
+  error: { message: string; hint: string | null } | null;
+}

@@ -1,11 +1,13 @@
-// Where the person is, as the part of the address after `#`: a chat, the list of runs, or one run.
+// Where the person is, as the part of the address after `#`: a chat, the list of runs, one run, or the models.
 import { signal } from "@preact/signals";
 
-export type Route = { page: "chat"; id: string | null } | { page: "runs"; id: string | null };
+export type Route =
+  { page: "chat"; id: string | null } | { page: "runs"; id: string | null } | { page: "models"; id: null };
 
 function read(): Route {
   const [page, id] = location.hash.replace(/^#\/?/, "").split("/");
   const safe = id !== undefined && /^[\w-]{1,80}$/.test(id) ? id : null;
+  if (page === "models") return { page, id: null };
   return page === "runs" ? { page, id: safe } : { page: "chat", id: page === "c" ? safe : null };
 }
 

@@ -14,16 +14,19 @@ import { Composer, edited, endEdit, focusComposer } from "./composer";
 import { Icon, Logo } from "./icons";
 import { Lightbox } from "./media";
 import { Login } from "./login";
+import { Models } from "./models";
 import { Runs } from "./runs";
 import { drawerOpen, newChat, Sidebar } from "./sidebar";
 import { Thread } from "./thread";
 
 export function App() {
   const chat = currentChat.value;
-  const onChat = route.value.page === "chat";
+  const { page } = route.value;
+  const onChat = page === "chat";
+  const here = page === "models" ? t("models") : t("runs");
   useEffect(() => {
-    document.title = chat?.title ? `${label(chat.title, 60)} · jarvis` : onChat ? "jarvis" : `${t("runs")} · jarvis`;
-  }, [chat?.title, onChat, t("runs")]);
+    document.title = chat?.title ? `${label(chat.title, 60)} · jarvis` : onChat ? "jarvis" : `${here} · jarvis`;
+  }, [chat?.title, onChat, here]);
   useShortcuts();
   return (
     <div class="app">
@@ -47,7 +50,7 @@ export function App() {
                 <Logo size={20} /> jarvis
               </>
             ) : (
-              t("runs")
+              here
             )}
           </span>
           <IconButton icon="plus" label={t("new_chat")} onClick={newChat} />
@@ -61,6 +64,8 @@ export function App() {
                 <ServerLine />
               </div>
             </>
+          ) : page === "models" ? (
+            <Models />
           ) : (
             <Runs />
           )}

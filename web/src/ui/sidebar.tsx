@@ -64,6 +64,10 @@ export function Sidebar() {
             <Icon name="list" />
             {t("runs")}
           </a>
+          <a href="#/models" aria-current={route.value.page === "models" ? "page" : undefined} onClick={close}>
+            <Icon name="download" />
+            {t("models")}
+          </a>
           <a href="/docs">
             <Icon name="braces" />
             {t("api")}

@@ -29,6 +29,8 @@ export interface Options {
   reach?: { kind: string; hosts: string[] }[];
   warnings?: string[];
   pipelines?: string[];
+  /** The administrator's token; without one nobody pulls. */
+  admin?: string;
 }
 
 export interface Mock {
@@ -39,6 +41,8 @@ export interface Mock {
   calls: { method: string; path: string; body: unknown }[];
   /** Answers the next call to a path with this status and body. */
   failNext(path: string, status: number, body: unknown, headers?: Record<string, string>): void;
+  /** Lets a pull go on that waits because the pace is held. */
+  releasePull(): void;
   /** Breaks the connections of streams that are open now, without ending their runs. */
   cutStreams(): void;
   close(): Promise<void>;
@@ -56,6 +60,12 @@ export async function startMock(options: Options): Promise<Mock> {
   const cut = new WeakSet<ServerResponse>();
   const plans = new Map<string, Script>();
   const planner = options.planner ?? "offline";
+  const kept: Record<string, unknown>[] = [KEPT];
+  const pulled = (name: string) => kept.some((model) => model.name === name);
+  /** Pulls that go on. */
+  const wanted = new Set<string>();
+  const held = () => (pace.held ? new Promise<void>((go) => (releasePull = go)) : Promise.resolve());
+  let releasePull = () => {};
 
   const json = (res: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) => {
     res.writeHead(status, { "content-type": "application/json", ...headers });
@@ -151,6 +161,37 @@ export async function startMock(options: Options): Promise<Mock> {
         models: MODELS,
         tasks: [{ name: "visual-question-answering", inputs: ["image", "text"], outputs: ["text"] }],
       });
+    if (key === "GET /local-models")
+      return json(res, 200, { kept, suggested: SUGGESTED.filter((s) => !pulled(s.name)), pulls: !!options.admin });
+    if (key === "POST /admin/models/plan" || key === "POST /admin/models/pull") {
+      if (!options.admin || req.headers.authorization !== `Bearer ${options.admin}`)
+        return error(res, 403, "not_administrator", "Only an administrator may do this");
+      const { name = "" } = parse(raw) as { name?: string };
+      if (name !== "caption") return error(res, 400, "unknown_model", `unknown model \`${name}\``);
+      const plan = { name, repo: "org/caption", commit: "c0ffee".repeat(6) + "c0ff", is_pinned: true, license: "mit" };
+      if (key.endsWith("plan"))
+        return json(res, 200, {
+          ...plan,
+          is_gated: false,
+          tasks: ["image-to-text"],
+          total: 250e6,
+          missing: 250e6,
+          free: 50e9,
+        });
+      res.writeHead(200, { "content-type": "application/x-ndjson" });
+      const line = (told: unknown) => res.write(`${JSON.stringify(told)}\n`);
+      line({ status: "pulling manifest" });
+      line({ status: "pulling abc", digest: "sha256:abc", total: 250e6, completed: 100e6 });
+      res.on("close", () => (wanted.delete(name), undefined));
+      wanted.add(name);
+      return void held().then(() => {
+        if (!wanted.has(name)) return;
+        line({ status: "pulling abc", digest: "sha256:abc", total: 250e6, completed: 250e6 });
+        line({ status: "success" });
+        kept.push({ ...KEPT, id: "org/caption", name, tasks: ["image-to-text"], bytes: 250e6, loaded: null });
+        res.end();
+      });
+    }
     if (key === "GET /runs") return json(res, 200, { runs: runs.map(summary) });
     const leave = /^POST \/runs\/([\w-]+)\/approvals\/(\d+)$/.exec(key);
     if (leave) {
@@ -254,6 +295,7 @@ export async function startMock(options: Options): Promise<Mock> {
     runs,
     calls,
     failNext: (path, status, body, headers = {}) => void failures.set(path, { status, body, headers }),
+    releasePull: () => releasePull(),
     cutStreams: () => {
       for (const res of streams) {
         cut.add(res);
@@ -321,6 +363,35 @@ const summary = (r: MockRun) => ({
   ok: r.ok,
   failed: r.failed,
 });
+
+const KEPT: Record<string, unknown> = {
+  id: "Xenova/detr-resnet-50",
+  name: "detect",
+  tasks: ["object-detection"],
+  bytes: 45e6,
+  license: "apache-2.0",
+  loaded: { memory: 180e6, idle_s: 3, users: 0 },
+};
+
+const SUGGESTED = [
+  {
+    name: "caption",
+    about: "Describes pictures",
+    repo: "org/caption",
+    tasks: ["image-to-text"],
+    bytes: 250e6,
+    fits: true,
+  },
+  {
+    name: "huge",
+    about: "Writes",
+    repo: "org/huge",
+    tasks: ["text-generation"],
+    bytes: 90e9,
+    is_estimate: true,
+    fits: false,
+  },
+];
 
 const MODELS = [
   { id: "native/canny", task: "canny-control", host: "native", likes: 0, description: "Edges by Canny's method" },
