@@ -16,6 +16,8 @@ pub struct Suggestion {
     pub name: String,
     pub about: String,
     pub repo: String,
+    /// As the catalogue knows it.
+    pub license: Option<String>,
     /// Bytes to download; nothing when nobody knows.
     pub bytes: Option<u64>,
     /// Whether that is an estimate.
@@ -58,6 +60,7 @@ pub fn suggest(store: &Store, max_memory: Option<u64>, served: &dyn Fn(&str) -> 
                 name: entry.name.clone(),
                 about: entry.about.clone(),
                 repo: entry.repo.to_string(),
+                license: entry.license.clone(),
                 bytes: weight.map(|(bytes, _)| bytes),
                 is_estimate: weight.is_some_and(|(_, estimate)| estimate),
                 memory: weight.map(|(bytes, _)| memory(bytes)),

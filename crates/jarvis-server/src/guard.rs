@@ -150,8 +150,12 @@ pub(crate) fn check_token(server: &Server, headers: &HeaderMap) -> Result<(), Ap
 /// Checks that a request carries the administrator's token; `command` does on the machine itself what was asked for.
 pub(crate) fn check_administrator(server: &Server, headers: &HeaderMap, command: &str) -> Result<(), ApiError> {
     let Some(token) = &server.options.admin_token else {
-        return Err(ApiError::new(StatusCode::FORBIDDEN, "no_administrator", "this server has no administrator")
-            .hint(format!("run `{command}` on its machine, or start it with a token in `JARVIS_ADMIN_TOKEN`")));
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "no_administrator", "this server has no administrator").hint(
+            format!(
+                "run `{command}` on its machine, or start it with an administrator's token: in the variable that \
+                 `server.admin_token_env` names, or in `JARVIS_ADMIN_TOKEN`"
+            ),
+        ));
     };
     match bearer(headers) {
         Some(given) if is_token(token, given) => Ok(()),

@@ -36,6 +36,8 @@ pub struct SuggestedModel {
     pub about: String,
     /// Its repository.
     pub repo: String,
+    /// As the catalogue knows it; the plan of a pull says what the repository states.
+    pub license: Option<String>,
     /// The task types that it would serve.
     pub tasks: Vec<String>,
     /// Bytes to download, where they are known.

@@ -375,6 +375,7 @@ function suggestedModel(v: unknown): SuggestedModel {
     name: str(o.name),
     about: str(o.about),
     repo: str(o.repo),
+    license: orNull(o.license),
     tasks: strings(o.tasks),
     bytes: numOrNull(o.bytes),
     isEstimate: o.is_estimate === true,

@@ -224,6 +224,7 @@ export interface SuggestedModel {
   name: string;
   about: string;
   repo: string;
+  license: string | null;
   tasks: string[];
   bytes: number | null;
   isEstimate: boolean;

@@ -134,6 +134,7 @@ function Suggested({ model, onPull }: { model: SuggestedModel; onPull: (() => vo
       </div>
       <span class="models-size">
         {model.bytes === null ? t("models_size_unknown") : about + size(model.bytes)}
+        {model.license && <> · {label(model.license, 40)}</>}
         {!model.fits && <> · {t("models_too_large")}</>}
       </span>
       {onPull ? (

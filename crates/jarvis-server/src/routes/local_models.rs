@@ -69,7 +69,8 @@ pub(crate) async fn plan(
 /// Pull a model
 ///
 /// Lines of JSON in the words of Ollama's `pull`: `{"status": "pulling …", "digest": …, "total": …, "completed": …}`, at the end
-/// `{"status": "success"}` or `{"error": …}`. Closing the connection stops it; what has come is kept. Needs the administrator's token.
+/// `{"status": "success"}` or `{"error": …}`; what is wrong before the first byte is an error as of any route. Closing the connection
+/// stops it; what has come is kept. Needs the administrator's token.
 #[utoipa::path(post, path = "/admin/models/pull", tag = "models", request_body = PullRequest,
     responses((status = 200, description = "Progress", body = String, content_type = "application/x-ndjson"), Failures))]
 pub(crate) async fn pull(
@@ -79,20 +80,28 @@ pub(crate) async fn pull(
 ) -> Result<Response, ApiError> {
     let store = allowed(&server, &headers, &request)?;
     // The lines of a pull are few: the store tells of a content ten times a second at most.
-    let (sender, receiver) = mpsc::unbounded_channel::<Value>();
+    let (sender, mut receiver) = mpsc::unbounded_channel::<Result<Value, PullFailure>>();
     let work = tokio::spawn(async move {
         let tell = |line: Value| {
-            let _ = sender.send(line);
+            let _ = sender.send(Ok(line));
         };
         if let Err(failure) = store.pull(&request, &tell).await {
-            tell(json!({"error": failure.message, "hint": failure.hint}));
+            let _ = sender.send(Err(failure));
         }
     });
     // Dropped with the body, it ends the pull.
-    let state = (receiver, AbortOnDropHandle::new(work));
-    let lines = stream::unfold(state, |(mut receiver, work)| async move {
+    let work = AbortOnDropHandle::new(work);
+    let first = match receiver.recv().await {
+        Some(Err(failure)) => return Err(refused(failure)),
+        first => stream::iter(first),
+    };
+    let rest = stream::unfold((receiver, work), |(mut receiver, work)| async move {
         let line = receiver.recv().await?;
-        Some((Bytes::from(format!("{line}\n")), (receiver, work)))
+        Some((line, (receiver, work)))
+    });
+    let lines = first.chain(rest).map(|line| {
+        let line = line.unwrap_or_else(|failure| json!({"error": failure.message, "hint": failure.hint}));
+        Bytes::from(format!("{line}\n"))
     });
     let body = Body::from_stream(lines.map(Ok::<_, std::convert::Infallible>));
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson"), (header::CACHE_CONTROL, "no-store")], body).into_response())

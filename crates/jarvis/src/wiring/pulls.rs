@@ -146,6 +146,7 @@ mod served {
                 name: one.name,
                 about: one.about,
                 repo: one.repo,
+                license: one.license,
                 tasks: one.tasks,
                 bytes: one.bytes,
                 is_estimate: one.is_estimate,
@@ -175,13 +176,13 @@ mod served {
                 let message = format!("{PULLS} models are being pulled already");
                 return Err(PullFailure { kind: PullFault::Busy, message, hint: Some("wait for one to end".into()) });
             };
-            tell(json!({"status": "pulling manifest"}));
             let (hub, plan) = self.planned(&request.name).await?;
             if let Some(seen) = request.commit.as_ref().filter(|seen| **seen != plan.commit.to_string()) {
                 let message = format!("{} is at {} now, and {seen} was agreed to", plan.repo, plan.commit);
                 let hint = Some("look at the plan again".into());
                 return Err(PullFailure { kind: PullFault::Repository, message, hint });
             }
+            tell(json!({"status": "pulling manifest"}));
             let lines = Mutex::new(PullLines::default());
             let report = |event: PullEvent| {
                 let lines = lines.lock().unwrap_or_else(PoisonError::into_inner).of(&event);

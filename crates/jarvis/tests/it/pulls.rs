@@ -54,8 +54,8 @@ async fn an_administrator_pulls_and_the_model_serves_at_once() {
 
     // What was not agreed to is not pulled.
     let other = json!({"name": REPO, "commit": "0".repeat(40)});
-    let (_, told) = post(&server, "/admin/models/pull", "chief", other).await;
-    assert!(told.contains("was agreed to"), "{told}");
+    let (status, told) = post(&server, "/admin/models/pull", "chief", other).await;
+    assert!(status == 404 && told.contains("was agreed to"), "{status} {told}");
     assert_eq!(hub.requests_of("/resolve/").len(), 0);
 
     hub.trouble(GRAPH, [Trouble::OtherBytes]);
@@ -129,6 +129,38 @@ async fn others_pull_nothing() {
         let request = server.client.post(format!("{}{path}", server.url)).bearer_auth("chief");
         let reply = request.header("origin", "https://example.org").json(&json!({"name": REPO})).send().await.unwrap();
         assert_eq!(reply.status(), 403);
+    }
+
+    // A session is no administrator; with one, a wrong token of the administrator's is told as such.
+    let guarded = Harness::new().env("JARVIS_TOKEN", "all").env("JARVIS_ADMIN_TOKEN", "chief");
+    let server = Server::start(&guarded, &["--models-only"]);
+    let url = |path: &str| format!("{}{path}", server.url);
+    let session = server.client.post(url("/session")).json(&json!({"token": "all"})).send().await.unwrap();
+    let cookie = session.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let asked = async |path: &str, token: Option<&str>, cookie: Option<&str>| {
+        let request = match path {
+            "/local-models" => server.client.get(url(path)),
+            path => server.client.post(url(path)).json(&json!({"name": "no-such-name"})),
+        };
+        let request = token.into_iter().fold(request, |request, token| request.bearer_auth(token));
+        let request = cookie.into_iter().fold(request, |request, cookie| request.header("cookie", cookie));
+        request.send().await.unwrap().status().as_u16()
+    };
+    let cookie = Some(cookie.as_str());
+    for (path, token, cookie, status) in [
+        ("/local-models", None, None, 401),
+        ("/local-models", Some("guess"), None, 401),
+        ("/local-models", Some("all"), None, 200),
+        ("/local-models", Some("chief"), None, 200),
+        ("/local-models", None, cookie, 200),
+        ("/admin/models/plan", None, None, 401),
+        ("/admin/models/plan", Some("all"), None, 403),
+        ("/admin/models/plan", None, cookie, 403),
+        ("/admin/models/plan", Some("guess"), cookie, 403),
+        ("/admin/models/plan", Some("chief"), None, 400),
+        ("/admin/models/pull", Some("chief"), cookie, 400),
+    ] {
+        assert_eq!(asked(path, token, cookie).await, status, "{path} {token:?} {}", cookie.is_some());
     }
 
     let nobody = Harness::new().env("HF_ENDPOINT", &hub.base());

@@ -7,6 +7,7 @@ use jarvis_experts::llm::LocalChat;
 use jarvis_experts::{Call, ChatInput, ChatOutput, Input, LocalModels, ModelFiles, Output};
 use serde_json::{Value, json};
 
+use super::replies::plan_schema;
 use super::{TASK, models, turn};
 
 fn smollm() -> Option<ModelFiles> {
@@ -60,4 +61,36 @@ async fn a_small_model_talks_and_plans() {
     let plan: Value = serde_json::from_str(&output.text).unwrap();
     assert!(validator.is_valid(&plan), "{plan}");
     assert_eq!(output.finish_reason, "stop");
+}
+
+/// Most of an hour: run it by name, with `--ignored --nocapture`.
+#[tokio::test]
+#[ignore = "takes most of an hour"]
+async fn a_thousand_plans_have_no_fault_of_form() {
+    let Some(files) = smollm() else { return };
+    let models = models();
+    let validator = jsonschema::validator_for(&plan_schema()).unwrap();
+    let wishes = ["describe", "translate", "read aloud", "find the edges of", "summarise", "make smaller", "compare"];
+    let things =
+        ["photo.jpg", "the letter \"hello\"", "talk.wav", "a.png and b.png", "{}", "报告.txt", "], [", "C:\\x\\y"];
+    let (mut tokens, mut longest) = (0, 0);
+    for seed in 0..1000_usize {
+        let (wish, thing) = (wishes[seed % wishes.len()], things[seed / wishes.len() % things.len()]);
+        let input = ChatInput {
+            turns: vec![turn("user", &format!("Plan as JSON: {wish} {thing}, then tell me."))],
+            schema: Some(plan_schema()),
+            temperature: Some(1.0),
+            seed: Some(seed as u64),
+            max_tokens: Some(160),
+            ..ChatInput::default()
+        };
+        let Output::Chat(output) = models.run(&files, TASK, Input::Chat(input), Call::default()).await.unwrap() else {
+            panic!("no reply")
+        };
+        let plan: Value = serde_json::from_str(&output.text).unwrap_or_else(|_| panic!("{seed}: {}", output.text));
+        assert!(validator.is_valid(&plan) && output.finish_reason == "stop", "{seed}: {}", output.text);
+        tokens += output.completion_tokens;
+        longest = longest.max(output.completion_tokens);
+    }
+    println!("1,000 plans, {tokens} tokens, the longest {longest}");
 }
