@@ -8,6 +8,11 @@ use serde_json::{Value, json};
 
 use super::{ARCHITECTURES, TASK, endless, files, folder, models, reply, turn};
 
+/// How many plans to ask for: `JARVIS_PLANS`, or these.
+pub(super) fn plan_count(usual: usize) -> usize {
+    std::env::var("JARVIS_PLANS").ok().and_then(|count| count.parse().ok()).unwrap_or(usual)
+}
+
 pub(super) fn plan_schema() -> Value {
     let names = ["image-to-text", "object-detection", "text-to-speech", "translation"];
     json!({
@@ -43,9 +48,7 @@ async fn replies_by_a_schema_are_valid_and_whole() {
     let schema = plan_schema();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let mut lengths = Vec::new();
-    // `JARVIS_PLANS=1000` for more.
-    let plans = std::env::var("JARVIS_PLANS").ok().and_then(|count| count.parse().ok()).unwrap_or(200);
-    for seed in 0..plans {
+    for seed in 0..plan_count(200) as u64 {
         // From barely enough for one task to more than enough for all that the bounds allow in this context.
         let max_tokens = 90 + 2 * (seed as u32 % 200);
         let input = ChatInput {
