@@ -73,7 +73,9 @@ impl ServedModels for Served {
             runtime.refresh(&runtime.kept());
             Some(self.of_local(runtime, &model))
         });
-        resolved.or_else(|| self.native().into_iter().find(|model| model.id == name))
+        // The original's server calls its own detectors by their task types: `canny-control`.
+        let is_it = |model: &ServedModel| model.id == name || model.tasks.first().is_some_and(|task| task == name);
+        resolved.or_else(|| self.native().into_iter().find(is_it))
     }
 
     fn loaded(&self) -> Vec<LoadedModel> {

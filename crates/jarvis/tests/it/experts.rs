@@ -4,9 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::harness::Harness;
+use crate::serve::Server;
 
 const MOOD: &str = "is this positive or negative: \"What a wonderful film! I would watch it again tomorrow.\"";
 
@@ -122,4 +125,27 @@ fn a_graph_made_to_do_harm_ends_with_an_error_and_the_next_model_does_the_task()
         assert!(all.contains(why), "{graph}: {all}");
         assert!(code == 0 && performer.starts_with("native/"), "{graph}: {all}");
     }
+}
+
+/// As `local_model_inference` of microsoft/JARVIS `hugginggpt/server/awesome_chat.py` calls a model server.
+#[tokio::test]
+async fn the_original_client_is_served() {
+    let machine = Harness::new();
+    import(&machine, &copied(&machine, "vision-detr"), "boxes", "object-detection");
+    import(&machine, &copied(&machine, "text-distilbert-answers"), "answers", "question-answering");
+    let server = Server::start(&machine, &["--models-only"]);
+    let picture = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/house.jpg")).unwrap();
+    let picture = json!({"img_url": format!("data:image/jpeg;base64,{}", STANDARD.encode(picture))});
+    let question = json!({"question": "who?", "context": "Anna went to Lisbon"});
+    for (id, body, wanted) in [
+        ("local/boxes", &picture, "/0/box/xmin"),
+        ("local/answers", &question, "/answer"),
+        ("canny-control", &picture, "/path"),
+    ] {
+        let (_, status) = server.get(&format!("/status/{id}")).await;
+        assert_eq!(status["loaded"], true, "{id}");
+        let (status, reply) = server.post(&format!("/models/{id}"), body).await;
+        assert!(status == 200 && reply.pointer(wanted).is_some(), "{id}: {status} {reply}");
+    }
+    assert_eq!(server.get("/status/none/such").await.1["loaded"], false);
 }
