@@ -72,6 +72,11 @@ impl LocalWorker {
 
     async fn on_this_machine(&self, job: &Job, files: &ModelFiles) -> Result<TaskOutput, TaskError> {
         let task = job.candidate.effective_task.as_str();
+        if task == "image-to-text" && crate::native::image::is_to_be_read(job) {
+            let message = "the writing in the picture is wanted, and this model describes what is to be seen";
+            return Err(TaskError::new(ErrorCode::CannotDo, message)
+                .hint("`jarvis models pull read` brings a model that reads, or install tesseract"));
+        }
         let medium = input::Medium::read(job, &self.inputs, &self.programs).await?;
         let call =
             Call { cancel: job.cancel.clone(), deadline: Some(Instant::now() + self.timeout), ..Call::default() };

@@ -243,3 +243,26 @@ async fn a_local_model_reads_for_native_models() {
     check(lines, "native/ocr-qa", "what is the total?", Ok(answer)).await;
     check(Vec::new(), "native/ocr", "read the text in the picture", Err(ErrorCode::CannotDo)).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_description_is_no_reading() {
+    let bench = Bench::new(Ok(Output::Text("a house".to_owned())));
+    let path = bench.inputs.store(jarvis_plan::Kind::Image, "png", png(4, 3)).await.unwrap();
+    let name = path.rsplit('/').next().unwrap();
+    for (request, describes) in [
+        ("what is in this picture?".to_owned(), true),
+        (format!("describe {name}"), true),
+        (format!("describe {name} and read it aloud"), true),
+        (format!("describe {name}, and read the text in sign.png"), true),
+        (format!("read the text in {name}"), false),
+        ("read the sign in this picture".to_owned(), false),
+        (format!("describe photo.jpg and read the text in {name}"), false),
+        ("прочитай надпись на картинке".to_owned(), false),
+    ] {
+        let mut job = job(Host::Local, "org/model", "image-to-text", &[("image", &path)]);
+        job.request = Arc::new(jarvis_plan::Request::new(request.as_str()));
+        let output = bench.worker.perform(&job).await.map_err(|error| error.code);
+        let wanted = if describes { Ok(json!({"generated text": "a house"})) } else { Err(ErrorCode::CannotDo) };
+        assert_eq!(output, wanted, "{request}");
+    }
+}

@@ -361,6 +361,22 @@ pub(super) fn is_unseen(text: &str) -> bool {
     measure::is_unseen(text)
 }
 
+/// Whether the writing in the picture of a job is wanted, by the clauses that name the picture, else by the whole request.
+pub(crate) fn is_to_be_read(job: &Job) -> bool {
+    let request = &job.request.text;
+    let path = job.arg("image").unwrap_or_default();
+    let file = path.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let clauses: Vec<&str> = request
+        .split([',', ';', '\n'])
+        .flat_map(|part| part.split(" and "))
+        .filter(|clause| !file.is_empty() && clause.to_lowercase().contains(&file))
+        .collect();
+    match clauses.is_empty() {
+        true => reading::wanted(request),
+        false => clauses.into_iter().any(reading::wanted),
+    }
+}
+
 /// `native/image-measure`: a description of what can be measured.
 pub(super) async fn describe(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     if reading::wanted(&job.request.text) {
