@@ -105,7 +105,7 @@ async fn media_are_decoded_for_the_model() {
     assert_eq!((pixels.len(), &pixels[..3]), (36, &[40, 40, 200][..]));
 
     let question = bench.run("visual-question-answering", &[("image", &path), ("text", "what?")]).await;
-    question.unwrap();
+    assert_eq!(question.unwrap(), json!([{"answer": "a square"}]));
     assert!(matches!(bench.given(), Input::PictureQuestion { question, .. } if question == "what?"));
 
     let wav = crate::native::sound::encode(8000, vec![0.5, -0.5]).unwrap();
