@@ -141,7 +141,8 @@ impl Session {
             let (Some(input), Some(sizes)) = (values.next(), values.next()) else {
                 return Err(self.files.failed("the engine gave no output"));
             };
-            let resized = cubic::resize(&input, &sizes, resize.aligned).map_err(|reason| self.files.unsupported(reason))?;
+            let resized =
+                cubic::resize(&input, &sizes, resize.aligned).map_err(|reason| self.files.unsupported(reason))?;
             given.push((resize.output, resized.into()));
         }
         self.run_nodes(given, &wanted)

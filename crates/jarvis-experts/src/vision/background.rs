@@ -50,7 +50,9 @@ impl LocalModel for Cutter {
         let made = self.session.run_first(vec![(self.input.as_str(), values.into())])?;
         let plane: Tensor<4> = Tensor::read(&self.files, "the plane", &made)?;
         let [1, 1, high, wide] = plane.shape else {
-            return Err(self.files.failed(format!("its output has the shape {:?}, not that of one plane", plane.shape)));
+            return Err(self
+                .files
+                .failed(format!("its output has the shape {:?}, not that of one plane", plane.shape)));
         };
         let levels: Vec<u8> = opacities(plane.values).into_iter().flat_map(|level| [level; 3]).collect();
         let resized = resample::resize(&levels, (wide, high), size(picture), Filter::Bilinear);

@@ -36,8 +36,7 @@ impl DocumentReader {
     /// The tokens that a question begins the text with.
     fn prompt(&self, question: &str) -> Result<Vec<u32>, ExpertError> {
         let text = format!("{TASK}<s_question>{question}</s_question><s_answer>");
-        let encoding =
-            self.writer.tokenizer.encode(text, false).map_err(|error| self.writer.files.failed(error))?;
+        let encoding = self.writer.tokenizer.encode(text, false).map_err(|error| self.writer.files.failed(error))?;
         Ok(encoding.get_ids().to_vec())
     }
 }
