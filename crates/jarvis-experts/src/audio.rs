@@ -10,6 +10,7 @@ mod resample;
 mod silero;
 mod speak;
 mod whisper;
+mod zero_shot;
 
 use std::collections::BTreeMap;
 
@@ -97,10 +98,14 @@ pub(crate) fn open(
         {
             boxed(classify::SoundClassifier::open(files, &config, resources)?)
         }
+        "zero-shot-audio-classification" if kind == "clap" => {
+            boxed(zero_shot::ZeroShotClassifier::open(files, resources)?)
+        }
         "text-to-speech" => speak::Speaker::open(files, &config, resources)?.and_then(boxed),
         _ => None,
     })
 }
 
 /// Task types with a `config.json` to look at.
-const TASKS: [&str; 3] = ["automatic-speech-recognition", "audio-classification", "text-to-speech"];
+const TASKS: [&str; 4] =
+    ["automatic-speech-recognition", "audio-classification", "zero-shot-audio-classification", "text-to-speech"];

@@ -34,6 +34,7 @@ struct Cubic {
     input: NodeId,
     sizes: NodeId,
     output: NodeId,
+    aligned: bool,
 }
 
 /// An input of a graph.
@@ -83,7 +84,12 @@ impl Session {
         let outputs = named.into_iter().collect();
         let node = |name: &str| model.find_node(name);
         let resize = |resize: CubicResize| {
-            Some(Cubic { input: node(&resize.input)?, sizes: node(&resize.sizes)?, output: node(&resize.output)? })
+            Some(Cubic {
+                input: node(&resize.input)?,
+                sizes: node(&resize.sizes)?,
+                output: node(&resize.output)?,
+                aligned: resize.aligned,
+            })
         };
         let cubic = resizes.into_iter().filter_map(resize).collect();
         let pool = Arc::clone(&resources.pool);
@@ -135,7 +141,8 @@ impl Session {
             let (Some(input), Some(sizes)) = (values.next(), values.next()) else {
                 return Err(self.files.failed("the engine gave no output"));
             };
-            let resized = cubic::resize(&input, &sizes).map_err(|reason| self.files.unsupported(reason))?;
+            let resized =
+                cubic::resize(&input, &sizes, resize.aligned).map_err(|reason| self.files.unsupported(reason))?;
             given.push((resize.output, resized.into()));
         }
         self.run_nodes(given, &wanted)

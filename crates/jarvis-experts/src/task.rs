@@ -63,6 +63,11 @@ pub enum Input {
         language: Option<String>,
         translate: bool,
     },
+    /// A sound, and labels of which one fits.
+    SoundChoices {
+        sound: Sound,
+        labels: Vec<String>,
+    },
     /// A text to say.
     Speak {
         text: String,
@@ -187,6 +192,13 @@ pub enum Output {
         values: Vec<f32>,
     },
     Picture(Picture),
+    /// How much of each pixel of the picture belongs to the foreground, 0 to 255, row by row.
+    Matte {
+        width: u32,
+        height: u32,
+        #[serde(with = "serde_bytes")]
+        alpha: Vec<u8>,
+    },
     Transcript(Transcript),
     Entities(Vec<Entity>),
     /// The answer as it stands in the context, in characters.

@@ -1,11 +1,13 @@
-//! Models that look at pictures: classes, boxes, masks, depth, captions. Each takes pixels and gives numbers or words; drawing on
+//! Models that look at pictures: classes, boxes, masks, depth, captions, answers, cut-outs. Each takes pixels and gives numbers or words; drawing on
 //! pictures belongs to the workers. Processing follows the reference pipelines of transformers, with their thresholds.
 
+mod background;
 mod caption;
 mod classification;
 mod config;
 mod depth;
 mod detection;
+mod document;
 mod interpolate;
 mod picture;
 mod preprocess;
@@ -17,10 +19,12 @@ mod sizes;
 mod tensor;
 mod texts;
 mod upscaling;
+mod writer;
 mod zero_shot;
 mod zero_shot_detection;
 
-pub(crate) use interpolate::{Interpolation, Mode};
+pub(crate) use interpolate::{Corners, Interpolation, Mode};
+pub(crate) use texts::LabelTokenizer;
 
 use crate::{ExpertError, LocalModel, ModelFiles, Resources};
 use config::ModelConfig;
@@ -38,6 +42,8 @@ pub(crate) fn open(
         "depth-estimation" => depth::open,
         "image-to-image" => upscaling::open,
         "image-to-text" => caption::open,
+        "background-removal" => background::open,
+        "document-question-answering" => document::open,
         "zero-shot-image-classification" => zero_shot::open,
         "zero-shot-object-detection" => zero_shot_detection::open,
         _ => return Ok(None),

@@ -218,6 +218,10 @@ pub(crate) fn tasks(config: &Value) -> Vec<&'static str> {
         ("blip", _) => &["image-to-text"],
         ("swin2sr", _) => &["image-to-image"],
         ("modnet" | "birefnet", _) => &["background-removal"],
+        // Donut is trained for one of several tasks, which only its tokenizer tells; answers are what its models are pulled for.
+        (_, "VisionEncoderDecoderModel") if config.pointer("/encoder/model_type") == Some(&"donut-swin".into()) => {
+            &["document-question-answering"]
+        }
         (_, "VisionEncoderDecoderModel") => &["image-to-text"],
         (_, "OwlViTForObjectDetection" | "Owlv2ForObjectDetection") => &["zero-shot-object-detection"],
         (_, name) if name.ends_with("ForObjectDetection") => &["object-detection"],
@@ -349,6 +353,12 @@ mod tests {
             ("detr", "DetrForObjectDetection", json!({}), &["object-detection"][..]),
             ("detr", "DetrForSegmentation", json!({}), &["image-segmentation"]),
             ("vision-encoder-decoder", "VisionEncoderDecoderModel", json!({}), &["image-to-text"]),
+            (
+                "vision-encoder-decoder",
+                "VisionEncoderDecoderModel",
+                json!({"encoder": {"model_type": "donut-swin"}}),
+                &["document-question-answering"],
+            ),
             ("whisper", "WhisperForConditionalGeneration", json!({}), &["automatic-speech-recognition"]),
             ("bart", "BartForConditionalGeneration", json!({}), &["summarization"]),
             ("distilbert", "DistilBertForSequenceClassification", json!({}), &["text-classification"]),

@@ -104,8 +104,13 @@ pub(super) struct LogMel {
 impl LogMel {
     /// `bands` mel bands up to 8 kHz, transforms of `size` samples every `hop` samples.
     pub(super) fn new(bands: usize, size: usize, hop: usize, rate: u32) -> LogMel {
+        LogMel::between((0.0, 8_000.0), bands, size, hop, rate)
+    }
+
+    /// As [`LogMel::new`], with bands over another range of frequencies, in hertz.
+    pub(super) fn between((low, high): (f64, f64), bands: usize, size: usize, hop: usize, rate: u32) -> LogMel {
         let window = (0..size).map(|nth| 0.5 - 0.5 * (2.0 * PI * nth as f64 / size as f64).cos()).collect();
-        LogMel { bank: Bank::new(size, filters(Scale::Slaney, bands, size, rate, 0.0, 8_000.0)), window, hop }
+        LogMel { bank: Bank::new(size, filters(Scale::Slaney, bands, size, rate, low, high)), window, hop }
     }
 
     pub(super) fn bands(&self) -> usize {
@@ -123,7 +128,7 @@ impl LogMel {
 
     /// The logarithms (base 10) of `count` frames from `first` on, frame by frame. The sound counts as `len` samples long,
     /// silent beyond its end, and is mirrored at both ends.
-    fn frames(&self, sound: &Resampled<'_>, len: usize, first: usize, count: usize) -> Vec<f32> {
+    pub(super) fn frames(&self, sound: &Resampled<'_>, len: usize, first: usize, count: usize) -> Vec<f32> {
         let (size, half) = (self.window.len(), self.window.len() / 2);
         let start = (first * self.hop) as isize - half as isize;
         let end = start + (count.saturating_sub(1) * self.hop + size) as isize;

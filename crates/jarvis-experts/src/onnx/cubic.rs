@@ -11,7 +11,7 @@ use rten::Value;
 use rten_tensor::prelude::*;
 
 use super::floats;
-use crate::vision::{Interpolation, Mode};
+use crate::vision::{Corners, Interpolation, Mode};
 
 /// Nodes of more bytes hold weights, and are not looked at.
 const MAX_NODE: u64 = 1 << 16;
@@ -29,10 +29,11 @@ pub(super) struct CubicResize {
     /// The sizes wanted, of all four dimensions.
     pub(super) sizes: String,
     pub(super) output: String,
+    /// Whether the centres of the corners stay where they are (CLAP).
+    pub(super) aligned: bool,
 }
 
-/// The bicubic resizes of an ONNX file, in its order. Those that take scales instead of sizes, or align corners, are left to the
-/// engine.
+/// The bicubic resizes of an ONNX file, in its order. Those that take scales instead of sizes are left to the engine.
 pub(super) fn find(path: &Path) -> io::Result<Vec<CubicResize>> {
     let file = File::open(path)?;
     let end = file.metadata()?.len();
@@ -147,7 +148,9 @@ fn read_node(node: &[u8]) -> Option<CubicResize> {
         })
     };
     let coordinates = attribute("coordinate_transformation_mode").unwrap_or("half_pixel");
-    if attribute("mode") != Some("cubic") || !matches!(coordinates, "half_pixel" | "pytorch_half_pixel") {
+    if attribute("mode") != Some("cubic")
+        || !matches!(coordinates, "half_pixel" | "pytorch_half_pixel" | "align_corners")
+    {
         return None;
     }
     let (inputs, outputs) = (texts(1), texts(2));
@@ -156,11 +159,12 @@ fn read_node(node: &[u8]) -> Option<CubicResize> {
         input: (*inputs.first()?).to_owned(),
         sizes: (*sizes).to_owned(),
         output: (*outputs.first()?).to_owned(),
+        aligned: coordinates == "align_corners",
     })
 }
 
 /// Resizes a tensor of four dimensions to sizes, or tells why that cannot be.
-pub(super) fn resize(input: &Value, sizes: &Value) -> Result<Value, &'static str> {
+pub(super) fn resize(input: &Value, sizes: &Value, aligned: bool) -> Result<Value, &'static str> {
     let input = input.as_tensor_view::<f32>().ok_or("a resize of no numbers")?;
     let sizes = sizes.as_tensor_view::<i32>().ok_or("a resize to no sizes")?.to_vec();
     let to: Vec<usize> = sizes.iter().filter_map(|size| usize::try_from(*size).ok()).collect();
@@ -178,7 +182,8 @@ pub(super) fn resize(input: &Value, sizes: &Value) -> Result<Value, &'static str
         return Err("a resize to more than fits into memory");
     }
     let values = input.to_vec();
-    let mut interpolation = Interpolation::new((width, height), (to_width, to_height), Mode::Bicubic);
+    let corners = if aligned { Corners::Centres } else { Corners::Edges };
+    let mut interpolation = Interpolation::aligned((width, height), (to_width, to_height), Mode::Bicubic, corners);
     let resized = values.chunks_exact(height * width).flat_map(|plane| interpolation.plane(plane)).collect();
     Ok(floats(&to, resized))
 }
@@ -200,6 +205,7 @@ mod tests {
         let check = |name: &str, count: usize| assert_eq!(find(&model(name)).unwrap().len(), count, "{name}");
         check("vision-yolos/model.onnx", 2);
         check("vision-depth-anything/onnx/model.onnx", 1);
+        check("audio-clap/onnx/model.onnx", 1);
         check("vision-dpt/model.onnx", 0);
         check("vision-segformer/model.onnx", 0);
     }
@@ -220,7 +226,7 @@ mod tests {
     #[test]
     fn sizes_that_cannot_be_are_refused() {
         let input = || floats(&[1, 2, 2, 2], vec![0.0; 8]);
-        let check = |sizes: &[i32]| resize(&input(), &ints(&[sizes.len()], sizes.to_vec())).is_ok();
+        let check = |sizes: &[i32]| resize(&input(), &ints(&[sizes.len()], sizes.to_vec()), false).is_ok();
         assert!(check(&[1, 2, 3, 5]));
         for sizes in [&[1, 2, 3][..], &[1, 3, 3, 3], &[1, 2, -3, 3], &[1, 2, 0, 3], &[1, 2, i32::MAX, i32::MAX]] {
             assert!(!check(sizes), "{sizes:?}");

@@ -1,5 +1,4 @@
-//! Resizing of what models give (masks, depth, scores of classes) as PyTorch's `interpolate` does it with
-//! `align_corners=False`: no antialiasing, edges repeated. Rows are made one at a time, so that a hundred masks of a large
+//! Resizing of what models give (masks, depth, scores of classes) as PyTorch's `interpolate` does it: no antialiasing, edges repeated. Rows are made one at a time, so that a hundred masks of a large
 //! picture never lie in memory at once.
 
 /// How values between the given ones are found.
@@ -7,6 +6,15 @@
 pub(crate) enum Mode {
     Bilinear,
     Bicubic,
+}
+
+/// What the corners of the two planes have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Corners {
+    /// The outer edges of their pixels (`align_corners=False`).
+    Edges,
+    /// The centres of their pixels (`align_corners=True`).
+    Centres,
 }
 
 /// Up to four source positions and their weights.
@@ -24,10 +32,15 @@ pub(crate) struct Interpolation {
 impl Interpolation {
     /// From and to are (width, height), all at least 1.
     pub(crate) fn new(from: (usize, usize), to: (usize, usize), mode: Mode) -> Interpolation {
+        Interpolation::aligned(from, to, mode, Corners::Edges)
+    }
+
+    /// As [`Interpolation::new`], with corners of either kind.
+    pub(crate) fn aligned(from: (usize, usize), to: (usize, usize), mode: Mode, corners: Corners) -> Interpolation {
         Interpolation {
             width: from.0,
-            columns: taps(from.0, to.0, mode),
-            rows: taps(from.1, to.1, mode),
+            columns: taps(from.0, to.0, mode, corners),
+            rows: taps(from.1, to.1, mode, corners),
             blended: vec![0.0; from.0],
         }
     }
@@ -58,11 +71,17 @@ impl Interpolation {
     }
 }
 
-fn taps(from: usize, to: usize, mode: Mode) -> Vec<Taps> {
-    let scale = from as f32 / to as f32;
+fn taps(from: usize, to: usize, mode: Mode, corners: Corners) -> Vec<Taps> {
+    let scale = match corners {
+        Corners::Edges => from as f32 / to as f32,
+        Corners::Centres => from.saturating_sub(1) as f32 / to.saturating_sub(1).max(1) as f32,
+    };
     let last = from.saturating_sub(1);
     let at = |index: usize| {
-        let place = scale * (index as f32 + 0.5) - 0.5;
+        let place = match corners {
+            Corners::Edges => scale * (index as f32 + 0.5) - 0.5,
+            Corners::Centres => scale * index as f32,
+        };
         match mode {
             Mode::Bilinear => {
                 let place = place.max(0.0);

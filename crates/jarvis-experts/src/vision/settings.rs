@@ -199,9 +199,14 @@ fn sizing(settings: &Value, class: &Class) -> Result<Sizing, String> {
             (None, Some(outer)) => Some(side("max_size", outer)?),
             (None, None) => class.longest.filter(|_| size.is_number()),
         };
+        // MODNet's file, which no class of transformers reads.
+        let multiple = match settings.get("size_divisibility").filter(|value| !value.is_null()) {
+            Some(value) => side("size_divisibility", value)?,
+            None => class.multiple,
+        };
         return Ok(match longest {
-            None if class.multiple == 1 => Sizing::Shortest(shortest),
-            longest => Sizing::Between { shortest, longest, multiple: class.multiple },
+            None if multiple == 1 => Sizing::Shortest(shortest),
+            longest => Sizing::Between { shortest, longest, multiple },
         });
     }
     if let (Some(width), Some(height)) = (part("size", size, "max_width")?, part("size", size, "max_height")?) {

@@ -1,4 +1,4 @@
-//! Labels to token ids, for models that compare pictures with texts.
+//! Labels to token ids, for models that compare pictures or sounds with texts.
 
 use serde_json::Value;
 use tokenizers::Tokenizer;
@@ -10,7 +10,7 @@ const MAX_TOKENS: usize = 77;
 
 /// A tokenizer that makes rows of one length.
 #[derive(Debug)]
-pub(super) struct LabelTokenizer {
+pub(crate) struct LabelTokenizer {
     files: ModelFiles,
     tokenizer: Tokenizer,
     padding: u32,
@@ -20,11 +20,11 @@ pub(super) struct LabelTokenizer {
 
 /// Rows of token ids, and 1 where a token is no padding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Rows {
-    pub(super) ids: Vec<i32>,
-    pub(super) mask: Vec<i32>,
+pub(crate) struct Rows {
+    pub(crate) ids: Vec<i32>,
+    pub(crate) mask: Vec<i32>,
     /// (rows, tokens).
-    pub(super) shape: [usize; 2],
+    pub(crate) shape: [usize; 2],
 }
 
 impl LabelTokenizer {
@@ -32,7 +32,7 @@ impl LabelTokenizer {
     ///
     /// # Errors
     /// When it is not there or no tokenizer.
-    pub(super) fn open(files: &ModelFiles, longest: Option<usize>) -> Result<LabelTokenizer, ExpertError> {
+    pub(crate) fn open(files: &ModelFiles, longest: Option<usize>) -> Result<LabelTokenizer, ExpertError> {
         let mut tokenizer = read_tokenizer(files)?;
         let token = |settings: &Value| match settings.get("pad_token")? {
             Value::String(token) => Some(token.clone()),
@@ -74,7 +74,7 @@ impl LabelTokenizer {
     ///
     /// # Errors
     /// When a text is one that the tokenizer cannot take.
-    pub(super) fn rows(&self, texts: &[String], length: Option<usize>) -> Result<Rows, ExpertError> {
+    pub(crate) fn rows(&self, texts: &[String], length: Option<usize>) -> Result<Rows, ExpertError> {
         let rows = texts.iter().map(|text| self.ids(text)).collect::<Result<Vec<Vec<u32>>, ExpertError>>()?;
         let longest = rows.iter().map(Vec::len).max().unwrap_or_default();
         let length = length.map_or(longest, |length| length.min(self.longest)).max(1);

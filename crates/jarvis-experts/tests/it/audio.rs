@@ -82,6 +82,62 @@ struct Labels {
     labels: Vec<Label>,
 }
 
+#[test]
+fn labels_fit_sounds_as_the_reference_finds() {
+    let model = load(&models().join("audio-clap"), "zero-shot-audio-classification");
+    let mut largest: f32 = 0.0;
+    for case in expected::<Vec<Labels>>("audio-clap") {
+        let sound = Sound { rate: 48_000, ..sound(case.count, case.seed) };
+        let labels = case.labels.iter().rev().map(|label| label.label.clone()).collect();
+        let output = model.run(&Input::SoundChoices { sound, labels }, &Call::default()).unwrap();
+        let Output::Labels(found) = output else { panic!("{output:?}") };
+        assert_eq!(found.len(), case.labels.len());
+        for (found, wanted) in found.iter().zip(&case.labels) {
+            assert_eq!(found.label, wanted.label, "sound {}", case.seed);
+            largest = largest.max((found.score - wanted.score).abs());
+        }
+    }
+    println!("audio-clap: largest difference {largest:e}");
+    assert!(largest < 1e-4, "{largest}");
+}
+
+#[test]
+fn sounds_and_labels_that_say_nothing_are_refused() {
+    let folder = models().join("audio-clap");
+    let model = load(&folder, "zero-shot-audio-classification");
+    let sound = || Sound { rate: 48_000, samples: vec![0.1; 4_800] };
+    let check = |input: Input, part: &str| {
+        let error = model.run(&input, &Call::default()).unwrap_err();
+        assert!(matches!(error, ExpertError::BadInput(_)), "{error}");
+        assert!(error.to_string().contains(part), "{error}");
+    };
+    let choices = |labels: &[&str]| Input::SoundChoices {
+        sound: sound(),
+        labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+    };
+    check(listen(sound()), "a sound and labels");
+    check(choices(&[]), "at least one label");
+    check(choices(&["rain", " "]), "no empty ones");
+    check(choices(&["rain"; 1_001]), "at most 1000");
+    // Settings that cannot be, and those of models that take sounds in parts.
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["config.json", "tokenizer.json"] {
+        std::fs::copy(folder.join(name), copy.path().join(name)).unwrap();
+    }
+    for (settings, part) in [
+        (r#"{"truncation": "fusion"}"#, "four parts"),
+        (r#"{"truncation": "rand_trunc", "hop_length": 0}"#, "`hop_length` is 0"),
+        (r#"{"truncation": "rand_trunc", "max_length_s": 4000000000}"#, "`max_length_s` is 4000000000"),
+        (r#"{"truncation": "rand_trunc", "frequency_min": 9e9}"#, "frequencies from"),
+        (r#"{"truncation": "rand_trunc"}"#, "onnx/model.onnx"),
+    ] {
+        std::fs::write(copy.path().join("preprocessor_config.json"), settings).unwrap();
+        let files = ModelFiles::new("clap", copy.path());
+        let error = open(&files, "zero-shot-audio-classification", &Resources::new(1, 1 << 30).unwrap()).unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
+    }
+}
+
 #[derive(Deserialize)]
 struct Label {
     label: String,

@@ -209,6 +209,73 @@ fn captions_read_as_the_reference_writes_them() {
 }
 
 #[test]
+fn written_lines_read_as_the_reference_reads_them() {
+    for model in ["trocr", "trocr-beams"] {
+        check(model, "image-to-text", picture_only, |name, output, expected| {
+            assert_eq!(output, Output::Text(expected["text"].as_str().unwrap().to_owned()), "{name}");
+            0.0
+        });
+    }
+}
+
+/// Where the reference has no answer, nor has the model here: it fails.
+#[test]
+fn answers_about_pages_are_those_of_the_reference() {
+    let model = load("donut", "document-question-answering");
+    let (mut answered, mut unanswered) = (0, 0);
+    for (name, expected) in expected("donut") {
+        for case in expected["answers"].as_array().unwrap() {
+            let question = case["question"].as_str().unwrap().to_owned();
+            let input = Input::PictureQuestion { picture: drawn(&name), question };
+            match (model.run(&input, &Call::default()), case["answer"].as_str()) {
+                (Ok(output), Some(answer)) => {
+                    assert_eq!(output, Output::Text(answer.to_owned()), "{name}: {case}");
+                    answered += 1;
+                }
+                (Err(error), None) => {
+                    assert!(error.to_string().contains("found no answer"), "{name}: {error}");
+                    unanswered += 1;
+                }
+                (output, _) => panic!("{name}: {output:?} for {case}"),
+            }
+        }
+    }
+    assert!(answered > 5 && unanswered > 0, "{answered} and {unanswered}");
+}
+
+#[test]
+fn questions_that_cannot_be_asked_are_refused() {
+    let model = load("donut", "document-question-answering");
+    let page = || drawn("small");
+    let check = |input: Input, part: &str| {
+        let error = model.run(&input, &Call::default()).unwrap_err();
+        assert!(matches!(error, ExpertError::BadInput(_)), "{error}");
+        assert!(error.to_string().contains(part), "{error}");
+    };
+    let question = |question: &str| Input::PictureQuestion { picture: page(), question: question.to_owned() };
+    check(Input::Picture(page()), "a picture and a question");
+    check(question(" \n"), "needs a question");
+    check(question(&"Where is the harbour? ".repeat(200)), "leaves no room");
+    let nothing = Picture { width: 0, height: 3, pixels: Vec::new() };
+    check(Input::PictureQuestion { picture: nothing, question: "Why?".to_owned() }, "no pixels");
+}
+
+/// One level of 255 is lost where an opacity is cut to 8 bits on the other side of a step.
+#[test]
+fn cut_outs_are_those_of_the_reference() {
+    check("background", "background-removal", picture_only, |name, output, _| {
+        let Output::Matte { width, height, alpha } = output else { panic!("{name}: {output:?}") };
+        let drawing = name.split_once(' ').unwrap().1;
+        let expected = image::open(folder("background").join(format!("{drawing}-expected.png"))).unwrap().into_luma8();
+        assert_eq!((width, height), expected.dimensions(), "{name}");
+        let differences = alpha.iter().zip(expected.as_raw()).map(|(level, expected)| level.abs_diff(*expected));
+        let largest = differences.max().unwrap();
+        assert!(largest <= 1, "{name}: {largest}");
+        f32::from(largest)
+    });
+}
+
+#[test]
 fn zero_shot_detection_answers_as_the_reference() {
     check("owlvit", "zero-shot-object-detection", with_labels, compare_boxes);
 }
@@ -348,10 +415,18 @@ fn bad_pictures_and_other_inputs_are_refused() {
 
 #[test]
 fn cancelled_calls_stop() {
-    for (model, task) in [("vit", "image-classification"), ("detr", "object-detection"), ("caption", "image-to-text")] {
+    let question = || Input::PictureQuestion { picture: drawn("small"), question: "Who?".to_owned() };
+    let picture = || Input::Picture(drawn("small"));
+    for (model, task, input) in [
+        ("vit", "image-classification", picture()),
+        ("detr", "object-detection", picture()),
+        ("caption", "image-to-text", picture()),
+        ("background", "background-removal", picture()),
+        ("donut", "document-question-answering", question()),
+    ] {
         let call = Call::default();
         call.cancel.cancel();
-        let output = load(model, task).run(&Input::Picture(drawn("small")), &call);
+        let output = load(model, task).run(&input, &call);
         assert_eq!(output, Err(ExpertError::Cancelled), "{model}");
     }
 }

@@ -55,6 +55,9 @@ pub(super) fn of(job: &Job, medium: &Medium) -> Result<Input, TaskError> {
                 _ => Input::Picture(picture),
             }
         }
+        Medium::Sound(sound) if task == "zero-shot-audio-classification" => {
+            Input::SoundChoices { sound: sound.clone(), labels: labels(job)? }
+        }
         Medium::Sound(sound) => {
             let translate = job.args.get("translate") == Some(&Value::Bool(true));
             Input::Sound { sound: sound.clone(), language: job.arg("language").map(str::to_owned), translate }

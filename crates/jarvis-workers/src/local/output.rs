@@ -1,6 +1,6 @@
 //! From what a model gave to the output of a task, in the shape that results from Hugging Face have.
 
-use image::{DynamicImage, GrayImage, RgbImage};
+use image::{DynamicImage, GrayImage, RgbImage, RgbaImage};
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
 use jarvis_experts::{Detection, Output, Segment};
@@ -19,6 +19,9 @@ pub(super) async fn of(job: &Job, output: Output, medium: Medium, inputs: &Input
         Medium::None | Medium::Sound(_) => None,
     };
     Ok(match output {
+        Output::Text(text) if is_question(&job.candidate.effective_task) => {
+            TaskOutput(json!([{"answer": filled(text)?}]))
+        }
         Output::Text(text) => TaskOutput::text(filled(text)?),
         Output::Labels(labels) => {
             TaskOutput(labels.iter().map(|one| json!({"label": one.label, "score": one.score})).collect())
@@ -80,6 +83,12 @@ pub(super) async fn of(job: &Job, output: Output, medium: Medium, inputs: &Input
             let bytes = inputs.heavy().run(&job.cancel, encode).await?;
             TaskOutput::image(inputs.store(Kind::Image, "png", bytes).await?)
         }
+        Output::Matte { width, height, alpha } => {
+            let original = given.ok_or_else(odd)?;
+            let cut = move |_: &Cancel| cut_out(&original, (width, height), &alpha);
+            let bytes = inputs.heavy().run(&job.cancel, cut).await?;
+            TaskOutput::image(inputs.store(Kind::Image, "png", bytes).await?)
+        }
         Output::Sound(made) => {
             let encode = move |_: &Cancel| sound::encode(made.rate, made.samples);
             let bytes = inputs.heavy().run(&job.cancel, encode).await?;
@@ -91,6 +100,11 @@ pub(super) async fn of(job: &Job, output: Output, medium: Medium, inputs: &Input
         }
         Output::Chat(reply) => TaskOutput::text(filled(reply.text)?),
     })
+}
+
+/// Whether a text is the answer to a question about a picture.
+fn is_question(task: &str) -> bool {
+    matches!(task, "document-question-answering" | "visual-question-answering")
 }
 
 /// A text that says something: a model that gave nothing has failed.
@@ -139,6 +153,19 @@ fn grey(width: u32, height: u32, values: &[f32]) -> Result<Vec<u8>, TaskError> {
     let level = |value: &f32| if value.is_finite() { ((value - low) / span * 255.0).round() as u8 } else { 0 };
     let image = GrayImage::from_raw(width, height, values.iter().map(level).collect()).ok_or_else(odd)?;
     picture::png(&DynamicImage::ImageLuma8(image))
+}
+
+/// The picture, see-through where its background is.
+fn cut_out(original: &RgbImage, size: (u32, u32), alpha: &[u8]) -> Result<Vec<u8>, TaskError> {
+    if original.dimensions() != size || original.pixels().len() != alpha.len() {
+        return Err(odd());
+    }
+    let pixels = original.pixels().zip(alpha).flat_map(|(pixel, alpha)| {
+        let [r, g, b] = pixel.0;
+        [r, g, b, *alpha]
+    });
+    let image = RgbaImage::from_raw(size.0, size.1, pixels.collect()).ok_or_else(odd)?;
+    picture::png(&DynamicImage::ImageRgba8(image))
 }
 
 /// How alike the first text is to each of the others: the cosine of their vectors.

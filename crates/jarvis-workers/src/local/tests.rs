@@ -105,7 +105,7 @@ async fn media_are_decoded_for_the_model() {
     assert_eq!((pixels.len(), &pixels[..3]), (36, &[40, 40, 200][..]));
 
     let question = bench.run("visual-question-answering", &[("image", &path), ("text", "what?")]).await;
-    question.unwrap();
+    assert_eq!(question.unwrap(), json!([{"answer": "a square"}]));
     assert!(matches!(bench.given(), Input::PictureQuestion { question, .. } if question == "what?"));
 
     let wav = crate::native::sound::encode(8000, vec![0.5, -0.5]).unwrap();
@@ -115,6 +115,9 @@ async fn media_are_decoded_for_the_model() {
         panic!()
     };
     assert!((samples[0] - 0.5).abs() < 1e-3 && (samples[1] + 0.5).abs() < 1e-3);
+    bench.run("zero-shot-audio-classification", &[("audio", &path), ("labels", "rain, a dog")]).await.unwrap();
+    let Input::SoundChoices { sound: Sound { rate: 8000, .. }, labels } = bench.given() else { panic!() };
+    assert_eq!(labels, ["rain", "a dog"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -173,6 +176,22 @@ async fn pictures_are_drawn_on_as_those_of_other_workers() {
     let values = (0..1200).map(|at| at as f32).collect();
     let (_, image) = run("depth-estimation", Output::Depth { width: 40, height: 30, values }).await;
     assert_eq!((image.get_pixel(0, 0).0, image.get_pixel(39, 29).0), ([0, 0, 0], [255, 255, 255]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_cut_out_is_see_through() {
+    let run = async |width: u32, height: u32, alpha: Vec<u8>| {
+        let bench = Bench::new(Ok(Output::Matte { width, height, alpha }));
+        let path = bench.inputs.store(jarvis_plan::Kind::Image, "png", png(2, 2)).await.unwrap();
+        let output = bench.run("background-removal", &[("image", &path)]).await?;
+        Ok::<_, TaskError>(bench.file(&output, "generated image"))
+    };
+    let image = run(2, 2, vec![0, 255, 128, 1]).await.unwrap().into_rgba8();
+    let pixels: Vec<[u8; 4]> = image.pixels().map(|pixel| pixel.0).collect();
+    assert_eq!(pixels, [0, 255, 128, 1].map(|alpha| [40, 40, 200, alpha]));
+    for (width, height, alpha) in [(2, 2, vec![0; 3]), (3, 2, vec![0; 6])] {
+        assert_eq!(run(width, height, alpha).await.unwrap_err().code, ErrorCode::Internal);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
