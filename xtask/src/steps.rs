@@ -18,10 +18,6 @@ pub(crate) enum Half {
     Both,
 }
 
-/// All that the tests compile, with the opt-in features of the libraries. One set for every step: another would compile
-/// most of what lies below once more.
-const WHOLE: [&str; 2] = ["--workspace", "--features=jarvis-taskbench/bertscore,jarvis-easytool/embeddings"];
-
 /// Tests whose name contains this word need an installed program or a model.
 const NEEDS_PROGRAMS: &str = "installed";
 
@@ -49,7 +45,7 @@ pub(crate) fn test(root: &Path, half: Half) -> Result<()> {
         })
     })?;
     if half != Half::Doors {
-        steps.run("test", || cargo(root, &[&["test", "--no-fail-fast"], &WHOLE[..]].concat()))?;
+        steps.run("test", || cargo(root, &["test", "--no-fail-fast", "--workspace"]))?;
     }
     installed?;
     if half != Half::Rust {
@@ -61,9 +57,7 @@ pub(crate) fn test(root: &Path, half: Half) -> Result<()> {
 }
 
 fn lints(root: &Path, steps: &mut Steps) -> Result<()> {
-    steps.run("clippy", || {
-        cargo(root, &[&["clippy", "--all-targets"], &WHOLE[..], &["--", "-D", "warnings"]].concat())
-    })?;
+    steps.run("clippy", || cargo(root, &["clippy", "--all-targets", "--workspace", "--", "-D", "warnings"]))?;
     // What the README's first command builds.
     let minimal = ["clippy", "--package=jarvis", "--no-default-features", "--", "-D", "warnings"];
     steps.run("minimal", || cargo(root, &minimal))?;
@@ -77,7 +71,7 @@ fn doors(root: &Path, steps: &mut Steps) -> Result<()> {
         let weights = weights::folder(root);
         let sentences = model.as_deref().map(|folder| (setup::SENTENCE_MODEL, folder));
         let env = sentences.into_iter().chain([(weights::TEST_MODELS, weights.as_path())]);
-        cargo_with(root, &[&["test", "--tests"], &WHOLE[..], &["--", NEEDS_PROGRAMS]].concat(), env)
+        cargo_with(root, &["test", "--tests", "--workspace", "--", NEEDS_PROGRAMS], env)
     })?;
     steps.run("python", || doors::python(root))?;
     steps.run("web", || doors::web(root))?;

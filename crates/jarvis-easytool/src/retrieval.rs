@@ -1,18 +1,14 @@
 //! The tools of a question: which descriptions fit a text best.
 //!
 //! A [`Retriever`] ranks whole tools, by words or by vectors of any [`Embedder`]; what is asked is a subtask's text. Vectors
-//! are made once: they are kept on disk by text and model. [`MiniLm`] (feature `embeddings`) makes them in this process.
+//! are made once: they are kept on disk by text and model.
 
 mod cache;
-#[cfg(feature = "embeddings")]
-mod minilm;
 
 #[cfg(test)]
 mod tests;
 
 pub use cache::{CacheError, VectorCache};
-#[cfg(feature = "embeddings")]
-pub use minilm::MiniLm;
 
 use std::collections::HashSet;
 use std::fmt;

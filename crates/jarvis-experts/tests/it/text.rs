@@ -47,7 +47,7 @@ fn difference(found: &Value, expected: &Value, path: &str) -> f64 {
 
 /// All cases of a fixture; the largest difference.
 #[track_caller]
-fn check(files: &ModelFiles, tolerance: f64) {
+pub(crate) fn check(files: &ModelFiles, tolerance: f64) {
     let cases: Vec<Case> = files.json("expected.json").unwrap();
     assert!(!cases.is_empty());
     let mut largest: f64 = 0.0;

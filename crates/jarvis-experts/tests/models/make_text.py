@@ -13,6 +13,7 @@ from pathlib import Path
 import onnxruntime
 import torch
 from optimum.onnxruntime import ORTModelForSeq2SeqLM
+from safetensors.torch import save_file
 from transformers import (
     BartConfig, BartForConditionalGeneration, BartTokenizerFast, BertConfig, BertForMaskedLM, BertForSequenceClassification,
     BertForTokenClassification, BertModel, BertTokenizerFast, DistilBertConfig, DistilBertForQuestionAnswering,
@@ -345,6 +346,8 @@ def make_minilm():
     """A sentence encoder with the files of sentence-transformers, and padding and truncation baked into its tokenizer."""
     model, tokenizer = randomise(BertModel(small(BertConfig), add_pooling_layer=False), 13), bert_tokenizer()
     target = export(model, [tokenizer], "text-minilm", "feature-extraction")
+    # The same weights in the other form that sentence encoders come in.
+    save_file(model.state_dict(), target / "model.safetensors", metadata={"format": "pt"})
     texts = [*TEXTS, LONG]
     made = vectors(model, tokenizer, texts, 40, lambda states: states.mean(0))
     baked = json.loads((target / "tokenizer.json").read_text())

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::print_stderr)]
 
-#[cfg(feature = "bertscore")]
-mod bertscore;
 mod data;
 mod format;
 mod generate;

@@ -48,7 +48,7 @@ pub(super) async fn run(command: TaskbenchCommand, global: &Global, printer: Pri
     match command {
         TaskbenchCommand::Inspect(args) => inspect::run(&args, printer),
         TaskbenchCommand::Infer(args) => infer::run(*args, global, printer).await,
-        TaskbenchCommand::Evaluate(args) => evaluate::run(*args, printer).await,
+        TaskbenchCommand::Evaluate(args) => evaluate::run(*args, global, printer).await,
         TaskbenchCommand::Report(args) => report::run(args, printer).await,
         TaskbenchCommand::Graph(command) => graph::run(command, printer).await,
         TaskbenchCommand::Generate(args) => generate::run(*args, global, printer).await,

@@ -24,6 +24,9 @@ pub(crate) const PREFIX: &str = "local/";
 /// The subcommand by which this program runs one model for another process.
 const SUBCOMMAND: &str = "local-model";
 
+/// Task types that text encoders in safetensors serve.
+const VECTOR_TASKS: [&str; 2] = ["feature-extraction", "sentence-similarity"];
+
 /// Address space of a process beyond the memory of models, in bytes: its code, and the stacks of its threads.
 #[cfg(any(feature = "experts", feature = "llm"))]
 const OVERHEAD: u64 = 1 << 30;
@@ -49,16 +52,8 @@ impl LocalRuntime {
     /// When the environment names a Hub that is not an address, or threads cannot be started.
     pub(crate) fn open(config: &Config, folders: &Folders) -> Result<LocalRuntime, Failure> {
         let store = Store::new(&hub_environment(config)?, &folders.data);
-        let settings = &config.local;
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let half = total_memory().map_or(UNKNOWN_MEMORY, |memory| memory / 2);
-        let limits = LocalModelsConfig {
-            max_memory: settings.max_memory_mb.map_or(half, |mb| mb.saturating_mul(1 << 20)),
-            keep_alive: Duration::from_secs(settings.keep_alive_s),
-            threads: settings.threads.unwrap_or(cores),
-            at_once: settings.at_once,
-        };
-        let processes = settings.isolated.then(std::env::current_exe).transpose().map_err(Failure::work)?;
+        let limits = limits(config);
+        let processes = config.local.isolated.then(std::env::current_exe).transpose().map_err(Failure::work)?;
         let processes = processes.map(|program| Processes::new(program, vec![SUBCOMMAND.into()], limits.threads));
         let of_store = store.clone();
         let open = move |files: &ModelFiles, task: &str, resources: &Resources, call: &Call| {
@@ -86,7 +81,7 @@ impl LocalRuntime {
 
     /// The model of a name, if this build can run it.
     pub(crate) fn resolve(&self, name: &str) -> Option<Local> {
-        self.store.resolve(name).filter(|local| is_runnable(local.engine))
+        self.store.resolve(name).filter(is_run)
     }
 
     /// The task types that a model serves, the usual one first.
@@ -96,13 +91,16 @@ impl LocalRuntime {
                 let served = jarvis_catalogue::task_types().iter().filter(|task| task.is_chat_served());
                 served.map(|task| task.name.to_owned()).collect()
             }
-            Engine::Onnx | Engine::Safetensors => local.tasks.clone(),
+            Engine::Onnx => local.tasks.clone(),
+            Engine::Safetensors => {
+                local.tasks.iter().filter(|task| VECTOR_TASKS.contains(&task.as_str())).cloned().collect()
+            }
         }
     }
 
     /// The models that this build can run.
     pub(crate) fn kept(&self) -> Vec<Local> {
-        self.store.local_models().into_iter().filter(|local| is_runnable(local.engine)).collect()
+        self.store.local_models().into_iter().filter(is_run).collect()
     }
 
     /// Every task that a model of this machine serves, as a candidate.
@@ -125,8 +123,7 @@ impl LocalRuntime {
     /// Reads the writing in pictures with the first model that does.
     pub(crate) fn reader(&self, timeout: Duration) -> LocalReader {
         let store = self.store.clone();
-        let reads =
-            |local: &Local| is_runnable(local.engine) && local.tasks.iter().any(|task| task == jarvis_workers::OCR);
+        let reads = |local: &Local| is_run(local) && local.tasks.iter().any(|task| task == jarvis_workers::OCR);
         let find = move || store.local_models().into_iter().find(reads).as_ref().map(files_of);
         LocalReader::new(self.models.clone(), Box::new(find), timeout)
     }
@@ -188,6 +185,19 @@ impl LocalRuntime {
     }
 }
 
+/// How much local models may take of this machine.
+pub(crate) fn limits(config: &Config) -> LocalModelsConfig {
+    let settings = &config.local;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let half = total_memory().map_or(UNKNOWN_MEMORY, |memory| memory / 2);
+    LocalModelsConfig {
+        max_memory: settings.max_memory_mb.map_or(half, |mb| mb.saturating_mul(1 << 20)),
+        keep_alive: Duration::from_secs(settings.keep_alive_s),
+        threads: settings.threads.unwrap_or(cores),
+        at_once: settings.at_once,
+    }
+}
+
 /// What the environment says of the Hub and its cache, with the configuration's Hub and token where it says nothing.
 ///
 /// # Errors
@@ -228,6 +238,17 @@ fn plans(local: &Local) -> bool {
 /// Whether this build has an engine.
 pub(crate) const RUNS_LOCAL_MODELS: bool = cfg!(any(feature = "experts", feature = "llm"));
 
+/// Whether this build runs a model: of safetensors only text encoders, for their vectors.
+fn is_run(local: &Local) -> bool {
+    match local.engine {
+        Engine::Onnx | Engine::Gguf => is_runnable(local.engine),
+        Engine::Safetensors => {
+            let gives_vectors = local.tasks.iter().any(|task| VECTOR_TASKS.contains(&task.as_str()));
+            gives_vectors && jarvis_experts::is_text_encoder(&files_of(local))
+        }
+    }
+}
+
 fn is_runnable(engine: Engine) -> bool {
     match engine {
         Engine::Gguf => cfg!(feature = "llm"),
@@ -249,7 +270,7 @@ pub(crate) fn id_of(local: &Local) -> String {
     }
 }
 
-fn files_of(local: &Local) -> ModelFiles {
+pub(crate) fn files_of(local: &Local) -> ModelFiles {
     ModelFiles { weights: local.weights.clone(), ..ModelFiles::new(id_of(local), &local.folder) }
 }
 

@@ -86,6 +86,6 @@ fn a_model_that_cannot_be_asked_is_named() {
     let retrieve =
         |args: &[&str]| harness.told(&[&["easytool", "retrieve", "x", "--tools", "tools.json"], args].concat());
     assert_snapshot!("credentials_are_refused", retrieve(&["--embedder", "m", "--embeddings-url", &url]));
-    #[cfg(not(feature = "embeddings"))]
-    assert_snapshot!("no_local_models", retrieve(&["--embedder", "local:model"]));
+    assert_snapshot!("a_folder_without_a_model", retrieve(&["--embedder", "local:model"]));
+    assert_snapshot!("a_model_that_was_not_pulled", retrieve(&["--embedder", "local/model"]));
 }

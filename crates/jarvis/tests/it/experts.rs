@@ -52,6 +52,23 @@ fn first(document: &Value) -> (String, Value, String) {
 }
 
 #[test]
+#[cfg(all(feature = "bench", feature = "llm"))]
+fn an_encoder_in_safetensors_finds_tools() {
+    let machine = Harness::new();
+    let tool = |id: u32, about: &str| json!({"ID": id, "tool_name": "T", "tool_description": about});
+    let tools = json!({"1": tool(1, "keywords of a movie"), "2": tool(2, "weather in a city")});
+    machine.file("tools.json", tools.to_string());
+    let folder = copied(&machine, "text-sentences");
+    import(&machine, &folder, "tiny", "feature-extraction");
+    for embedder in ["local/tiny", &format!("local:{}", folder.display())] {
+        let ask = ["easytool", "retrieve", "weather in a city", "--tools", "tools.json", "--embedder", embedder];
+        let told = machine.run(&ask);
+        let best = told.stdout.lines().next().unwrap_or_default();
+        assert!(told.code == 0 && best.starts_with("2   1.0000"), "{embedder}: {} {}", told.stdout, told.stderr);
+    }
+}
+
+#[test]
 fn an_imported_model_serves_its_task_before_native_ones() {
     let machine = Harness::new();
     import(&machine, &copied(&machine, "text-bert-classification"), "tiny", "text-classification");

@@ -10,14 +10,15 @@ use jarvis_easytool::retrieval::{RetrievalError, Retriever, read_stored};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::wiring::{Folders, embeddings_config, load_config};
+use crate::wiring::{Folders, embedder, embeddings_config, load_config};
 
 const BM25: &str = "bm25";
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct EmbedderArgs {
     /// How texts are compared: `bm25` (by words; no model, no network), the name of an embeddings model at an
-    /// OpenAI-compatible endpoint, or `local:DIR`, a sentence model in a directory of Hugging Face's layout
+    /// OpenAI-compatible endpoint, `local:DIR`, a sentence model in a directory of Hugging Face's layout (safetensors or
+    /// ONNX), or `local/NAME`, one that `jarvis models` knows
     #[arg(long, value_name = "MODEL", default_value = BM25)]
     embedder: String,
     /// Base URL of the embeddings endpoint [default: that of the chat model, --base-url, or OpenAI's]
@@ -60,8 +61,9 @@ impl EmbedderArgs {
             Some(folder) => folder.clone(),
             None => Folders::of(&config)?.vectors,
         };
-        let embedder: Arc<dyn Embedder> = match name.strip_prefix("local:") {
-            Some(dir) => local(PathBuf::from(dir)).await?,
+        let on_this_machine = name.strip_prefix("local:").or_else(|| name.starts_with("local/").then_some(name));
+        let embedder: Arc<dyn Embedder> = match on_this_machine {
+            Some(model) => embedder(model, &config).await?,
             None => {
                 let config = embeddings_config(&config, name, self.embeddings_url.as_deref())?;
                 Arc::new(OpenAiEmbeddings::new(config).map_err(Failure::usage)?)
@@ -93,19 +95,4 @@ pub(crate) fn failed(error: RetrievalError) -> Failure {
         Some(hint) => failure.hint(hint),
         None => failure,
     }
-}
-
-#[cfg(feature = "embeddings")]
-async fn local(dir: PathBuf) -> Result<Arc<dyn Embedder>, Failure> {
-    use jarvis_easytool::retrieval::MiniLm;
-    let opened = tokio::task::spawn_blocking(move || MiniLm::open(&dir)).await.map_err(Failure::work)?;
-    let hint = "name a directory with config.json, tokenizer.json and model.safetensors";
-    Ok(Arc::new(opened.map_err(|error| Failure::usage(error).hint(hint))?))
-}
-
-#[cfg(not(feature = "embeddings"))]
-#[allow(clippy::unused_async, reason = "as it is with the feature")]
-async fn local(_dir: PathBuf) -> Result<Arc<dyn Embedder>, Failure> {
-    Err(Failure::usage("this jarvis was built without local embedding models")
-        .hint("build it with `cargo build --release --features embeddings`, or use --embedder bm25"))
 }

@@ -3,6 +3,7 @@
 mod files;
 mod gnn;
 mod show;
+mod similarity;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -10,16 +11,18 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use jarvis_taskbench::data::{Alignment, DependencyType, Domain, Lines, SampleId, ToolList, same_file};
-use jarvis_taskbench::evaluate::similarity::SimilarityError;
 use jarvis_taskbench::evaluate::strict::Bootstrap;
-use jarvis_taskbench::evaluate::{Grouping, Mode, Options, Predictions, Profile, Wanted, evaluate, similarity};
+use jarvis_taskbench::evaluate::{Grouping, Mode, Options, Predictions, Profile, Wanted, evaluate};
 use jarvis_taskbench::infer::{Traces, demos_of_folder, demos_shown, known_demos};
 
 use self::files::{file_for, jobs, save, write_samples};
-use super::{ids, one_or_list, unusable, wrong_use};
+use super::{ids, one_or_list, unusable};
 use crate::batch_progress::bar;
+use crate::cli::Global;
+use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::wiring::load_config;
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/evaluate.txt").trim_end())]
@@ -62,9 +65,9 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_enum, default_value_t = ProfileArg::Both)]
     profile: ProfileArg,
     /// An embedding model for BERTScore: a directory with config.json, tokenizer.json, model.safetensors (such as
-    /// roberta-large); without it BERTScore is left out
+    /// roberta-large), or `local/NAME`, one that `jarvis models` knows; without it BERTScore is left out
     #[arg(long, value_name = "DIR")]
-    bert_model: Option<PathBuf>,
+    bert_model: Option<String>,
     /// The layer of that model whose output is compared [default: 17 of 24, 10 of 12 as the package has it]
     #[arg(long, value_name = "N", requires = "bert_model")]
     bert_layer: Option<usize>,
@@ -138,13 +141,17 @@ enum ProfileArg {
     Both,
 }
 
-pub(super) async fn run(args: EvaluateArgs, printer: Printer) -> Result<ExitCode, Failure> {
+pub(super) async fn run(args: EvaluateArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let config = match args.bert_model {
+        Some(_) => load_config(global, printer)?.config,
+        None => Config::default(),
+    };
     // Reading and counting is work for all cores, and none of it waits.
-    let done = tokio::task::spawn_blocking(move || evaluate_all(&args, printer)).await;
+    let done = tokio::task::spawn_blocking(move || evaluate_all(&args, &config, printer)).await;
     done.map_err(Failure::work)?
 }
 
-fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failure> {
+fn evaluate_all(args: &EvaluateArgs, config: &Config, printer: Printer) -> Result<ExitCode, Failure> {
     if let Some(threads) = args.threads {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().map_err(Failure::work)?;
     }
@@ -177,19 +184,11 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
     let metrics = if args.metric.is_empty() { vec!["all"] } else { args.metric.iter().map(String::as_str).collect() };
     let wanted = Wanted::from_words(metrics, &args.prompting).map_err(Failure::usage)?;
     let similarity = match &args.bert_model {
-        Some(dir) if wanted.bertscore => {
-            // The feature of this crate decides, also where another member of the workspace turns on that of the library.
-            let built = if cfg!(feature = "bertscore") {
-                similarity::load(dir, args.bert_layer)
-            } else {
-                Err(SimilarityError::NotBuilt)
-            };
-            Some(built.map_err(wrong_use(SimilarityError::hint))?)
-        }
+        Some(model) if wanted.bertscore => Some(similarity::load(model, args.bert_layer, config)?),
         Some(_) | None => None,
     };
     if wanted.bertscore && similarity.is_none() {
-        let missing = "BERTScore is left out: it needs a local model, --bert-model DIR, and a build with that feature";
+        let missing = "BERTScore is left out: it needs a local model, --bert-model DIR";
         let asked = args.metric.iter().any(|word| word == "bertscore");
         if asked { printer.warning(missing) } else { printer.progress(&format!("note: {missing}")) }
     }

@@ -127,7 +127,7 @@ pub(super) fn made_with(args: &EvaluateArgs, options: &Options<'_>) -> String {
         ("ids", ids.as_ref().map_or("all".to_owned(), |file| file.display().to_string())),
         ("examples", examples.join(",")),
         ("intervals", options.bootstrap.map_or("none".to_owned(), of_bootstrap)),
-        ("bert-model", bert_model.as_ref().map_or("none".to_owned(), |folder| folder.display().to_string())),
+        ("bert-model", bert_model.clone().unwrap_or_else(|| "none".to_owned())),
         ("bert-layer", bert_layer.map_or("default".to_owned(), |layer| layer.to_string())),
         ("groups", options.groups.iter().map(Group::to_string).collect::<Vec<_>>().join(",")),
     ];
