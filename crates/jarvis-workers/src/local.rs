@@ -21,7 +21,7 @@ use jarvis_plan::{ErrorCode, TaskError};
 use serde_json::Value;
 
 use crate::Inputs;
-use crate::native::Programs;
+use crate::native::{Programs, beyond_experts};
 
 /// The models on this machine by the id of their candidates. It may change while jarvis runs: a model can be pulled meanwhile.
 #[derive(Debug, Clone, Default)]
@@ -72,10 +72,13 @@ impl LocalWorker {
 
     async fn on_this_machine(&self, job: &Job, files: &ModelFiles) -> Result<TaskOutput, TaskError> {
         let task = job.candidate.effective_task.as_str();
-        if task == "image-to-text" && crate::native::image::is_to_be_read(job) {
-            let message = "the writing in the picture is wanted, and this model describes what is to be seen";
-            return Err(TaskError::new(ErrorCode::CannotDo, message)
-                .hint("`jarvis models pull read` brings a model that reads, or install tesseract"));
+        if let Some(beyond) = beyond_experts(job) {
+            let message = format!("this model does what it was trained for, and not what is asked here: {beyond}");
+            let hint = match task {
+                "image-to-text" => "`jarvis models pull read` brings a model that reads, or install tesseract",
+                _ => "a chat model can do more: configure one (`llm.model`)",
+            };
+            return Err(TaskError::new(ErrorCode::CannotDo, message).hint(hint));
         }
         let medium = input::Medium::read(job, &self.inputs, &self.programs).await?;
         let call =

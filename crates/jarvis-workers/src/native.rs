@@ -25,6 +25,17 @@ use serde_json::Value;
 
 use crate::heavy::{Cancel, cancelled};
 
+/// What of a request an expert model cannot mind: it does one thing, and takes no instructions. Native models read them, and take
+/// the task over.
+pub(crate) fn beyond_experts(job: &Job) -> Option<String> {
+    match job.candidate.effective_task.as_str() {
+        "image-to-text" => image::is_to_be_read(job).then(|| "what is written in the picture".to_owned()),
+        "image-to-image" => image::beyond_enlarging(job),
+        "text-to-speech" => audio::beyond_plain_speech(job),
+        _ => text::beyond(job),
+    }
+}
+
 /// The native models, by the ids `native/…` that the catalogue lists.
 #[derive(Debug)]
 pub struct Native {

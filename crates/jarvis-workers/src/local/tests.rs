@@ -285,3 +285,55 @@ async fn a_description_is_no_reading() {
         assert_eq!(output, wanted, "{request}");
     }
 }
+
+/// An expert does one thing: what asks for more, or for something else, goes to the next candidate.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_expert_cannot_mind_is_not_asked_of_it() {
+    let bench = Bench::new(Ok(Output::Text("done".to_owned())));
+    let path = bench.inputs.store(jarvis_plan::Kind::Image, "png", png(4, 3)).await.unwrap();
+    let long =
+        "The festival moved into the barn. The choir sang twice. Ann came from Oslo on 3 May. Everybody was glad.";
+    let check = async |task: &str, request: &str, does: bool| {
+        let text = match task {
+            "image-to-image" => request,
+            _ => long,
+        };
+        let args = [("image", path.as_str()), ("text", text)];
+        let args = if task == "image-to-image" { &args[..] } else { &args[1..] };
+        let mut job = job(Host::Local, "org/model", task, args);
+        let request = request.replace("TEXT", long).replace("PICTURE", &path);
+        job.request = Arc::new(jarvis_plan::Request::new(request.as_str()));
+        let output = bench.worker.perform(&job).await;
+        let error = output.as_ref().err().map(|error| error.code);
+        assert_eq!(error, (!does).then_some(ErrorCode::CannotDo), "{task}: {request}: {output:?}");
+    };
+    for (task, request, does) in [
+        ("summarization", "summarize: TEXT", true),
+        ("summarization", "give me a summary of this text: TEXT", true),
+        ("summarization", "fasse zusammen: TEXT", true),
+        ("summarization", "summarize in one sentence: TEXT", false),
+        ("summarization", "summarize as bullet points: TEXT", false),
+        ("summarization", "summarise notes.txt as a poem", false),
+        ("summarization", "кратко перескажи в двух предложениях: TEXT", false),
+        ("text-classification", "is this positive or negative: TEXT", true),
+        ("text-classification", "what is the mood of this text? TEXT", true),
+        ("text-classification", "is this spam? TEXT", false),
+        ("text-classification", "what is the topic of this text? TEXT", false),
+        ("token-classification", "which names are in this text? TEXT", true),
+        ("token-classification", "find all entities in: TEXT", true),
+        ("token-classification", "find the people and places in: TEXT", true),
+        ("token-classification", "find the dates in: TEXT", false),
+        ("token-classification", "which e-mail addresses are in: TEXT", false),
+        ("text-to-speech", "read aloud: TEXT", true),
+        ("text-to-speech", "read this slowly: TEXT", false),
+        ("text-to-speech", "read this in a deep voice: TEXT", false),
+        ("image-to-image", "upscale PICTURE", true),
+        ("image-to-image", "increase the resolution of PICTURE", true),
+        ("image-to-image", "make PICTURE grey", false),
+        ("image-to-image", "upscale PICTURE and make it grey", false),
+        ("image-to-image", "remove the background of PICTURE", false),
+        ("image-to-image", "put a white border around PICTURE", false),
+    ] {
+        check(task, request, does).await;
+    }
+}

@@ -48,6 +48,15 @@ async fn with_sound<T: Send + 'static>(
     native.on_medium(job, ("audio", Kind::Audio), |bytes, _| wav::read(bytes), work).await
 }
 
+/// What of a request a voice that speaks as it was trained to cannot mind: how fast, how high, whose voice.
+pub(super) fn beyond_plain_speech(job: &Job) -> Option<String> {
+    let style = style::Style::read(&job.request.text, job.arg("text").unwrap_or_default());
+    if !style.is_plain() {
+        return Some("how it is to be spoken".to_owned());
+    }
+    unread::of(job, Skill::Speech, &style::patterns()).into_iter().next()
+}
+
 /// `native/espeak-ng`: text to speech.
 pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     native.available("native/espeak-ng")?;

@@ -361,6 +361,19 @@ pub(super) fn is_unseen(text: &str) -> bool {
     measure::is_unseen(text)
 }
 
+/// What of an order a model that enlarges pictures cannot mind; none where a larger picture with its details is all that is wanted.
+pub(crate) fn beyond_enlarging(job: &Job) -> Option<String> {
+    static ENLARGE: LazyLock<Regex> = LazyLock::new(|| unread::words_of("ENLARGE"));
+    let order = job.arg("text").unwrap_or(&job.request.text);
+    let read = instruction::read(order);
+    let scales = |op: &instruction::Op| matches!(op, instruction::Op::Resize(_));
+    let is_plain = read.format.is_none() && read.most_bytes.is_none() && !read.compress && read.frame.is_none();
+    match ENLARGE.is_match(&order.to_lowercase()) && is_plain && read.ops.iter().all(scales) {
+        true => None,
+        false => Some("another change than a larger picture with its details".to_owned()),
+    }
+}
+
 /// Whether the writing in the picture of a job is wanted, by the clauses that name the picture, else by the whole request.
 pub(crate) fn is_to_be_read(job: &Job) -> bool {
     let request = &job.request.text;

@@ -2,6 +2,7 @@
 //! English, Russian and Chinese; no learned weights, no network.
 
 mod asking;
+mod beyond;
 mod counts;
 mod entities;
 mod keywords;
@@ -18,6 +19,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
+pub(super) use beyond::beyond;
 use indexmap::{IndexMap, IndexSet};
 
 use jarvis_catalogue::TaskOutput;

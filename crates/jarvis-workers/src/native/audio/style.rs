@@ -123,6 +123,13 @@ impl Style {
     }
 
     /// The variant of espeak-ng's voices that is wanted.
+    /// Whether a voice that speaks as it was trained to will do.
+    pub(super) fn is_plain(&self) -> bool {
+        let Style { request: _, language: _, accent, whose, speed, pitch, volume, format, unmet } = self;
+        let is_set = [speed.is_some(), pitch.is_some(), volume.is_some(), format.is_some(), whose.is_some()];
+        accent.is_none() && unmet.is_empty() && !is_set.contains(&true)
+    }
+
     pub(super) fn variant(&self) -> Option<&'static str> {
         self.whose.map(|whose| match whose {
             Whose::Child => "f5",
