@@ -222,6 +222,8 @@ pub(crate) fn tasks(config: &Value) -> Vec<&'static str> {
         (_, "VisionEncoderDecoderModel") if config.pointer("/encoder/model_type") == Some(&"donut-swin".into()) => {
             &["document-question-answering"]
         }
+        // A reader of single lines would describe every picture as a line.
+        (_, "VisionEncoderDecoderModel") if config.pointer("/decoder/model_type") == Some(&"trocr".into()) => &[],
         (_, "VisionEncoderDecoderModel") => &["image-to-text"],
         (_, "OwlViTForObjectDetection" | "Owlv2ForObjectDetection") => &["zero-shot-object-detection"],
         (_, name) if name.ends_with("ForObjectDetection") => &["object-detection"],
@@ -353,12 +355,6 @@ mod tests {
             ("detr", "DetrForObjectDetection", json!({}), &["object-detection"][..]),
             ("detr", "DetrForSegmentation", json!({}), &["image-segmentation"]),
             ("vision-encoder-decoder", "VisionEncoderDecoderModel", json!({}), &["image-to-text"]),
-            (
-                "vision-encoder-decoder",
-                "VisionEncoderDecoderModel",
-                json!({"encoder": {"model_type": "donut-swin"}}),
-                &["document-question-answering"],
-            ),
             ("whisper", "WhisperForConditionalGeneration", json!({}), &["automatic-speech-recognition"]),
             ("bart", "BartForConditionalGeneration", json!({}), &["summarization"]),
             ("distilbert", "DistilBertForSequenceClassification", json!({}), &["text-classification"]),
@@ -376,6 +372,15 @@ mod tests {
             let config = json!({"model_type": kind, "architectures": [architecture], "label2id": labels});
             assert_eq!(tasks(&config), expected, "{architecture}");
         }
+        let of_parts = |part: &str, kind: &str| {
+            let architectures = ["VisionEncoderDecoderModel"];
+            tasks(
+                &json!({"model_type": "vision-encoder-decoder", "architectures": architectures, part: {"model_type": kind}}),
+            )
+        };
+        assert_eq!(of_parts("encoder", "donut-swin"), ["document-question-answering"]);
+        assert_eq!(of_parts("decoder", "gpt2"), ["image-to-text"]);
+        assert!(of_parts("decoder", "trocr").is_empty(), "one line of writing is no description of a picture");
         assert!(tasks(&json!([1])).is_empty());
     }
 

@@ -37,9 +37,13 @@ pub(crate) fn memory(weight: u64) -> u64 {
     (weight / 5).saturating_add(weight).saturating_add(BESIDE)
 }
 
-/// One model for each task type of the catalogue that is not served. `max_memory` is what models may take together.
-pub fn suggest(store: &Store, max_memory: Option<u64>, served: &dyn Fn(&str) -> bool) -> Vec<Suggestion> {
-    let local = store.local_models();
+/// One model for each task type of the catalogue that is not served, nor by one of the `local` models. `max_memory` is what models may take together.
+pub fn suggest(
+    store: &Store,
+    local: &[Local],
+    max_memory: Option<u64>,
+    served: &dyn Fn(&str) -> bool,
+) -> Vec<Suggestion> {
     let is_local = |task: &str| local.iter().any(|model: &Local| model.tasks.iter().any(|known| known == task));
     let fits = |entry: &Entry| {
         let needed = entry.weight().map(|(bytes, _)| memory(bytes));

@@ -44,6 +44,9 @@ pub enum ServeError {
     /// It would be open to everyone.
     #[error("{address} can be reached from other machines, and no token is set")]
     Open { address: SocketAddr },
+    /// Every caller would be an administrator.
+    #[error("the administrator's token is that of every caller")]
+    SameToken,
     /// An origin that pages may call from is not one.
     #[error("`{0}` is not an origin such as https://tools.example.org")]
     Origin(String),
@@ -61,6 +64,7 @@ impl ServeError {
     pub fn hint(&self) -> &'static str {
         match self {
             ServeError::Open { .. } => "set a token in the environment variable JARVIS_TOKEN, or listen on 127.0.0.1",
+            ServeError::SameToken => "set another one in JARVIS_ADMIN_TOKEN, or none",
             ServeError::Origin(_) => {
                 "list each origin in `server.cors_origins` by scheme, host and port, without a path; `*` is not taken"
             }
@@ -82,6 +86,11 @@ pub fn check(address: SocketAddr, options: &Options) -> Result<(), ServeError> {
         if !url::Url::parse(origin).is_ok_and(|url| url.origin().ascii_serialization() == *origin) {
             return Err(ServeError::Origin(origin.clone()));
         }
+    }
+    let is_same =
+        |admin: &jarvis_net::Secret| options.token.as_ref().is_some_and(|token| guard::is_token(token, admin.expose()));
+    if options.admin_token.as_ref().is_some_and(is_same) {
+        return Err(ServeError::SameToken);
     }
     let here = address.ip().to_canonical().is_loopback();
     if here || options.token.is_some() { Ok(()) } else { Err(ServeError::Open { address }) }

@@ -98,6 +98,8 @@ pub enum PullFault {
     Name,
     /// The repository is not there, or may not be read.
     Repository,
+    /// The repository has another commit now than was agreed to.
+    Changed,
     /// No connection may be opened.
     Offline,
     /// It is being removed, or too many pulls go on.

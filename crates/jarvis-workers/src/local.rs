@@ -25,19 +25,53 @@ use crate::native::{Programs, beyond_experts};
 
 /// The models on this machine by the id of their candidates. It may change while jarvis runs: a model can be pulled meanwhile.
 #[derive(Debug, Clone, Default)]
-pub struct LocalFiles(Arc<RwLock<HashMap<String, ModelFiles>>>);
+pub struct LocalFiles(Arc<RwLock<HashMap<String, LocalFile>>>);
+
+/// A model on this machine.
+#[derive(Debug, Clone)]
+struct LocalFile {
+    files: ModelFiles,
+    /// What it was made for.
+    tasks: Vec<String>,
+}
 
 impl LocalFiles {
-    pub fn find(&self, id: &str) -> Option<ModelFiles> {
+    fn find(&self, id: &str) -> Option<LocalFile> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
-    /// Replaces all of them.
-    pub fn set(&self, models: impl IntoIterator<Item = ModelFiles>) {
-        let models = models.into_iter().map(|files| (files.id.clone(), files)).collect();
+    /// A model that was made for a task type: the first by its id.
+    fn for_task(&self, task: &str) -> Option<ModelFiles> {
+        let models = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let made_for = models.values().filter(|model| model.tasks.iter().any(|known| known == task));
+        made_for.map(|model| &model.files).min_by(|one, other| one.id.cmp(&other.id)).cloned()
+    }
+
+    /// Replaces all of them: each with the task types that it was made for.
+    pub fn set(&self, models: impl IntoIterator<Item = (ModelFiles, Vec<String>)>) {
+        let models = models.into_iter().map(|(files, tasks)| (files.id.clone(), LocalFile { files, tasks })).collect();
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = models;
     }
 }
+
+/// A language model too small to mind how a task is wanted: what goes beyond the plain task is left to others.
+pub struct SmallLanguageModel(pub Arc<dyn Worker>);
+
+#[async_trait]
+impl Worker for SmallLanguageModel {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        if let Some(beyond) = beyond_experts(job, &job.candidate.effective_task) {
+            let message = format!("this language model is small, and does not mind what is asked here: {beyond}");
+            return Err(
+                TaskError::new(ErrorCode::CannotDo, message).hint("a larger one does (`jarvis models suggest`)")
+            );
+        }
+        self.0.perform(job).await
+    }
+}
+
+/// A task type of models, under that of plans which asks for it: who wants a background removed asks for a changed picture.
+pub const CUT_OUT: (&str, &str) = ("background-removal", "image-to-image");
 
 /// Performs tasks with the models of this machine.
 pub struct LocalWorker {
@@ -70,9 +104,12 @@ impl LocalWorker {
         LocalWorker { models, files, inputs, programs, timeout, language: HashMap::new(), next: None }
     }
 
-    async fn on_this_machine(&self, job: &Job, files: &ModelFiles) -> Result<TaskOutput, TaskError> {
-        let task = job.candidate.effective_task.as_str();
-        if let Some(beyond) = beyond_experts(job) {
+    async fn on_this_machine(&self, job: &Job, model: &LocalFile) -> Result<TaskOutput, TaskError> {
+        let files = &model.files;
+        let asked = job.candidate.effective_task.as_str();
+        let task =
+            if asked == CUT_OUT.1 && model.tasks.iter().any(|task| task == CUT_OUT.0) { CUT_OUT.0 } else { asked };
+        if let Some(beyond) = beyond_experts(job, task) {
             let message = format!("this model does what it was trained for, and not what is asked here: {beyond}");
             let hint = match task {
                 "image-to-text" => "`jarvis models pull read` brings a model that reads, or install tesseract",
@@ -97,7 +134,7 @@ impl Worker for LocalWorker {
     async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
         let id = job.candidate.id.as_str();
         match (self.files.find(id), self.language.get(id).or(self.next.as_ref())) {
-            (Some(files), _) => self.on_this_machine(job, &files).await.map(Value::from),
+            (Some(model), _) => self.on_this_machine(job, &model).await.map(Value::from),
             (None, Some(next)) => next.perform(job).await,
             (None, None) => {
                 let message = format!("the model `{id}` is not on this machine");

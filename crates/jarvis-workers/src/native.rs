@@ -25,10 +25,13 @@ use serde_json::Value;
 
 use crate::heavy::{Cancel, cancelled};
 
-/// What of a request an expert model cannot mind: it does one thing, and takes no instructions. Native models read them, and take
+/// What of a request an expert model of `task` cannot mind: it does one thing, and takes no instructions. Native models read them, and take
 /// the task over.
-pub(crate) fn beyond_experts(job: &Job) -> Option<String> {
-    match job.candidate.effective_task.as_str() {
+pub(crate) fn beyond_experts(job: &Job, task: &str) -> Option<String> {
+    match task {
+        // Whoever asks for it by its own name means it.
+        "background-removal" if job.candidate.effective_task == task => None,
+        "background-removal" => image::beyond_cutting_out(job),
         "image-to-text" => image::is_to_be_read(job).then(|| "what is written in the picture".to_owned()),
         "image-to-image" => image::beyond_enlarging(job),
         "text-to-speech" => audio::beyond_plain_speech(job),
@@ -63,6 +66,8 @@ pub struct WrittenLine {
     pub text: String,
     /// How sure the model is, 0 to 1.
     pub sure: f32,
+    /// Where it begins, in pixels from the left.
+    pub left: f32,
     /// Where it begins and ends, in pixels from the top.
     pub top: f32,
     pub bottom: f32,

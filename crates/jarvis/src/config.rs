@@ -109,7 +109,7 @@ fn apply(tree: &mut Map<String, Value>, name: &str, value: Value) {
     let path: Vec<String> = match name {
         env_vars::LLM => vec!["llm".into(), "model".into()],
         env_vars::OPENAI_BASE_URL => vec!["llm".into(), "base_url".into()],
-        env_vars::CONFIG | env_vars::LOG | env_vars::TOKEN => return,
+        env_vars::CONFIG | env_vars::LOG | env_vars::TOKEN | env_vars::ADMIN_TOKEN => return,
         _ => match name.strip_prefix(env_vars::PREFIX) {
             Some(rest) => rest.split("__").map(str::to_ascii_lowercase).collect(),
             None => return,

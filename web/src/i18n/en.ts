@@ -223,7 +223,7 @@ export const en = {
   models_free: "{size} free on the disk",
   models_progress: "{done} of {total}",
   models_checking: "Comparing hashes",
-  models_pulled: "{name} is ready",
+  models_pulled: "{name} is ready. Requests use it when the server is started again; model calls do at once",
 
   login_title: "This server asks for a token",
   login_sub: "It is the one jarvis serve was started with. It is sent to this server only, and not kept in the page.",

@@ -223,7 +223,7 @@ export const ru: Texts = {
   models_free: "свободно на диске {size}",
   models_progress: "{done} из {total}",
   models_checking: "Сверяются хеши",
-  models_pulled: "{name} готова",
+  models_pulled: "{name} готова. Запросы используют её после перезапуска сервера, прямые вызовы — сразу",
 
   login_title: "Сервер просит токен",
   login_sub:

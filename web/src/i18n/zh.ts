@@ -221,7 +221,7 @@ export const zh: Texts = {
   models_free: "磁盘剩余 {size}",
   models_progress: "{done} / {total}",
   models_checking: "正在核对哈希",
-  models_pulled: "{name} 已就绪",
+  models_pulled: "{name} 已就绪。请求在服务器重启后使用它，直接调用立即可用",
 
   login_title: "服务器需要令牌",
   login_sub: "就是启动 jarvis serve 时设置的令牌。它只发送给这台服务器，页面不会保存。",

@@ -7,7 +7,7 @@ import type { KeptModel, LocalModels, PlannedPull, SuggestedModel } from "../api
 import { joined, language, t, taskName } from "../i18n";
 import type { RunError } from "../model/run";
 import { bytes, label } from "../model/text";
-import { announce } from "../state/announce";
+import { notify } from "../state/announce";
 import { ErrorBubble } from "./answer";
 import { CopyButton, Dialog, IconButton, StateMark } from "./common";
 import { Icon } from "./icons";
@@ -206,7 +206,7 @@ function Pull({ name, onClose }: { name: string; onClose: () => void }) {
         if (line.digest) before.done.set(line.digest, [line.completed, line.total]);
         progress.value = { done: before.done, checking: line.status === "verifying sha256 digest" };
       }
-      announce(t("models_pulled", { name: agreed.name }));
+      notify(t("models_pulled", { name: agreed.name }));
       onClose();
     } catch (e) {
       if (!isAbort(e)) error.value = failure(e);
@@ -244,7 +244,7 @@ function Pull({ name, onClose }: { name: string; onClose: () => void }) {
         </form>
       )}
       {busy.value && <p class="muted">{t("models_asking")}</p>}
-      {error.value && <ErrorBubble error={error.value} onAgain={token.value && !at ? () => void ask() : null} />}
+      {error.value && <ErrorBubble error={error.value} onAgain={token.value ? () => void ask() : null} />}
       {at && (
         <>
           <dl class="pull-plan">

@@ -185,8 +185,10 @@ impl LocalModel for ZeroShotClassifier {
             let loudest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let powers: Vec<f32> = logits.iter().map(|logit| (logit - loudest).exp()).collect();
             let sum: f32 = powers.iter().sum();
-            totals.iter_mut().zip(&powers).for_each(|(total, power)| *total += power / sum);
-            windows += 1.0;
+            // A window counts by how much of the sound it holds.
+            let weight = count as f32 / window as f32;
+            totals.iter_mut().zip(&powers).for_each(|(total, power)| *total += weight * power / sum);
+            windows += weight;
         }
         let scored = labels.iter().zip(totals);
         let mut scored: Vec<Scored> =

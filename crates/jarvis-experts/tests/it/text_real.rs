@@ -9,7 +9,7 @@ use crate::text::resources;
 
 /// all-MiniLM-L6-v2 gives the vectors that sentence-transformers gives, to the six digits that the fixture keeps.
 #[test]
-fn minilm_gives_the_published_vectors() {
+fn the_installed_minilm_gives_the_published_vectors() {
     let name = "all-MiniLM-L6-v2";
     let folder = std::env::var_os("JARVIS_TEST_MODELS").map(|folder| Path::new(&folder).join(name));
     let Some(folder) = folder.filter(|folder| folder.is_dir()) else {

@@ -234,7 +234,8 @@ fn what_is_no_model_is_not_imported() {
 async fn suggestions_leave_out_what_is_served_and_what_is_too_large() {
     let machine = Machine::new(vec![caption()]);
     let names = |max, served: &dyn Fn(&str) -> bool| -> Vec<(String, bool)> {
-        suggest(&machine.store(), max, served).into_iter().map(|one| (one.command, one.fits)).collect()
+        let store = machine.store();
+        suggest(&store, &store.local_models(), max, served).into_iter().map(|one| (one.command, one.fits)).collect()
     };
     let command = "jarvis models pull caption".to_owned();
     assert_eq!(names(None, &|_| false), [(command.clone(), true)]);

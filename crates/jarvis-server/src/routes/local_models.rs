@@ -21,6 +21,9 @@ use crate::guard;
 use crate::pulls::{KeptModel, ModelStore, PlannedPull, PullFailure, PullFault, PullRequest, SuggestedModel};
 use crate::state::Server;
 
+/// Lines of a pull that wait for a slow reader.
+const LINES: usize = 64;
+
 /// The models of this machine.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct LocalModels {
@@ -79,14 +82,22 @@ pub(crate) async fn pull(
     ApiJson(request): ApiJson<PullRequest>,
 ) -> Result<Response, ApiError> {
     let store = allowed(&server, &headers, &request)?;
-    // The lines of a pull are few: the store tells of a content ten times a second at most.
-    let (sender, mut receiver) = mpsc::unbounded_channel::<Result<Value, PullFailure>>();
+    let (sender, mut receiver) = mpsc::channel::<Result<Value, PullFailure>>(LINES);
     let work = tokio::spawn(async move {
+        // Of progress a slow reader misses some lines; the end is kept for it.
+        let ends = std::sync::Mutex::new(Vec::new());
         let tell = |line: Value| {
-            let _ = sender.send(Ok(line));
+            if let Err(mpsc::error::TrySendError::Full(line)) = sender.try_send(Ok(line))
+                && line.as_ref().is_ok_and(|line| line.get("digest").is_none())
+            {
+                ends.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(line);
+            }
         };
-        if let Err(failure) = store.pull(&request, &tell).await {
-            let _ = sender.send(Err(failure));
+        let pulled = store.pull(&request, &tell).await;
+        let mut ends = ends.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        ends.extend(pulled.err().map(Err));
+        for end in ends {
+            let _ = sender.send(end).await;
         }
     });
     // Dropped with the body, it ends the pull.
@@ -126,6 +137,7 @@ fn refused(failure: PullFailure) -> ApiError {
     let (status, code) = match failure.kind {
         PullFault::Name => (StatusCode::BAD_REQUEST, "unknown_model"),
         PullFault::Repository => (StatusCode::NOT_FOUND, "no_such_repository"),
+        PullFault::Changed => (StatusCode::CONFLICT, "changed"),
         PullFault::Offline => (StatusCode::CONFLICT, "offline"),
         PullFault::Busy => (StatusCode::CONFLICT, "busy"),
         PullFault::Space => (StatusCode::INSUFFICIENT_STORAGE, "no_space"),

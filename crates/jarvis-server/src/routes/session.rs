@@ -34,6 +34,12 @@ pub(crate) async fn log_in(
     match &server.options.token {
         None => Ok(guard::log_out(&server, &headers)),
         Some(token) if guard::is_token(token, given.token.trim()) => Ok(guard::log_in(&server, &headers)),
+        // An administrator is a caller too; the session alone is none of an administrator's.
+        Some(_)
+            if server.options.admin_token.as_ref().is_some_and(|token| guard::is_token(token, given.token.trim())) =>
+        {
+            Ok(guard::log_in(&server, &headers))
+        }
         Some(_) => Err(ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "the token is wrong")),
     }
 }

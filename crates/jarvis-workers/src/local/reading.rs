@@ -5,22 +5,19 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use image::RgbImage;
 use jarvis_engine::Job;
-use jarvis_experts::{Call, Input, LocalModels, ModelFiles, Output, Picture};
+use jarvis_experts::{Call, Input, LocalModels, Output, Picture};
 use jarvis_plan::{ErrorCode, TaskError};
 
-use super::task_error;
+use super::{LocalFiles, task_error};
 use crate::native::{PictureReader, WrittenLine};
 
 /// The task type of models that read writing.
 pub const OCR: &str = "image-ocr";
 
-/// Finds the model that reads pictures now.
-type Find = Box<dyn Fn() -> Option<ModelFiles> + Send + Sync>;
-
 /// Reads pictures with whichever model of this machine does that.
 pub struct LocalReader {
     models: LocalModels,
-    find: Find,
+    files: LocalFiles,
     timeout: Duration,
 }
 
@@ -31,20 +28,20 @@ impl std::fmt::Debug for LocalReader {
 }
 
 impl LocalReader {
-    /// `find` gives a model for [`OCR`], when there is one; one use may take `timeout`.
-    pub fn new(models: LocalModels, find: Find, timeout: Duration) -> LocalReader {
-        LocalReader { models, find, timeout }
+    /// Reads with the first of these files that were made for [`OCR`]; one use may take `timeout`.
+    pub fn new(models: LocalModels, files: LocalFiles, timeout: Duration) -> LocalReader {
+        LocalReader { models, files, timeout }
     }
 }
 
 #[async_trait]
 impl PictureReader for LocalReader {
     fn is_ready(&self) -> bool {
-        (self.find)().is_some()
+        self.files.for_task(OCR).is_some()
     }
 
     async fn read(&self, picture: RgbImage, job: &Job) -> Result<Vec<WrittenLine>, TaskError> {
-        let Some(files) = (self.find)() else {
+        let Some(files) = self.files.for_task(OCR) else {
             return Err(TaskError::new(
                 ErrorCode::NotConfigured,
                 "the model that reads pictures was removed meanwhile",
@@ -56,7 +53,13 @@ impl PictureReader for LocalReader {
         match self.models.run(&files, OCR, Input::Picture(picture), call).await.map_err(task_error)? {
             Output::Lines(lines) => Ok(lines
                 .into_iter()
-                .map(|line| WrittenLine { text: line.label, sure: line.score, top: line.ymin, bottom: line.ymax })
+                .map(|line| WrittenLine {
+                    text: line.label,
+                    sure: line.score,
+                    left: line.xmin,
+                    top: line.ymin,
+                    bottom: line.ymax,
+                })
                 .collect()),
             _ => Err(TaskError::new(ErrorCode::Internal, format!("`{}` read no lines", files.id))),
         }

@@ -56,7 +56,11 @@ impl Bench {
             LocalModelsConfig { max_memory: 1 << 30, keep_alive: Duration::from_secs(1), threads: 1, at_once: 1 };
         let models = LocalModels::with_open(config, Box::new(open)).unwrap();
         let files = LocalFiles::default();
-        files.set([ModelFiles::new("org/model", folder.path())]);
+        let tasks = vec!["background-removal".to_owned()];
+        files.set([
+            (ModelFiles::new("org/model", folder.path()), Vec::new()),
+            (ModelFiles::new("org/cutter", folder.path()), tasks),
+        ]);
         let worker = LocalWorker::new(models, files, Arc::clone(&inputs), Programs::default(), Duration::from_secs(60));
         Bench { folder, inputs, worker, given }
     }
@@ -224,16 +228,23 @@ async fn what_goes_wrong_is_said() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_local_model_reads_for_native_models() {
-    let line = |text: &str, ymin: f32| {
+    let line = |text: &str, xmin: f32, ymin: f32| {
         let ymax = ymin + 10.0;
-        Detection { label: text.to_owned(), score: 0.9, xmin: 0.0, ymin, xmax: 90.0, ymax }
+        Detection { label: text.to_owned(), score: 0.9, xmin, ymin, xmax: xmin + 40.0, ymax }
     };
-    let lines = vec![line("Village Hall", 0.0), line("Total: 42 EUR", 12.0), line("  ", 24.0), line("Thank you", 60.0)];
+    // The parts of a line come in the order in which they were found.
+    let lines = vec![
+        line("Village Hall", 0.0, 0.0),
+        line("42 EUR", 50.0, 12.0),
+        line("Total:", 0.0, 14.0),
+        line("  ", 0.0, 26.0),
+        line("Thank you", 0.0, 60.0),
+    ];
     let check = async |lines: Vec<Detection>, model: &str, request: &str, wanted: Result<Value, ErrorCode>| {
         let bench = Bench::new(Ok(Output::Lines(lines)));
-        let files = ModelFiles::new("org/ocr", bench.folder.path());
-        let find = Box::new(move || Some(files.clone()));
-        let reader = LocalReader::new(bench.worker.models.clone(), find, Duration::from_secs(60));
+        let files = LocalFiles::default();
+        files.set([(ModelFiles::new("org/ocr", bench.folder.path()), vec![OCR.to_owned()])]);
+        let reader = LocalReader::new(bench.worker.models.clone(), files, Duration::from_secs(60));
         let native =
             crate::native::Native::new(Arc::clone(&bench.inputs), Programs::default()).with_reader(Arc::new(reader));
         assert_eq!(native.available(model), Ok(()));
@@ -329,11 +340,42 @@ async fn what_an_expert_cannot_mind_is_not_asked_of_it() {
         ("text-to-speech", "read this in a deep voice: TEXT", false),
         ("image-to-image", "upscale PICTURE", true),
         ("image-to-image", "increase the resolution of PICTURE", true),
+        ("image-to-image", "enlarge PICTURE 4 times", false),
+        ("image-to-image", "upscale PICTURE by 3x", false),
+        ("image-to-image", "upscale PICTURE to 4000x3000", false),
+        ("image-to-image", "upscale PICTURE to half its size", false),
+        ("image-to-image", "enlarge the left half of PICTURE", false),
         ("image-to-image", "make PICTURE grey", false),
         ("image-to-image", "upscale PICTURE and make it grey", false),
         ("image-to-image", "remove the background of PICTURE", false),
         ("image-to-image", "put a white border around PICTURE", false),
     ] {
         check(task, request, does).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_picture_may_be_one_without_its_background() {
+    let matte = Output::Matte { width: 2, height: 1, alpha: vec![255, 0] };
+    let bench = Bench::new(Ok(matte));
+    let path = bench.inputs.store(jarvis_plan::Kind::Image, "png", png(2, 1)).await.unwrap();
+    for (order, does) in [
+        ("remove the background", true),
+        ("cut the background out", true),
+        ("make the background transparent", true),
+        ("убери фон", true),
+        ("去掉背景", true),
+        ("make it grey", false),
+        ("replace the background with a beach", false),
+        ("remove the background and make it grey", false),
+        ("blur the background", false),
+    ] {
+        let job = job(Host::Local, "org/cutter", "image-to-image", &[("image", &path), ("text", order)]);
+        let output = bench.worker.perform(&job).await;
+        assert_eq!(
+            output.as_ref().map(|_| ()).map_err(|error| error.code),
+            if does { Ok(()) } else { Err(ErrorCode::CannotDo) },
+            "{order}: {output:?}"
+        );
     }
 }

@@ -366,11 +366,30 @@ pub(crate) fn beyond_enlarging(job: &Job) -> Option<String> {
     static ENLARGE: LazyLock<Regex> = LazyLock::new(|| unread::words_of("ENLARGE"));
     let order = job.arg("text").unwrap_or(&job.request.text);
     let read = instruction::read(order);
-    let scales = |op: &instruction::Op| matches!(op, instruction::Op::Resize(_));
-    let is_plain = read.format.is_none() && read.most_bytes.is_none() && !read.compress && read.frame.is_none();
+    // Such models double a picture. Another factor or size, and a part of the picture, is for those that measure.
+    let scales = |op: &instruction::Op| matches!(op, instruction::Op::Resize(instruction::Size::Factor(2.0)));
+    let is_part = part_of().is_match(&order.to_lowercase());
+    let is_plain =
+        !is_part && read.format.is_none() && read.most_bytes.is_none() && !read.compress && read.frame.is_none();
     match ENLARGE.is_match(&order.to_lowercase()) && is_plain && read.ops.iter().all(scales) {
         true => None,
         false => Some("another change than a larger picture with its details".to_owned()),
+    }
+}
+
+/// What of an order a model that cuts out what stands before a background cannot mind.
+pub(crate) fn beyond_cutting_out(job: &Job) -> Option<String> {
+    static CUT_OUT: LazyLock<Regex> = LazyLock::new(|| unread::words_of("CUT_OUT"));
+    static FOR: LazyLock<Regex> = LazyLock::new(|| unread::words_of("CUT_OUT_FOR"));
+    let order = job.arg("text").unwrap_or(&job.request.text);
+    static CHANGES: LazyLock<Regex> = LazyLock::new(|| unread::words_of("CHANGES"));
+    let order = order.to_lowercase();
+    let mut changes = CHANGES
+        .split(&order)
+        .filter(|change| change.split_whitespace().count() > 1 || change.contains(jarvis_plan::is_han));
+    match changes.all(|change| CUT_OUT.is_match(change) && !FOR.is_match(change)) && CUT_OUT.is_match(&order) {
+        true => None,
+        false => Some("another change than the background taken away".to_owned()),
     }
 }
 

@@ -161,7 +161,9 @@ pub(super) fn grpc_options(config: &GrpcConfig) -> Result<GrpcOptions, Failure> 
 pub(super) fn refused(error: ServeError) -> Failure {
     let hint = error.hint();
     match &error {
-        ServeError::Open { .. } | ServeError::Origin(_) | ServeError::Tls(_) => Failure::usage(error).hint(hint),
+        ServeError::Open { .. } | ServeError::SameToken | ServeError::Origin(_) | ServeError::Tls(_) => {
+            Failure::usage(error).hint(hint)
+        }
         ServeError::Socket(_) | ServeError::Grpc(_) | ServeError::Mcp(_) => Failure::work(error).hint(hint),
     }
 }

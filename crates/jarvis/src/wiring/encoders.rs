@@ -125,16 +125,24 @@ fn fingerprint(files: &ModelFiles) -> io::Result<String> {
     }
     let named = files.weights.first().map(|name| files.folder.join(name));
     let weights = named.or_else(|| files.find_onnx("model")).unwrap_or_else(|| files.folder.join("model.safetensors"));
-    let mut file = File::open(weights)?;
-    let length = file.metadata()?.len();
-    hash.update(length.to_le_bytes());
-    let mut at = 0;
-    while at < length {
-        let mut block = Vec::new();
-        file.seek(SeekFrom::Start(at))?;
-        file.by_ref().take(BLOCK).read_to_end(&mut block)?;
-        hash.update(block);
-        at += STRIDE;
+    // A graph may keep its weights in a file beside it.
+    let beside = ["_data", ".data"].map(|end| {
+        let mut name = weights.clone().into_os_string();
+        name.push(end);
+        std::path::PathBuf::from(name)
+    });
+    for path in std::iter::once(weights).chain(beside.into_iter().filter(|path| path.is_file())) {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        hash.update(length.to_le_bytes());
+        let mut at = 0;
+        while at < length {
+            let mut block = Vec::new();
+            file.seek(SeekFrom::Start(at))?;
+            file.by_ref().take(BLOCK).read_to_end(&mut block)?;
+            hash.update(block);
+            at += STRIDE;
+        }
     }
     Ok(format!("{:x}", hash.finalize()))
 }

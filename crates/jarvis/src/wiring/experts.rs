@@ -17,7 +17,7 @@ use jarvis_store::Media;
 use jarvis_workers::native::{Native, Programs};
 use jarvis_workers::{
     ChatWorker, HuggingFace, HuggingFaceConfig, InputLimits, Inputs, LocalWorker, MediaEndpoint, MediaEndpointConfig,
-    ModelServer, ModelServerConfig, PICTURE_TASKS, Sharing, TASK_STAGE, ToolWorker, Workers,
+    ModelServer, ModelServerConfig, PICTURE_TASKS, Sharing, SmallLanguageModel, TASK_STAGE, ToolWorker, Workers,
 };
 use url::Url;
 
@@ -176,7 +176,7 @@ impl Experts {
 }
 
 /// Performs tasks on texts by asking a chat model.
-/// A model that is too small to plan gets a shorter prompt.
+/// A model that is too small to plan gets a shorter prompt, and plain tasks alone.
 fn chat_worker(chat: Arc<dyn ChatModel>, plans: bool, inputs: &Arc<Inputs>, prompts: &Arc<Prompts>) -> Arc<dyn Worker> {
     let prompts = Arc::clone(prompts);
     let prompt = move |request: &jarvis_plan::Request, task: &serde_json::Value| {
@@ -186,7 +186,8 @@ fn chat_worker(chat: Arc<dyn ChatModel>, plans: bool, inputs: &Arc<Inputs>, prom
         };
         Ok(turns.into_iter().map(Message::from).collect())
     };
-    Arc::new(ChatWorker::new(chat, Arc::clone(inputs), Arc::new(prompt)))
+    let worker = Arc::new(ChatWorker::new(chat, Arc::clone(inputs), Arc::new(prompt)));
+    if plans { worker } else { Arc::new(SmallLanguageModel(worker)) }
 }
 
 /// A time from the configuration, or the default.

@@ -11,7 +11,7 @@ use jarvis_experts::process::Processes;
 use jarvis_experts::{Call, LocalModels, LocalModelsConfig, ModelFiles, Resources};
 use jarvis_hugginggpt::LocalHint;
 use jarvis_models::{Engine, Environment, Local, ModelError, Store, total_memory};
-use jarvis_workers::{LocalFiles, LocalReader};
+use jarvis_workers::{CUT_OUT, LocalFiles, LocalReader};
 
 use super::Folders;
 use super::lazy_chat::LazyChat;
@@ -76,12 +76,13 @@ impl LocalRuntime {
 
     /// Makes models known that were pulled since the start.
     pub(crate) fn refresh(&self, kept: &[Local]) {
-        self.files.set(kept.iter().filter(|local| local.engine != Engine::Gguf).map(files_of));
+        let experts = kept.iter().filter(|local| local.engine != Engine::Gguf);
+        self.files.set(experts.map(|local| (files_of(local), local.tasks.clone())));
     }
 
     /// The model of a name, if this build can run it.
     pub(crate) fn resolve(&self, name: &str) -> Option<Local> {
-        self.store.resolve(name).filter(is_run)
+        self.store.resolve(name).filter(is_supported)
     }
 
     /// The task types that a model serves, the usual one first.
@@ -100,7 +101,7 @@ impl LocalRuntime {
 
     /// The models that this build can run.
     pub(crate) fn kept(&self) -> Vec<Local> {
-        self.store.local_models().into_iter().filter(is_run).collect()
+        self.store.local_models().into_iter().filter(is_supported).collect()
     }
 
     /// Every task that a model of this machine serves, as a candidate.
@@ -111,7 +112,10 @@ impl LocalRuntime {
             Available { model: Arc::new(model), host: Host::Local }
         };
         let tasks = |local: &Local| {
-            let tasks = self.tasks_of(local);
+            let mut tasks = self.tasks_of(local);
+            if tasks.iter().any(|task| task == CUT_OUT.0) {
+                tasks.push(CUT_OUT.1.to_owned());
+            }
             tasks.iter().map(|task| candidate(local, task)).collect::<Vec<_>>()
         };
         // Models made for a task come before language models, which do many.
@@ -122,10 +126,7 @@ impl LocalRuntime {
 
     /// Reads the writing in pictures with the first model that does.
     pub(crate) fn reader(&self, timeout: Duration) -> LocalReader {
-        let store = self.store.clone();
-        let reads = |local: &Local| is_run(local) && local.tasks.iter().any(|task| task == jarvis_workers::OCR);
-        let find = move || store.local_models().into_iter().find(reads).as_ref().map(files_of);
-        LocalReader::new(self.models.clone(), Box::new(find), timeout)
+        LocalReader::new(self.models.clone(), self.files.clone(), timeout)
     }
 
     /// The language models of this machine, by the ids of their candidates, and whether each is large enough to plan.
@@ -239,7 +240,7 @@ fn plans(local: &Local) -> bool {
 pub(crate) const RUNS_LOCAL_MODELS: bool = cfg!(any(feature = "experts", feature = "llm"));
 
 /// Whether this build runs a model: of safetensors only text encoders, for their vectors.
-fn is_run(local: &Local) -> bool {
+fn is_supported(local: &Local) -> bool {
     match local.engine {
         Engine::Onnx | Engine::Gguf => is_runnable(local.engine),
         Engine::Safetensors => {

@@ -87,13 +87,14 @@ mod served {
     use tokio::sync::Semaphore;
 
     use super::*;
-    use crate::wiring::{App, local};
+    use crate::wiring::{App, LocalRuntime, local};
 
     /// The most pulls at the same time; each fetches several files at once.
     const PULLS: usize = 2;
 
     /// The models of this machine for administrators of a server.
     pub(crate) struct Pulls {
+        local: Arc<LocalRuntime>,
         store: Store,
         environment: Environment,
         config: Config,
@@ -107,7 +108,13 @@ mod served {
             let (store, config) = (local.store.clone(), self.config.clone());
             let mut environment = local::hub_environment(&config)?;
             environment.is_offline |= is_offline;
-            Ok(Some(Arc::new(Pulls { store, environment, config, places: Semaphore::new(PULLS) })))
+            Ok(Some(Arc::new(Pulls {
+                local: Arc::clone(local),
+                store,
+                environment,
+                config,
+                places: Semaphore::new(PULLS),
+            })))
         }
     }
 
@@ -129,19 +136,23 @@ mod served {
         fn kept(&self) -> Vec<KeptModel> {
             let kept = |model: jarvis_models::Local| KeptModel {
                 id: local::id_of(&model),
+                tasks: self.local.tasks_of(&model),
                 name: model.name,
-                tasks: model.tasks,
                 bytes: model.bytes,
                 license: model.license,
                 loaded: None,
             };
-            self.store.local_models().into_iter().map(kept).collect()
+            let models = self.local.kept();
+            self.local.refresh(&models);
+            models.into_iter().map(kept).collect()
         }
 
         fn suggested(&self) -> Vec<SuggestedModel> {
             let limit = self.config.local.max_memory_mb.map(|mb| mb.saturating_mul(1 << 20));
             let memory = limit.or_else(|| total_memory().map(|bytes| bytes / 2));
-            let suggestions = suggest(&self.store, memory, &|task| is_served_elsewhere(&self.config, task));
+            // What this build cannot run serves nothing.
+            let kept = self.local.kept();
+            let suggestions = suggest(&self.store, &kept, memory, &|task| is_served_elsewhere(&self.config, task));
             let shown = |one: jarvis_models::Suggestion| SuggestedModel {
                 name: one.name,
                 about: one.about,
@@ -180,8 +191,9 @@ mod served {
             if let Some(seen) = request.commit.as_ref().filter(|seen| **seen != plan.commit.to_string()) {
                 let message = format!("{} is at {} now, and {seen} was agreed to", plan.repo, plan.commit);
                 let hint = Some("look at the plan again".into());
-                return Err(PullFailure { kind: PullFault::Repository, message, hint });
+                return Err(PullFailure { kind: PullFault::Changed, message, hint });
             }
+            plan.check_space().map_err(refused)?;
             tell(json!({"status": "pulling manifest"}));
             let lines = Mutex::new(PullLines::default());
             let report = |event: PullEvent| {
@@ -207,7 +219,7 @@ mod served {
             | ModelError::OnlyUnsafe { .. }
             | ModelError::NoWeights { .. }
             | ModelError::TooManyFiles { .. } => PullFault::Repository,
-            ModelError::Busy { .. } | ModelError::NotOurs { .. } | ModelError::NotLocal { .. } => PullFault::Busy,
+            ModelError::Busy { .. } => PullFault::Busy,
             ModelError::NoSpace { .. } => PullFault::Space,
             ModelError::Status { .. }
             | ModelError::RateLimited { .. }
@@ -217,6 +229,8 @@ mod served {
             | ModelError::BadReply { .. }
             | ModelError::BadRedirect { .. }
             | ModelError::Client(_)
+            | ModelError::NotOurs { .. }
+            | ModelError::NotLocal { .. }
             | ModelError::WrongSize { .. }
             | ModelError::WrongHash { .. }
             | ModelError::Import { .. }
@@ -231,10 +245,11 @@ mod served {
             }
             ModelError::Write { .. } | ModelError::Read { .. } | ModelError::Ledger { .. } => {
                 tracing::error!(%error, "a pull failed");
-                "the server cannot write to its folder of models".to_owned()
+                "the server cannot use its folder of models".to_owned()
             }
             error => error.to_string(),
         };
-        PullFailure { kind, message, hint: error.hint() }
+        let hint = error.hint().filter(|_| message == error.to_string());
+        PullFailure { kind, message, hint }
     }
 }

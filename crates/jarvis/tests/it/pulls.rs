@@ -55,7 +55,7 @@ async fn an_administrator_pulls_and_the_model_serves_at_once() {
     // What was not agreed to is not pulled.
     let other = json!({"name": REPO, "commit": "0".repeat(40)});
     let (status, told) = post(&server, "/admin/models/pull", "chief", other).await;
-    assert!(status == 404 && told.contains("was agreed to"), "{status} {told}");
+    assert!(status == 409 && told.contains("was agreed to"), "{status} {told}");
     assert_eq!(hub.requests_of("/resolve/").len(), 0);
 
     hub.trouble(GRAPH, [Trouble::OtherBytes]);
@@ -122,7 +122,7 @@ async fn others_pull_nothing() {
         for (name, code) in
             [("no-such-name", "unknown_model"), ("org/none", "no_such_repository"), ("../etc", "unknown_model")]
         {
-            let (_, told) = post(&server, "/admin/models/plan", "chief", json!({"name": name})).await;
+            let (_, told) = post(&server, path, "chief", json!({"name": name})).await;
             assert!(told.contains(code), "{name}: {told}");
         }
         // A page elsewhere that knows the token.
@@ -162,6 +162,15 @@ async fn others_pull_nothing() {
     ] {
         assert_eq!(asked(path, token, cookie).await, status, "{path} {token:?} {}", cookie.is_some());
     }
+
+    let same = Harness::new().env("JARVIS_TOKEN", "all").env("JARVIS_ADMIN_TOKEN", "all");
+    let ended = same.run(&["serve", "--http", "127.0.0.1:0"]);
+    assert!(
+        ended.code == 2 && ended.stderr.contains("the administrator's token is that of every caller"),
+        "{}",
+        ended.stderr
+    );
+    assert!(!ended.stderr.contains("warning"), "{}", ended.stderr);
 
     let nobody = Harness::new().env("HF_ENDPOINT", &hub.base());
     let server = Server::start(&nobody, &[]);

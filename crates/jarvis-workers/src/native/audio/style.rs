@@ -122,7 +122,6 @@ impl Style {
         }
     }
 
-    /// The variant of espeak-ng's voices that is wanted.
     /// Whether a voice that speaks as it was trained to will do.
     pub(super) fn is_plain(&self) -> bool {
         let Style { request: _, language: _, accent, whose, speed, pitch, volume, format, unmet } = self;
@@ -130,6 +129,7 @@ impl Style {
         accent.is_none() && unmet.is_empty() && !is_set.contains(&true)
     }
 
+    /// The variant of espeak-ng's voices that is wanted.
     pub(super) fn variant(&self) -> Option<&'static str> {
         self.whose.map(|whose| match whose {
             Whose::Child => "f5",

@@ -196,14 +196,34 @@ pub(super) fn lines(tsv: &str) -> Vec<Line> {
     lines
 }
 
-/// What a model read as such lines; a paragraph begins below an empty space as high as the line before.
-pub(super) fn of_model(read: &[WrittenLine]) -> Vec<Line> {
-    let mut lines = Vec::with_capacity(read.len());
-    let mut last: Option<&WrittenLine> = None;
-    for line in read.iter().filter(|line| !line.text.trim().is_empty()) {
-        let begins = last.is_some_and(|last| line.top - last.bottom > last.bottom - last.top);
-        lines.push(Line { text: line.text.trim().to_owned(), sure: f64::from(line.sure) * 100.0, begins });
-        last = Some(line);
+/// What a model read as such lines: what stands side by side is one line, from left to right. A paragraph begins below an empty
+/// space as high as the line before.
+pub(super) fn of_model(mut read: Vec<WrittenLine>) -> Vec<Line> {
+    read.retain(|part| !part.text.trim().is_empty());
+    let mut rows: Vec<Vec<WrittenLine>> = Vec::new();
+    for part in read {
+        let is_beside = |row: &Vec<WrittenLine>| {
+            row.last().is_some_and(|last| {
+                let shared = last.bottom.min(part.bottom) - last.top.max(part.top);
+                shared * 2.0 > (last.bottom - last.top).min(part.bottom - part.top)
+            })
+        };
+        match rows.last_mut().filter(|row| is_beside(row)) {
+            Some(row) => row.push(part),
+            None => rows.push(vec![part]),
+        }
+    }
+    let mut lines = Vec::with_capacity(rows.len());
+    let mut last: Option<(f32, f32)> = None;
+    for mut row in rows {
+        row.sort_by(|one, other| one.left.total_cmp(&other.left));
+        let top = row.iter().map(|part| part.top).fold(f32::INFINITY, f32::min);
+        let bottom = row.iter().map(|part| part.bottom).fold(f32::NEG_INFINITY, f32::max);
+        let begins = last.is_some_and(|(above, below)| top - below > below - above);
+        let sure = row.iter().map(|part| f64::from(part.sure)).sum::<f64>() / row.len() as f64 * 100.0;
+        let texts: Vec<&str> = row.iter().map(|part| part.text.trim()).collect();
+        lines.push(Line { text: texts.join(" "), sure, begins });
+        last = Some((top, bottom));
     }
     lines
 }

@@ -3,7 +3,7 @@
 use image::DynamicImage;
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
-use jarvis_plan::{ErrorCode, Language, TaskError};
+use jarvis_plan::{ErrorCode, Language, Level, TaskError};
 use serde_json::{Value, json};
 
 use super::super::text::part;
@@ -32,9 +32,15 @@ async fn text_lines(native: &Native, job: &Job) -> Result<(Vec<ocr::Line>, Optio
     let is_installed = native.programs.path(Program::Tesseract).is_ok();
     if let Some(reader) = native.reader().filter(|_| language != Language::Russian || !is_installed) {
         let picture = with_part(native, job, |picture| Ok(open::flatten(picture))).await?;
-        let lines = ocr::of_model(&reader.read(picture, job).await?);
-        if !lines.is_empty() || !is_installed {
-            return Ok((lines, None));
+        match reader.read(picture, job).await {
+            Ok(read) if !read.is_empty() || !is_installed => return Ok((ocr::of_model(read), None)),
+            Ok(_) => {}
+            Err(error) if !is_installed || error.code == ErrorCode::Cancelled => return Err(error),
+            Err(error) => {
+                let message =
+                    format!("the model that reads pictures failed ({}); tesseract reads instead", error.message);
+                job.events.note(Level::Warning, message);
+            }
         }
     }
     let (languages, missing) = ocr::languages(native.programs.ocr_languages().await?, language);

@@ -13,7 +13,7 @@ pub(in crate::native) fn beyond(job: &Job) -> Option<String> {
         "summarization" => {
             let asks_otherwise = requests::explained(&request).is_some()
                 || requests::wants_keywords(&request)
-                || SummaryOptions::read(&job.request.text.replace(text, " ")) != SummaryOptions::default();
+                || SummaryOptions::read(&request) != SummaryOptions::default();
             if asks_otherwise {
                 return Some("how the summary is wanted".to_owned());
             }
@@ -41,7 +41,7 @@ pub(in crate::native) fn beyond(job: &Job) -> Option<String> {
         _ => return None,
     };
     let things: Vec<&str> = job.args.values().filter_map(serde_json::Value::as_str).collect();
-    let clauses = unread::asking_for(&job.request.text.replace(text.trim(), " "), &things, skill);
+    let clauses = unread::asking_for(&request, &things, skill);
     let part = part::of(text, &clauses).ok().flatten().map(|(what, _)| what);
     part.or_else(|| unread::of(job, skill, &read).into_iter().next())
 }

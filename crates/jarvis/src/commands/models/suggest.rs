@@ -28,7 +28,7 @@ pub(super) fn run(
         return catalogue(&store, json, printer);
     }
     let served = |task: &str| is_served_elsewhere(&config, task);
-    let mut suggestions = jarvis_models::suggest(&store, for_models, &served);
+    let mut suggestions = jarvis_models::suggest(&store, &store.local_models(), for_models, &served);
     suggestions.retain(|one| task.as_ref().is_none_or(|task| one.tasks.contains(task)));
     if json {
         let document = json!({"memory": memory, "for_models": for_models, "suggestions": suggestions});
