@@ -145,7 +145,7 @@ impl App {
         if talker.is_some() {
             let name = config.llm.name();
             printer.progress(&format!(
-                "note: `{name}` is too small to plan well: the offline planner plans; it performs the tasks on texts, \
+                "note: `{name}` is too small to plan well: the offline planner plans; it writes, translates \
                  and talks (`llm.plans: true` lets it plan)"
             ));
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use jarvis_catalogue::{Available, Host, Model};
+use jarvis_catalogue::{Available, Catalogue, Host, Model, Wanted};
 use jarvis_chat::ChatModel;
 use jarvis_experts::process::Processes;
 use jarvis_experts::{Call, LocalModels, LocalModelsConfig, ModelFiles, Resources};
@@ -111,8 +111,13 @@ impl LocalRuntime {
             let model = Model::new(&id_of(local), task, Host::Local, about);
             Available { model: Arc::new(model), host: Host::Local }
         };
+        let natively = Catalogue::builtin();
         let tasks = |local: &Local| {
             let mut tasks = self.tasks_of(local);
+            // A small language model writes; what native models do by rules they do better.
+            if local.engine == Engine::Gguf && !plans(local) {
+                tasks.retain(|task| natively.candidates(task, &Wanted::native_only()).is_empty());
+            }
             if tasks.iter().any(|task| task == CUT_OUT.0) {
                 tasks.push(CUT_OUT.1.to_owned());
             }

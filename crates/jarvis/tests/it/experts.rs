@@ -113,11 +113,12 @@ fn an_installed_language_model_talks_and_does_what_is_done_with_texts() {
     // What it says is its own affair.
     assert!(told.code == 0 && told.stdout.lines().count() > 1, "{} {}", told.stdout, told.stderr);
     assert!(told.stdout.contains("answered as conversation by local/smol"), "{}", told.stdout);
-    let text =
-        "The choir sang twice in the old barn because of the rain, and some 300 people came to the harvest festival.";
-    let done = run(&format!("summarize: {text}"));
+    let done = run("write a short poem about rain");
     assert!(done.code == 0 && done.stdout.contains("done by local/smol"), "{} {}", done.stdout, done.stderr);
-    assert!(done.stdout.to_lowercase().contains("choir") || done.stdout.contains("festival"), "{}", done.stdout);
+    // What is done by rules, a small model does not do in their place.
+    let text = "The choir sang twice in the old barn. Some 300 people came. Ann thanked them all. It rained all night.";
+    let done = run(&format!("summarize in one sentence: {text}"));
+    assert!(done.code == 0 && done.stdout.contains("done by native/textrank"), "{} {}", done.stdout, done.stderr);
 }
 
 #[test]
