@@ -8,7 +8,7 @@ pub mod text;
 mod unread;
 mod words;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use ::image::RgbImage;
 use async_trait::async_trait;
@@ -21,9 +21,16 @@ pub use programs::{Program, Programs};
 pub(crate) use text::language as language_of;
 
 use crate::Inputs;
+use regex::Regex;
 use serde_json::Value;
 
 use crate::heavy::{Cancel, cancelled};
+
+/// Whether the times of what is said are wanted too.
+pub(crate) fn wants_times(request: &str) -> bool {
+    static TIMES: LazyLock<Regex> = LazyLock::new(|| unread::words_of("TIMES"));
+    TIMES.is_match(&request.to_lowercase())
+}
 
 /// What of a request an expert model of `task` cannot mind: it does one thing, and takes no instructions. Native models read them, and take
 /// the task over.

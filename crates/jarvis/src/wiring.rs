@@ -145,8 +145,8 @@ impl App {
         if talker.is_some() {
             let name = config.llm.name();
             printer.progress(&format!(
-                "note: `{name}` is too small to plan well: the offline planner plans; it writes, translates \
-                 and talks (`llm.plans: true` lets it plan)"
+                "note: `{name}` is too small to plan well: the offline planner plans; it writes and talks \
+                 (`llm.plans: true` lets it plan)"
             ));
         }
         let results = match reader {

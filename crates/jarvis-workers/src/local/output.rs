@@ -3,14 +3,14 @@
 use image::{DynamicImage, GrayImage, RgbImage, RgbaImage};
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
-use jarvis_experts::{Detection, Output, Segment};
+use jarvis_experts::{Detection, Output, Segment, TranscriptSegment};
 use jarvis_plan::{ErrorCode, Kind, TaskError};
 use serde_json::{Value, json};
 
 use super::input::Medium;
 use crate::draw::{self, Tints};
 use crate::heavy::Cancel;
-use crate::native::sound;
+use crate::native::{sound, wants_times};
 use crate::{Inputs, picture};
 
 pub(super) async fn of(job: &Job, output: Output, medium: Medium, inputs: &Inputs) -> Result<TaskOutput, TaskError> {
@@ -40,7 +40,9 @@ pub(super) async fn of(job: &Job, output: Output, medium: Medium, inputs: &Input
             TaskOutput(transcript.segments.iter().map(|part| json!({"timestamp": [part.start, part.end]})).collect())
         }
         Output::Transcript(transcript) => {
-            let mut output = TaskOutput::text(filled(transcript.text)?);
+            let said = filled(transcript.text)?;
+            let timed = wants_times(&job.request.text) && !transcript.segments.is_empty();
+            let mut output = TaskOutput::text(if timed { with_times(&transcript.segments) } else { said });
             if let Some(language) = transcript.language {
                 output = output.with("language", language);
             }
@@ -178,4 +180,11 @@ fn similarities(vectors: &[Vec<f32>]) -> Result<Value, TaskError> {
         if length > 0.0 { dot(first, other) / length } else { 0.0 }
     };
     Ok(others.iter().map(cosine).collect())
+}
+
+/// A line for each segment, with its beginning and end in minutes and seconds.
+fn with_times(segments: &[TranscriptSegment]) -> String {
+    let clock = |seconds: f32| format!("{}:{:04.1}", (seconds / 60.0) as u32, seconds % 60.0);
+    let line = |part: &TranscriptSegment| format!("{} to {}  {}", clock(part.start), clock(part.end), part.text.trim());
+    segments.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -379,3 +379,22 @@ async fn a_changed_picture_may_be_one_without_its_background() {
         );
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn times_of_speech_are_told_where_they_are_wanted() {
+    let part = |start, end, text: &str| TranscriptSegment { start, end, text: text.to_owned() };
+    let segments = vec![part(0.0, 2.5, " one"), part(61.25, 125.0, "two ")];
+    let heard = Transcript { text: "one two".to_owned(), language: None, segments };
+    let bench = Bench::new(Ok(Output::Transcript(heard)));
+    let wav = crate::native::sound::encode(8000, vec![0.5, -0.5]).unwrap();
+    let path = bench.inputs.store(jarvis_plan::Kind::Audio, "wav", wav).await.unwrap();
+    for (request, text) in [
+        ("transcribe it", "one two"),
+        ("transcribe it with timestamps", "0:00.0 to 0:02.5  one\n1:01.2 to 2:05.0  two"),
+        ("сделай субтитры", "0:00.0 to 0:02.5  one\n1:01.2 to 2:05.0  two"),
+    ] {
+        let mut job = job(Host::Local, "org/model", "automatic-speech-recognition", &[("audio", &path)]);
+        job.request = Arc::new(jarvis_plan::Request::new(request));
+        assert_eq!(bench.worker.perform(&job).await.unwrap()["generated text"], text, "{request}");
+    }
+}

@@ -114,9 +114,11 @@ impl LocalRuntime {
         let natively = Catalogue::builtin();
         let tasks = |local: &Local| {
             let mut tasks = self.tasks_of(local);
-            // A small language model writes; what native models do by rules they do better.
+            // A small language model writes; what native models do by rules they do better, and translations are those of
+            // models made for that.
             if local.engine == Engine::Gguf && !plans(local) {
-                tasks.retain(|task| natively.candidates(task, &Wanted::native_only()).is_empty());
+                let is_native = |task: &str| !natively.candidates(task, &Wanted::native_only()).is_empty();
+                tasks.retain(|task| task != "translation" && !is_native(task));
             }
             if tasks.iter().any(|task| task == CUT_OUT.0) {
                 tasks.push(CUT_OUT.1.to_owned());

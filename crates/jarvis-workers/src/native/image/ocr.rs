@@ -200,6 +200,12 @@ pub(super) fn lines(tsv: &str) -> Vec<Line> {
 /// space as high as the line before.
 pub(super) fn of_model(mut read: Vec<WrittenLine>) -> Vec<Line> {
     read.retain(|part| !part.text.trim().is_empty());
+    // A lone sign is more often a window or a wheel than writing.
+    if read.iter().map(|part| letters(&part.text)).sum::<usize>() < 2
+        && !read.iter().any(|part| part.text.contains(is_han))
+    {
+        return Vec::new();
+    }
     let mut rows: Vec<Vec<WrittenLine>> = Vec::new();
     for part in read {
         let is_beside = |row: &Vec<WrittenLine>| {

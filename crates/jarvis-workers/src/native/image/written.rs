@@ -32,8 +32,8 @@ async fn text_lines(native: &Native, job: &Job) -> Result<(Vec<ocr::Line>, Optio
     let is_installed = native.programs.path(Program::Tesseract).is_ok();
     if let Some(reader) = native.reader().filter(|_| language != Language::Russian || !is_installed) {
         let picture = with_part(native, job, |picture| Ok(open::flatten(picture))).await?;
-        match reader.read(picture, job).await {
-            Ok(read) if !read.is_empty() || !is_installed => return Ok((ocr::of_model(read), None)),
+        match reader.read(picture, job).await.map(ocr::of_model) {
+            Ok(lines) if !lines.is_empty() || !is_installed => return Ok((lines, None)),
             Ok(_) => {}
             Err(error) if !is_installed || error.code == ErrorCode::Cancelled => return Err(error),
             Err(error) => {

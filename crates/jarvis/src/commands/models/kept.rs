@@ -220,6 +220,7 @@ pub(super) fn prune(yes: bool, global: &Global, printer: Printer) -> Result<Exit
 fn tell_removed(removed: &Removed, printer: Printer) {
     let kept = match removed.kept {
         0 => String::new(),
+        1 => "; 1 file stays, because it is in use or not jarvis'".to_owned(),
         kept => format!("; {} stay, because they are in use or not jarvis'", plural(kept, "file")),
     };
     let (names, files) = (removed.models.join(", "), plural(removed.files, "file"));
