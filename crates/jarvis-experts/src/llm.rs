@@ -27,6 +27,13 @@ use crate::{ExpertError, LocalModel, ModelFiles, Resources};
 const TASKS: [&str; 6] =
     ["text-generation", "conversational", "text2text-generation", "summarization", "translation", "chat"];
 
+/// Bytes that a language model takes when it is loaded within `max_memory`; none where the folder has no such model, or nobody can
+/// say before it is loaded.
+pub(crate) fn memory(files: &ModelFiles, max_memory: u64) -> Option<u64> {
+    let (_, description) = model::describe(files, &files.gguf()?, max_memory).ok()?;
+    Some(description.memory(max_memory))
+}
+
 /// The language model for this task type, where the folder has one.
 pub(crate) fn open(
     files: &ModelFiles,

@@ -168,8 +168,9 @@ impl LocalModels {
     /// Takes the place of a model, making room for it if it has none. Waits while what is in use leaves no room.
     async fn take(&self, files: &ModelFiles, task: &str, call: &Call) -> Result<Use, ExpertError> {
         let key: Key = (files.id.clone(), task.to_owned());
-        let needed = files.weight();
         let allowed = self.0.config.max_memory;
+        let is_kept = self.state().kept.contains_key(&key);
+        let needed = if is_kept { files.weight() } else { self.needed(files).await };
         if needed > allowed {
             return Err(ExpertError::TooLarge { model: key.0, needed: needed >> 20, allowed: allowed >> 20 });
         }
@@ -184,6 +185,19 @@ impl LocalModels {
             }
             call.check()?;
         }
+    }
+
+    /// Bytes that a model takes when it is loaded, as far as its files say before.
+    async fn needed(&self, files: &ModelFiles) -> u64 {
+        let (files, _max_memory) = (files.clone(), self.0.config.max_memory);
+        let of_files = move || {
+            #[cfg(feature = "llm")]
+            if let Some(memory) = crate::llm::memory(&files, _max_memory) {
+                return memory;
+            }
+            files.weight()
+        };
+        tokio::task::spawn_blocking(of_files).await.unwrap_or_default()
     }
 
     fn try_take(&self, key: &Key, needed: u64) -> Option<Slot> {
@@ -283,6 +297,13 @@ impl Use {
             let mut state = self.models.state();
             if let Some(kept) = state.kept.get_mut(&self.key) {
                 kept.memory = kept.memory.max(loaded.memory());
+            }
+            // A model may turn out larger than its files say: what is idle makes room at once.
+            while state.kept.values().map(|kept| kept.memory).sum::<u64>() > self.models.0.config.max_memory {
+                let idle = state.kept.iter().filter(|(_, kept)| kept.users == 0);
+                let oldest = idle.min_by_key(|(_, kept)| kept.used).map(|(key, _)| key.clone());
+                let Some(oldest) = oldest else { break };
+                state.kept.remove(&oldest);
             }
             Ok(Arc::from(loaded))
         };

@@ -52,7 +52,11 @@ impl Store {
         let Some((engine, weights)) = layout::weights(&all, None) else {
             return Err(refused("there are no weights in ONNX, GGUF or safetensors form, or not all of them"));
         };
-        let tasks = if options.tasks.is_empty() { folder_tasks(&folder, engine) } else { options.tasks.clone() };
+        let tasks = match options.tasks.is_empty() {
+            true if layout::is_voice(&all) => vec!["text-to-speech".to_owned()],
+            true => folder_tasks(&folder, engine),
+            false => options.tasks.clone(),
+        };
         let known: Vec<&str> = tasks.iter().map(String::as_str).collect();
         if !known.is_empty() && !layout::has_settings(engine, &known, &all) {
             return Err(refused(

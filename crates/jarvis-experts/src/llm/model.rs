@@ -105,6 +105,11 @@ impl Description {
         usize::try_from(bytes / each).unwrap_or(usize::MAX).clamp(self.context, most)
     }
 
+    /// Bytes of the weights, and of the tokens that all sequences together may hold.
+    pub(super) fn memory(&self, max_memory: u64) -> u64 {
+        self.weights.saturating_add(self.budget(max_memory) as u64 * self.settings.bytes_per_token())
+    }
+
     /// The tokens of a conversation, up to where the model's reply begins.
     pub(super) fn prompt(&self, turns: &[ChatTurn]) -> Result<Vec<u32>, String> {
         let disarmed = |turn: &ChatTurn| ChatTurn { role: turn.role.clone(), text: self.vocabulary.disarm(&turn.text) };
@@ -134,8 +139,7 @@ impl LanguageModel {
         let threads = threads_of(resources.pool_run(rayon::current_num_threads));
         let transformer = Transformer::load(&gguf, description.settings.clone(), threads);
         let transformer = transformer.map_err(|fault| error_of(files, name, fault))?;
-        let budget = description.budget(max_memory);
-        let memory = description.weights + budget as u64 * description.settings.bytes_per_token();
+        let (budget, memory) = (description.budget(max_memory), description.memory(max_memory));
         let (prefixes, grammars) = (Prefixes::new(budget), OnceLock::new());
         Ok(LanguageModel { files: files.clone(), description, transformer, prefixes, grammars, memory })
     }

@@ -259,6 +259,11 @@ fn a_folder_is_imported_where_it_is() {
     assert_eq!((&listed[0]["name"], &listed[0]["origin"]), (&json!("detector"), &json!("imported")));
     assert_eq!(machine.run(&["models", "rm", "detector", "-y"]).code, 0);
     assert!(machine.work().join("Detector/model.onnx").is_file());
+
+    machine.file("Joe/joe.onnx", content(5_000, 4));
+    machine.file("Joe/joe.onnx.json", "{}");
+    let imported = machine.run(&["models", "import", "Joe"]);
+    assert!(imported.stdout.ends_with(", text-to-speech\n"), "{} {}", imported.stdout, imported.stderr);
 }
 
 #[test]
