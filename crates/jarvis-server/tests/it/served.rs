@@ -179,6 +179,11 @@ async fn speech_for_openai_clients() {
     let said = harness.request(Method::POST, "/v1/audio/speech").json(&body).send().await.unwrap();
     assert_eq!(said.headers()["content-type"], "audio/wav");
     assert_eq!(said.bytes().await.unwrap(), WAV);
+    // OpenAI's clients must name one of its voices; another name is the model's.
+    let given = || harness.worker.given.lock().expect("no panic").pop().unwrap();
+    assert_eq!(given().get("voice"), None);
+    harness.post("/v1/audio/speech", json!({"model": "org/mouth", "input": "hello", "voice": "af_one"})).await;
+    assert_eq!(given()["voice"], "af_one");
     let body = json!({"input": "hello", "response_format": "mp3"});
     assert_eq!(harness.post("/v1/audio/speech", body).await.told(), "400 invalid_request");
 }

@@ -22,6 +22,10 @@ const HEAR: &str = "automatic-speech-recognition";
 const SPEAK: &str = "text-to-speech";
 
 /// A recording to write down.
+/// The voices of OpenAI's `speech` route.
+const OPENAI_VOICES: [&str; 13] =
+    ["alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer", "verse"];
+
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 pub(crate) struct TranscriptionForm {
@@ -169,7 +173,7 @@ pub(crate) struct SpeechRequest {
     model: Option<String>,
     /// The text.
     input: String,
-    /// The voice, where the model has several.
+    /// The voice, where the model has several; OpenAI's own names stand for the usual one.
     voice: Option<String>,
     /// `wav`.
     response_format: Option<String>,
@@ -193,7 +197,8 @@ pub(crate) async fn speak(
     }
     let model = served::model_for(&server, body.model.as_deref(), SPEAK)?;
     let mut args = IndexMap::from([("text".to_owned(), Value::String(body.input))]);
-    if let Some(voice) = body.voice {
+    // OpenAI's clients must name one of its voices, which no model here has: the model's own speaks.
+    if let Some(voice) = body.voice.filter(|voice| !OPENAI_VOICES.contains(&voice.as_str())) {
         args.insert("voice".to_owned(), voice.into());
     }
     let output = served::perform(&server, &model, SPEAK, args).await.map_err(served::failed)?;
