@@ -43,7 +43,7 @@ pub struct HuggingGpt {
     pub chat: Option<Arc<dyn ChatModel>>,
     /// A language model too small to plan. Without a chat model it answers, as conversation, what the offline planner finds no task
     /// in.
-    pub talker: Option<Arc<dyn ChatModel>>,
+    pub conversation_model: Option<Arc<dyn ChatModel>>,
     /// Plans when there is no chat model.
     pub planner: Arc<dyn Planner>,
     pub vocabulary: Arc<Vocabulary>,
@@ -100,7 +100,7 @@ impl HuggingGpt {
         HuggingGpt {
             offered: sources.offered(chat.is_some()),
             chat,
-            talker: None,
+            conversation_model: None,
             planner: Arc::new(Offline::new()),
             vocabulary: Arc::new(sources.vocabulary()),
             sources: Arc::new(sources),

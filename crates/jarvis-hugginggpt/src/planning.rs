@@ -51,7 +51,7 @@ impl HuggingGpt {
             }
             let planned = match &self.chat {
                 Some(chat) => self.plan_with(chat, request, events).await?,
-                None => self.plan_or_talk(request, events).await?,
+                None => self.plan_or_converse(request, events).await?,
             };
             if let Planned::Tasks(plan) = &planned {
                 events.emit(EventKind::Plan { plan: plan.clone() });
@@ -88,12 +88,12 @@ impl HuggingGpt {
     /// The offline planner's plan. Where it has no task, a small language model answers as conversation, if there is one: not about
     /// a picture, a sound or a video, which it cannot see, not in place of a refusal that has a reason, and not where a tool could
     /// have been asked to change something: what it says then must not sound done.
-    async fn plan_or_talk(&self, request: &Request, events: &Events) -> Result<Planned, RunError> {
+    async fn plan_or_converse(&self, request: &Request, events: &Events) -> Result<Planned, RunError> {
         let plan = self.plan_offline(request).await?;
         // The one note of a plan without tasks says that no tool fits; a second one gives a reason.
         let is_talk = plan.tasks().is_empty() && plan.notes().len() < 2 && !brings_media(request);
         let reads = self.offered.iter().all(|tool| tool.effect == Effect::Reads);
-        match self.talker.as_ref().filter(|_| is_talk && reads) {
+        match self.conversation_model.as_ref().filter(|_| is_talk && reads) {
             Some(model) => {
                 events.emit(EventKind::Plan { plan: Plan::default() });
                 let answer = converse(&self.stages(Arc::clone(model), events), request).await?;

@@ -141,8 +141,9 @@ impl App {
         let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
         let gate = gate(&config, approval, approver, &tools)?;
         let agent = agent::build(&config, &tools, &media, model.clone(), Arc::clone(&gate))?;
-        let (model, talker) = if chat.as_ref().is_some_and(|chat| chat.plans) { (model, None) } else { (None, model) };
-        if talker.is_some() {
+        let (model, conversation_model) =
+            if chat.as_ref().is_some_and(|chat| chat.plans) { (model, None) } else { (None, model) };
+        if conversation_model.is_some() {
             let name = config.llm.name();
             printer.progress(&format!(
                 "note: `{name}` is too small to plan well: the offline planner plans; it writes and talks \
@@ -162,7 +163,7 @@ impl App {
         let gate_of_runs = Arc::clone(&gate);
         let base = Base { config, media, logs, prompts, catalogue, shelf, tools, local, gate: gate_of_runs };
         let (pipeline, addresses) = base.pipeline(model)?;
-        let pipeline = Arc::new(HuggingGpt { talker, ..pipeline });
+        let pipeline = Arc::new(HuggingGpt { conversation_model, ..pipeline });
         let inputs = experts::inputs(&base.config, &base.media)?;
         let contexts = Contexts::new(&base.tools.registry, inputs, &pipeline.settings, gate, base.shelf.clone());
         let endpoint = chat.and_then(|chat| chat.endpoint);

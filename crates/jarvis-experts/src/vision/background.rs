@@ -14,7 +14,7 @@ use crate::{Call, ExpertError, Input, LocalModel, ModelFiles, Output, Resources}
 const ROUNDING: f32 = 1e-5;
 
 #[derive(Debug)]
-struct Cutter {
+struct BackgroundRemover {
     files: ModelFiles,
     preprocessor: Preprocessor,
     session: Session,
@@ -33,10 +33,10 @@ pub(super) fn open(
         return Err(files.unsupported("its graph does not take one picture and give one plane"));
     };
     let input = input.name.clone();
-    Ok(Some(Box::new(Cutter { files: files.clone(), preprocessor, session, input })))
+    Ok(Some(Box::new(BackgroundRemover { files: files.clone(), preprocessor, session, input })))
 }
 
-impl LocalModel for Cutter {
+impl LocalModel for BackgroundRemover {
     fn memory(&self) -> u64 {
         self.session.memory()
     }

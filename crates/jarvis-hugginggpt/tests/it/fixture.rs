@@ -118,7 +118,7 @@ pub(crate) fn offline() -> Builder {
 }
 
 /// A fixture with a model that talks, and the offline planner.
-pub(crate) fn with_talker(script: Script) -> Builder {
+pub(crate) fn with_conversation_model(script: Script) -> Builder {
     Builder { script: Some(script), talks: true, ..offline() }
 }
 
@@ -203,9 +203,9 @@ impl Builder {
         let script = self.does.into_iter().collect();
         let worker = Arc::new(Scripted { script, ..Scripted::default() });
         let prompts = Arc::new(Prompts::builtin().expect("the prompts parse"));
-        let (model, talker) = if self.talks { (None, model) } else { (model, None) };
+        let (model, conversation_model) = if self.talks { (None, model) } else { (model, None) };
         let mut pipeline = HuggingGpt {
-            talker,
+            conversation_model,
             logs: Some(Arc::new(RequestLogs::open(logs.path()).expect("the logs open"))),
             settings: self.settings,
             ..HuggingGpt::new(model, sources, Arc::clone(&worker) as Arc<dyn Worker>, prompts)

@@ -5,7 +5,7 @@ use jarvis_testing::chat::{Reply, Script};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::fixture::{Builder, Does, offline, with_talker};
+use crate::fixture::{Builder, Does, offline, with_conversation_model};
 
 #[tokio::test]
 async fn a_run_makes_no_call_and_answers_in_the_language_of_the_request() {
@@ -47,7 +47,7 @@ async fn a_request_that_fits_nothing_says_what_can_be_done() {
 
 #[tokio::test]
 async fn what_fits_nothing_is_talked_about_by_a_model_that_does_not_plan() {
-    let talker = || with_talker(Script::new().on("chitchat", Reply::text("It is Paris.")));
+    let conversation_model = || with_conversation_model(Script::new().on("chitchat", Reply::text("It is Paris.")));
     let check = async |builder: Builder, request: Request, talks: bool| {
         let text = request.text.clone();
         let fixture = builder.build().await;
@@ -63,14 +63,14 @@ async fn what_fits_nothing_is_talked_about_by_a_model_that_does_not_plan() {
         );
     };
     let question = || Request::new("What is the capital of France?");
-    check(talker(), question(), true).await;
+    check(conversation_model(), question(), true).await;
     // What has a task is no talk, nor is what a model that sees nothing cannot answer.
-    check(talker(), Request::new("find the edges of /images/a.png"), false).await;
+    check(conversation_model(), Request::new("find the edges of /images/a.png"), false).await;
     let attached = Resource { kind: Kind::Image, source: Source::Public("/images/a.png".into()), name: None };
-    check(talker(), Request { attachments: vec![attached], ..question() }, false).await;
+    check(conversation_model(), Request { attachments: vec![attached], ..question() }, false).await;
     // It could sound as if something had been changed.
     let writes = Tool::typed("mail", "Sends a mail", &[Kind::Text], &[]);
-    check(talker().tools(vec![Tool { effect: Effect::Writes, ..writes }]), question(), false).await;
+    check(conversation_model().tools(vec![Tool { effect: Effect::Writes, ..writes }]), question(), false).await;
 }
 
 #[tokio::test]

@@ -366,7 +366,7 @@ pub(crate) fn beyond_enlarging(job: &Job) -> Option<String> {
     static ENLARGE: LazyLock<Regex> = LazyLock::new(|| unread::words_of("ENLARGE"));
     let order = job.arg("text").unwrap_or(&job.request.text);
     let read = instruction::read(order);
-    // Such models double a picture. Another factor or size, and a part of the picture, is for those that measure.
+    // The catalogue's model doubles a picture. Another factor or size, and a part of the picture, is for those that measure.
     let scales = |op: &instruction::Op| matches!(op, instruction::Op::Resize(instruction::Size::Factor(2.0)));
     let is_part = part_of().is_match(&order.to_lowercase());
     let is_plain =
