@@ -20,7 +20,7 @@ async fn main() -> Result<(), ExpertError> {
     let files = ModelFiles::new("model", folder);
 
     let start = Instant::now();
-    models.load(&files, "conversational").await?;
+    models.load(&files, "conversational", &Call::default()).await?;
     let memory = models.loaded().first().map_or(0, |loaded| loaded.memory);
     println!("load: {:.2} s, at most {} MB", start.elapsed().as_secs_f64(), memory >> 20);
 

@@ -36,7 +36,7 @@ impl ExpertError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             ExpertError::MissingFile { .. } | ExpertError::BadFile { .. } => {
-                Some("hash its files again with `jarvis models verify`, and pull it again")
+                Some("`jarvis models verify` says which files changed; pull or import it again")
             }
             ExpertError::TooLarge { .. } => Some("raise `local.max_memory_mb`, or use a smaller model"),
             ExpertError::Timeout => Some("use a smaller model, or a higher limit"),

@@ -32,7 +32,7 @@ pub use audio::espeak_voice;
 pub use call::Call;
 pub use error::ExpertError;
 pub use files::ModelFiles;
-pub use manager::{Loaded, LocalModels, LocalModelsConfig};
+pub use manager::{Loaded, LocalModels, LocalModelsConfig, memory_needed};
 pub use open::{LocalModel, Resources, open};
 pub use task::{
     ChatInput, ChatOutput, ChatTurn, Detection, Entity, Input, Output, Picture, Scored, Segment, Sound, Transcript,

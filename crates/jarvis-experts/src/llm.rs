@@ -17,6 +17,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod transformer;
+mod vectors;
 mod vocabulary;
 
 pub use chat::LocalChat;

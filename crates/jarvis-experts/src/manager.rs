@@ -152,9 +152,8 @@ impl LocalModels {
     ///
     /// # Errors
     /// As [`LocalModels::run`].
-    pub async fn load(&self, files: &ModelFiles, task: &str) -> Result<(), ExpertError> {
-        let call = Call::default();
-        self.take(files, task, &call).await?.model(files, task, &call).await.map(drop)
+    pub async fn load(&self, files: &ModelFiles, task: &str, call: &Call) -> Result<(), ExpertError> {
+        self.take(files, task, call).await?.model(files, task, call).await.map(drop)
     }
 
     /// Drops a model, unless it is in use. Says whether it was loaded.
@@ -189,15 +188,8 @@ impl LocalModels {
 
     /// Bytes that a model takes when it is loaded, as far as its files say before.
     async fn needed(&self, files: &ModelFiles) -> u64 {
-        let (files, _max_memory) = (files.clone(), self.0.config.max_memory);
-        let of_files = move || {
-            #[cfg(feature = "llm")]
-            if let Some(memory) = crate::llm::memory(&files, _max_memory) {
-                return memory;
-            }
-            files.weight()
-        };
-        tokio::task::spawn_blocking(of_files).await.unwrap_or_default()
+        let (files, max_memory) = (files.clone(), self.0.config.max_memory);
+        tokio::task::spawn_blocking(move || memory_needed(&files, max_memory)).await.unwrap_or_default()
     }
 
     fn try_take(&self, key: &Key, needed: u64) -> Option<Slot> {
@@ -296,7 +288,7 @@ impl Use {
             tracing::debug!(id, ms = started.elapsed().as_millis(), bytes = loaded.memory(), "loaded");
             let mut state = self.models.state();
             if let Some(kept) = state.kept.get_mut(&self.key) {
-                kept.memory = kept.memory.max(loaded.memory());
+                kept.memory = loaded.memory();
             }
             // A model may turn out larger than its files say: what is idle makes room at once.
             while state.kept.values().map(|kept| kept.memory).sum::<u64>() > self.models.0.config.max_memory {
@@ -325,6 +317,16 @@ impl Drop for Use {
     fn drop(&mut self) {
         self.models.release(&self.key);
     }
+}
+
+/// Bytes that are kept free for a model before it is loaded, where models may take `max_memory` together.
+pub fn memory_needed(files: &ModelFiles, max_memory: u64) -> u64 {
+    #[cfg(feature = "llm")]
+    if let Some(memory) = crate::llm::memory(files, max_memory) {
+        return memory;
+    }
+    let _ = max_memory;
+    files.memory()
 }
 
 fn broke_down(model: String) -> ExpertError {

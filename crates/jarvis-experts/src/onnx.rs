@@ -12,6 +12,7 @@ use std::sync::Arc;
 use rten::{Dimension, Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value, ValueOrView};
 use rten_tensor::prelude::*;
 
+use crate::files::is_repacked;
 use crate::{ExpertError, ModelFiles, Resources};
 use cubic::CubicResize;
 
@@ -55,7 +56,11 @@ impl Session {
     /// Loads this ONNX file.
     pub(crate) fn open_file(files: &ModelFiles, path: &Path, resources: &Resources) -> Result<Session, ExpertError> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("the ONNX file").to_owned();
-        let bytes = weigh(path).map_err(|error| files.bad(&name, error))?;
+        let mut bytes = weigh(path).map_err(|error| files.bad(&name, error))?;
+        let repacked = is_repacked(path, bytes) && bytes.saturating_mul(2) <= resources.max_memory;
+        if repacked {
+            bytes *= 2;
+        }
         if bytes > resources.max_memory {
             return Err(ExpertError::TooLarge {
                 model: files.id.clone(),
@@ -66,7 +71,10 @@ impl Session {
         let resizes = cubic::find(path).map_err(|error| files.bad(&name, error))?;
         // The optimiser folds constants and drops their names, by which what is resized is asked for.
         let optimise = resizes.is_empty();
-        let load = || ModelOptions::with_all_ops().enable_optimization(optimise).load_file(path);
+        let load = || {
+            let mut options = ModelOptions::with_all_ops();
+            options.enable_optimization(optimise).prepack_weights(repacked).load_file(path)
+        };
         let model = resources.pool.run(load).map_err(|error| files.bad(&name, error))?;
         let port = |id: &NodeId| {
             let node = model.node_info(*id)?;

@@ -34,5 +34,6 @@ pub use logs::RequestLogs;
 pub use pipeline::{HuggingGpt, NAME, Planned};
 pub use settings::Settings;
 pub use source::{
-    CHAT_MODEL_ID, Candidates, FileSource, Found, LocalHint, ModelSource, NativeCheck, Records, Sources, Tasks,
+    CHAT_MODEL_ID, Candidates, FileSource, Found, LocalCandidates, LocalHint, ModelSource, NativeCheck, Records,
+    Sources, Tasks,
 };

@@ -47,8 +47,6 @@ pub struct HuggingGpt {
     /// Plans when there is no chat model.
     pub planner: Arc<dyn Planner>,
     pub vocabulary: Arc<Vocabulary>,
-    /// Tools with a configured backend: those that the chat model plans with.
-    pub offered: Vec<Tool>,
     pub sources: Arc<Sources>,
     pub worker: Arc<dyn Worker>,
     /// Who lets calls of tools that change something go on.
@@ -98,7 +96,6 @@ impl HuggingGpt {
     ) -> HuggingGpt {
         sources.chat = chat.as_ref().map(|chat| chat.model_name("task_llm"));
         HuggingGpt {
-            offered: sources.offered(chat.is_some()),
             chat,
             conversation_model: None,
             planner: Arc::new(Offline::new()),
@@ -112,6 +109,13 @@ impl HuggingGpt {
             shelf: None,
             settings: Settings::default(),
         }
+    }
+
+    /// Tools with a configured backend: those that the chat model plans with.
+    pub fn offered(&self) -> Vec<Tool> {
+        let mut tools = self.sources.offered(self.chat.is_some());
+        tools.retain(|tool| self.vocabulary.find(&tool.name).is_some());
+        tools
     }
 
     pub fn planner_name(&self) -> &'static str {

@@ -9,6 +9,7 @@ use jarvis_catalogue::TaskType;
 use jarvis_chat::ChatModel;
 use jarvis_pipeline::{RunError, put_out};
 use jarvis_plan::{Answer, Arg, Effect, EventKind, Level, Note, NoteKind, Plan, Request, Tool, check, export};
+use jarvis_planner::NO_TOOL;
 use serde_json::json;
 
 use crate::pipeline::{HuggingGpt, Planned};
@@ -29,7 +30,7 @@ impl HuggingGpt {
     pub fn plan<'a>(&'a self, request: &'a Request, events: &'a Events) -> BoxFuture<'a, Result<Planned, RunError>> {
         async move {
             if help::is_asked(request) {
-                let answer = Answer { text: help::answer(request, &self.offered), ..Answer::default() };
+                let answer = Answer { text: help::answer(request, &self.offered()), ..Answer::default() };
                 events.emit(EventKind::Plan { plan: Plan::default() });
                 return Ok(Planned::Conversation(answer, Plan::default()));
             }
@@ -79,7 +80,10 @@ impl HuggingGpt {
             plan.note(Note::left_out(format!("nothing is done with `{name}`")));
         }
         for name in attached::unknown(request, &plan) {
-            plan.note(Note::left_out(format!("nothing is done with `{name}`, which is no file of this request")));
+            plan.note(Note::left_out(match jarvis_planner::text_to_be(&request.text) {
+                Some(file) if file == name => format!("nothing is written to `{name}`: texts come with the answer"),
+                _ => format!("nothing is done with `{name}`, which is no file of this request"),
+            }));
         }
         self.withhold(&mut plan);
         Ok(plan)
@@ -90,9 +94,10 @@ impl HuggingGpt {
     /// have been asked to change something: what it says then must not sound done.
     async fn plan_or_converse(&self, request: &Request, events: &Events) -> Result<Planned, RunError> {
         let plan = self.plan_offline(request).await?;
-        // The one note of a plan without tasks says that no tool fits; a second one gives a reason.
-        let is_talk = plan.tasks().is_empty() && plan.notes().len() < 2 && !brings_media(request);
-        let reads = self.offered.iter().all(|tool| tool.effect == Effect::Reads);
+        // Any other note gives a reason for the refusal.
+        let is_refused = plan.notes().iter().any(|note| note.text != NO_TOOL);
+        let is_talk = plan.tasks().is_empty() && !is_refused && !brings_media(request);
+        let reads = self.offered().iter().all(|tool| tool.effect == Effect::Reads);
         match self.conversation_model.as_ref().filter(|_| is_talk && reads) {
             Some(model) => {
                 events.emit(EventKind::Plan { plan: Plan::default() });
@@ -119,9 +124,10 @@ impl HuggingGpt {
     ) -> Result<Planned, RunError> {
         let stages = self.stages(Arc::clone(chat), events);
         let asked = self.plan_offline(request).await.ok().filter(is_whole);
+        let offered = self.offered();
         let planning = Planning {
             stages: &stages,
-            offered: &self.offered,
+            offered: &offered,
             vocabulary: &self.vocabulary,
             request,
             exists: self.exists.as_ref(),
@@ -138,7 +144,7 @@ impl HuggingGpt {
                 }
                 let mut plan = Plan::default();
                 // Whatever the model says now, it did nothing; what it could have been asked to change must not sound done.
-                if self.offered.iter().any(|tool| tool.effect != Effect::Reads) {
+                if offered.iter().any(|tool| tool.effect != Effect::Reads) {
                     plan.note(Note::left_out(format!("{reason}, so nothing was done")));
                 }
                 return self.without_tasks(&stages, request, plan, &reason, events).await;

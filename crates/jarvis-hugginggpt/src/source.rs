@@ -177,6 +177,9 @@ pub struct Records {
 /// Tells whether a native model can work here; the error says what is missing.
 pub type NativeCheck = Arc<dyn Fn(&str) -> Result<(), TaskError> + Send + Sync>;
 
+/// The models of this machine as candidates.
+pub type LocalCandidates = Arc<dyn Fn() -> Arc<[Available]> + Send + Sync>;
+
 /// A hint for a task type.
 pub type LocalHint = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
@@ -188,9 +191,10 @@ pub struct Sources {
     pub model_server: bool,
     pub huggingface: bool,
     pub native: NativeCheck,
-    /// Models at configured OpenAI-compatible endpoints, local models in this process, and tools that serve a task type: always
-    /// taken to be available.
+    /// Models at configured OpenAI-compatible endpoints, and tools that serve a task type.
     pub endpoints: Vec<Available>,
+    /// Models that jarvis runs itself. Asked again for each plan, since models are pulled and removed meanwhile.
+    pub local: LocalCandidates,
     /// What to do so that a local model serves a task type, as a hint; nothing where jarvis knows no such model.
     pub local_hint: LocalHint,
     /// Tools of the configuration, each a task of its own name.
@@ -210,6 +214,7 @@ impl Sources {
             huggingface: false,
             native: Arc::new(|_| Ok(())),
             endpoints: Vec::new(),
+            local: Arc::new(Arc::default),
             local_hint: Arc::new(|_| None),
             tools: Vec::new(),
             chat: None,
@@ -222,11 +227,16 @@ impl Sources {
         match host {
             Host::Native => (self.native)(id).is_ok(),
             Host::Huggingface => self.huggingface || self.model_server,
-            Host::Local => self.model_server || self.endpoints.iter().any(|one| one.model.id == id),
+            Host::Local => self.model_server || (self.local)().iter().any(|one| one.model.id == id),
             Host::Llm => self.chat.is_some(),
             Host::Tool => true,
             Host::Api => false,
         }
+    }
+
+    /// Models and tools that are taken to be available without being asked: at endpoints, and on this machine.
+    pub fn ready(&self) -> Vec<Available> {
+        self.endpoints.iter().chain((self.local)().iter()).cloned().collect()
     }
 
     /// Every name that a plan may hold: the task types, and the tools of the configuration.
@@ -249,18 +259,23 @@ impl Sources {
     }
 
     pub fn offered(&self, chat_model: bool) -> Vec<Tool> {
-        let served = |task: &TaskType| !self.performers(task, chat_model).is_empty();
+        let ready = self.ready();
+        let served = |task: &TaskType| !self.performers_among(&ready, task, chat_model).is_empty();
         jarvis_catalogue::tools(served).tools().iter().chain(&self.tools).cloned().collect()
     }
 
     /// Where a task may be performed as configured, with the name of the tool or of the model at an endpoint.
-    pub fn performers(&self, task: &TaskType, chat_model: bool) -> Vec<(Host, Option<&str>)> {
+    pub fn performers(&self, task: &TaskType, chat_model: bool) -> Vec<(Host, Option<String>)> {
+        self.performers_among(&self.ready(), task, chat_model)
+    }
+
+    fn performers_among(&self, ready: &[Available], task: &TaskType, chat_model: bool) -> Vec<(Host, Option<String>)> {
         let mut hosts = Vec::new();
         if chat_model && task.is_chat_served() {
             hosts.push((Host::Llm, None));
         }
-        let named = self.endpoints.iter().filter(|endpoint| endpoint.model.task == task.name);
-        hosts.extend(named.map(|endpoint| (endpoint.host, Some(endpoint.model.id.as_str()))));
+        let named = ready.iter().filter(|one| one.model.task == task.name);
+        hosts.extend(named.map(|one| (one.host, Some(one.model.id.clone()))));
         if !self.native(task.name).is_empty() {
             hosts.push((Host::Native, None));
         }
@@ -367,8 +382,8 @@ impl FileSource {
     /// The models elsewhere that can be used now, in catalogue order, at most as many as are shown, and how many there
     /// are.
     async fn elsewhere(&self, task: &str) -> (Vec<Available>, usize) {
-        let mut available: Vec<Available> =
-            self.sources.endpoints.iter().filter(|endpoint| endpoint.model.task == task).cloned().collect();
+        let mut available = self.sources.ready();
+        available.retain(|one| one.model.task == task);
         if let Some(prober) = &self.sources.prober {
             let candidates = self.sources.catalogue.candidates(task, &self.sources.wanted);
             available.extend(prober.available(&candidates).await.available);
@@ -418,7 +433,8 @@ impl FileSource {
 
     /// Whether all of these are local models in this process.
     fn is_on_this_machine(&self, models: &[Available]) -> bool {
-        models.iter().all(|one| one.host == Host::Local && self.sources.endpoints.contains(one))
+        let local = (self.sources.local)();
+        models.iter().all(|one| local.contains(one))
     }
 
     /// Why a task has no performer, and what to configure.

@@ -91,7 +91,9 @@ impl ModelError {
             }
             ModelError::InvalidName(_) => "write `org/repo`, `org/repo@revision` or `org/repo:file`".into(),
             ModelError::Offline { .. } => "leave out `--offline`, and unset HF_HUB_OFFLINE".into(),
-            ModelError::NotLocal { name } => format!("pull it with `jarvis models pull {name}`"),
+            ModelError::NotLocal { .. } => {
+                "`jarvis models ls` lists what is here, `jarvis models suggest --all` what can be pulled".into()
+            }
             ModelError::NoRepository { has_token: false, .. } => {
                 "check the spelling; if the repository is private, set HF_TOKEN".into()
             }

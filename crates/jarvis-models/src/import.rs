@@ -1,15 +1,16 @@
 //! Models that are on this machine already, outside the cache.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::ModelError;
 use crate::cache::files;
 use crate::hash;
 use crate::ids::FilePath;
 use crate::layout;
 use crate::ledger::{Record, RecordFile, Source, Stage, now};
 use crate::store::{Local, Store, folder_tasks};
+use crate::{Engine, ModelError};
 
 /// Longest name of an imported model, in bytes.
 const MAX_NAME: usize = 100;
@@ -24,18 +25,32 @@ pub struct ImportOptions {
     pub copy: bool,
 }
 
+/// A model that is not in the list yet, see [`Store::look_at`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Importable {
+    record: Record,
+    copy: bool,
+}
+
+impl Importable {
+    /// The model where it is now.
+    pub fn local(&self) -> Local {
+        Local::of_record(&self.record)
+    }
+}
+
 impl Store {
-    /// Takes a folder or a GGUF file into the list. Its hashes are computed, so that it can be verified later. `report` gets the
-    /// name of a file and the bytes read of it.
+    /// Looks at a folder or a GGUF file that may be taken into the list. Its hashes are computed, so that it can be verified later.
+    /// `report` gets the name of a file and the bytes read of it.
     ///
     /// # Errors
-    /// When it is not a model that jarvis can run, the name is taken, or it cannot be read or copied.
-    pub fn import(
+    /// When it is not a model that jarvis can run, the name is taken, or it cannot be read.
+    pub fn look_at(
         &self,
         path: &Path,
         options: &ImportOptions,
         mut report: impl FnMut(&FilePath, u64),
-    ) -> Result<Local, ModelError> {
+    ) -> Result<Importable, ModelError> {
         let refused = |reason: &str| ModelError::Import { path: path.to_path_buf(), reason: reason.to_owned() };
         let path = fs::canonicalize(path).map_err(|error| ModelError::read(path, error))?;
         let (folder, all) = match path.is_dir() {
@@ -52,6 +67,14 @@ impl Store {
         let Some((engine, weights)) = layout::weights(&all, None) else {
             return Err(refused("there are no weights in ONNX, GGUF or safetensors form, or not all of them"));
         };
+        if engine == Engine::Gguf {
+            for file in &weights {
+                let at = file.under(&folder);
+                if !is_gguf(&at).map_err(|error| ModelError::read(&at, error))? {
+                    return Err(refused(&format!("{file} is no GGUF file")));
+                }
+            }
+        }
         let tasks = match options.tasks.is_empty() {
             true if layout::is_voice(&all) => vec!["text-to-speech".to_owned()],
             true => folder_tasks(&folder, engine),
@@ -72,13 +95,9 @@ impl Store {
             let size = fs::metadata(&at).map_err(|error| ModelError::read(&at, error))?.len();
             recorded.push(RecordFile { path: file, size, blob, downloaded: false, linked: false });
         }
-        let (source, folder) = match options.copy {
-            true => (Source::Copied, self.copy(&folder, &recorded, &name)?),
-            false => (Source::Imported, folder),
-        };
         let record = Record {
             name,
-            source,
+            source: Source::Imported,
             stage: Stage::Complete,
             repo: None,
             revision: None,
@@ -93,6 +112,19 @@ impl Store {
             added: now(),
             used: None,
         };
+        Ok(Importable { record, copy: options.copy })
+    }
+
+    /// Takes a model into the list, and copies its files where that was wished.
+    ///
+    /// # Errors
+    /// When the list cannot be written, or the files not copied.
+    pub fn import(&self, model: Importable) -> Result<Local, ModelError> {
+        let Importable { mut record, copy } = model;
+        if copy {
+            record.folder = self.copy(&record.folder, &record.files, &record.name)?;
+            record.source = Source::Copied;
+        }
         self.ledger().update(|models| {
             models.retain(|known| known.name != record.name);
             models.push(record.clone());
@@ -117,11 +149,15 @@ impl Store {
         if self.catalogue().find(&name).is_some() {
             return Err(refused(format!("the catalogue has a model `{name}`; give another name with --name")));
         }
-        let pulled = self.record(&name)?.is_some_and(|record| record.source == Source::Pulled);
-        if pulled {
-            return Err(refused(format!("there is a pulled model `{name}`; give another name with --name")));
+        // The same model again is taken as it is now.
+        match self.record(&name)?.filter(|known| known.source == Source::Pulled || known.root != path) {
+            Some(known) => Err(refused(format!(
+                "there is a model `{name}` in {} already; give another name with --name, or remove that one with \
+                 `jarvis models rm {name}`",
+                known.root.display()
+            ))),
+            None => Ok(name),
         }
-        Ok(name)
     }
 
     fn copy(&self, from: &Path, files: &[RecordFile], name: &str) -> Result<PathBuf, ModelError> {
@@ -140,6 +176,15 @@ impl Store {
         let _ = fs::remove_dir_all(&to);
         fs::rename(new.keep(), &to).map_err(|error| ModelError::write(&to, error))?;
         Ok(to)
+    }
+}
+
+/// Whether a file begins as GGUF files do.
+fn is_gguf(path: &Path) -> std::io::Result<bool> {
+    let mut beginning = [0; 4];
+    match fs::File::open(path)?.read_exact(&mut beginning) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
+        result => result.map(|()| &beginning == b"GGUF"),
     }
 }
 

@@ -64,9 +64,9 @@ impl Store {
     ///
     /// # Errors
     /// When the list cannot be read.
-    pub fn damaged(&self) -> Result<Vec<String>, ModelError> {
+    pub fn damaged(&self) -> Result<Vec<Record>, ModelError> {
         let damaged = |record: &Record| record.stage == Stage::Complete && !is_complete(record);
-        Ok(self.ledger().read()?.into_iter().filter(damaged).map(|record| record.name).collect())
+        Ok(self.ledger().read()?.into_iter().filter(damaged).collect())
     }
 
     /// Computes the hashes of a model's files again. `report` gets the name of a file and the bytes read of it.

@@ -94,6 +94,14 @@ struct List {
     models: Vec<Record>,
 }
 
+/// When the list of models was written, and how long it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    written: SystemTime,
+    /// Bytes.
+    length: u64,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Ledger {
     folder: PathBuf,
@@ -111,6 +119,11 @@ impl Ledger {
 
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.join("models.json")
+    }
+
+    pub(crate) fn stamp(&self) -> Option<Stamp> {
+        let data = fs::metadata(self.path()).ok()?;
+        Some(Stamp { written: data.modified().ok()?, length: data.len() })
     }
 
     pub(crate) fn read(&self) -> Result<Vec<Record>, ModelError> {

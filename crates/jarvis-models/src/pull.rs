@@ -11,7 +11,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use crate::catalogue::Entry;
 use crate::choose::{self, Chosen, Precision};
 use crate::disk::free_space;
-use crate::download::{Download, FileEvent, Obtained, size_of};
+use crate::download::{Download, FileEvent, Obtained, blocking, size_of};
 use crate::hub::{Hub, RemoteFile, RevisionInfo};
 use crate::ids::{BlobId, Commit, FilePath, RepoId, Revision};
 use crate::layout::{self, Engine};
@@ -173,8 +173,11 @@ impl Store {
             Ok(None) => return Err(ModelError::Busy { name: plan.name.clone() }),
             Err(error) => return Err(ModelError::write(lock, error)),
         };
-        let record = self.begin(plan)?;
-        self.cache().tag();
+        let record = self.apart(plan, |store, plan| {
+            store.cache().tag();
+            store.begin(plan)
+        });
+        let record = record.await?;
         let folder = self.cache().repo(&plan.repo);
         let progress = Monotonic::default();
         let tell = |file: &RemoteFile, event: FileEvent| {
@@ -206,7 +209,8 @@ impl Store {
                 async move {
                     let obtained = download.run(&|event| tell(file, event)).await?;
                     if obtained != Obtained::Present {
-                        self.note_download(record_ref, &file.blob)?;
+                        let (record, blob) = (record_ref.clone(), file.blob.clone());
+                        self.apart(&(record, blob), |store, (record, blob)| store.note_download(record, blob)).await?;
                     }
                     tell(file, FileEvent::Progress(file.size));
                     Ok(())
@@ -216,9 +220,20 @@ impl Store {
             .collect();
         stream::iter(downloads).buffer_unordered(PARALLEL).try_collect::<Vec<()>>().await?;
         report(PullEvent::Verified);
-        let local = self.complete(plan)?;
+        let local = self.apart(plan, Store::complete).await?;
         report(PullEvent::Complete);
         Ok(local)
+    }
+
+    /// Work on the disk, which may wait for another process, on a thread of its own.
+    async fn apart<A: Clone + Send + 'static, T: Send + 'static>(
+        &self,
+        about: &A,
+        work: impl FnOnce(&Store, &A) -> Result<T, ModelError> + Send + 'static,
+    ) -> Result<T, ModelError> {
+        let (store, about) = (self.clone(), about.clone());
+        let done = blocking(move || Ok(work(&store, &about))).await;
+        done.map_err(|error| ModelError::write(self.ledger().path(), error))?
     }
 
     /// What is noted of a pull that begins.

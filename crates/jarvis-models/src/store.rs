@@ -13,7 +13,7 @@ use crate::environment::Environment;
 use crate::error::ModelError;
 use crate::ids::{Commit, FilePath, RepoId, Revision};
 use crate::layout::{self, Engine};
-use crate::ledger::{Ledger, Record, Source, Stage, now};
+use crate::ledger::{Ledger, Record, Source, Stage, Stamp, now};
 use crate::reference::Reference;
 
 /// Largest `config.json` that is read, in bytes.
@@ -75,11 +75,6 @@ impl Local {
     pub fn weight(&self) -> u64 {
         self.weights.iter().map(|name| size(&self.folder.join(name))).sum()
     }
-
-    /// Bytes of memory that it takes while it is loaded, estimated.
-    pub fn memory(&self) -> u64 {
-        crate::suggest::memory(self.weight())
-    }
 }
 
 /// The models of one cache and one data folder.
@@ -128,6 +123,12 @@ impl Store {
         let known: Vec<PathBuf> = records.into_iter().map(|record| record.folder).collect();
         models.extend(self.found(&known));
         models
+    }
+
+    /// Tells whether the list of models that jarvis pulled or imported was changed since: what it gives is another then. None while
+    /// there is no list.
+    pub fn stamp(&self) -> Option<Stamp> {
+        self.ledger.stamp()
     }
 
     /// A model by its name, its repository, or a task type of which it is the default.

@@ -33,8 +33,8 @@ use async_trait::async_trait;
 use jarvis_plan::{Draft, Request, Tool};
 
 pub use followup::{Undone, undone};
-pub use offline::Offline;
-pub use resources::{files_to_be, names_result};
+pub use offline::{NO_TOOL, Offline};
+pub use resources::{files_to_be, names_result, text_to_be};
 pub use retrieval::ToolIndex;
 pub use weights::Weights;
 

@@ -74,6 +74,9 @@ impl Offline {
         {
             return Offline::draft_weighed(index, &Request { text, ..request.clone() }, weights);
         }
+        if let Some(text) = crate::resources::without_text_name(text) {
+            return Offline::draft_weighed(index, &Request { text, ..request.clone() }, weights);
+        }
         if index.own.is_empty()
             && let Some(language) = foreign::language(text)
         {
@@ -117,7 +120,7 @@ impl Offline {
             notes.push(match (index.tools.is_empty(), reading.clauses.is_empty()) {
                 (true, _) => Note::left_out("there are no tools to plan with"),
                 (false, true) => "the request holds no words".into(),
-                (false, false) => Note::left_out("no tool fits the request"),
+                (false, false) => Note::left_out(NO_TOOL),
             });
         } else {
             // Sentences that only tell something are no reason for a note; orders are. In a sentence with a call of a tool of
@@ -166,6 +169,9 @@ impl Offline {
         }
     }
 }
+
+/// The note of a draft without tasks whose request nothing is known against: it may be conversation.
+pub const NO_TOOL: &str = "no tool fits the request";
 
 /// The part of a request that is read, in bytes.
 const LONGEST: usize = 64 * 1024;

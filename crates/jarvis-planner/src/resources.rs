@@ -127,19 +127,25 @@ pub fn files_to_be(text: &str) -> Vec<String> {
 
 /// Whether the file name at this place of a request, in bytes, is the one that a result is to have: "save it as cat.png".
 pub fn names_result(text: &str, at: usize) -> bool {
-    let before = slice(text, 0, at);
-    // An order is short, and texts may be long.
-    let near = before.char_indices().rev().nth(120).map_or(0, |(near, _)| near);
-    let before = slice(text, near, at);
-    let sentence = before.rsplit([';', '；', '。', '\n']).next().unwrap_or(before);
-    let sentence = sentence.rsplit(". ").next().unwrap_or(sentence);
+    let (_, sentence) = before_name(text, at);
     let said = tokens(sentence);
     let saves = |token: &Token| data::SAVING_VERBS.has(&token.lower);
     let saved = said.last().is_some_and(|token| data::BEFORE_RESULT_NAMES.has(&token.lower)) && said.iter().any(saves);
     // "Call it".
     let calls = matches!(said.as_slice(), [.., verb, it] if data::CALLING_VERBS.has(&verb.lower)
         && matches!(it.lower.as_str(), "it" | "this" | "that" | "его" | "её" | "ее"));
-    saved || calls || is_turned_into(&said)
+    let is_text = || PATH.find_at(text, at).is_some_and(|name| Kind::of_name(name.as_str()) == Some(Kind::Text));
+    saved || calls || is_turned_into(&said) || is_text() && order_to_write(text, at).is_some()
+}
+
+/// The words of a sentence before the file name at this place, and where they begin. An order is short, and texts may be long.
+fn before_name(text: &str, at: usize) -> (usize, &str) {
+    let before = slice(text, 0, at);
+    let near = before.char_indices().rev().nth(120).map_or(0, |(near, _)| near);
+    let before = slice(text, near, at);
+    let sentence = before.rsplit([';', '；', '。', '\n']).next().unwrap_or(before);
+    let sentence = sentence.rsplit(". ").next().unwrap_or(sentence);
+    (at - sentence.len(), sentence)
 }
 
 /// Whether words right before a file's name say that something is turned into it: "join … into", "склей … в один файл", "copy … into
@@ -166,12 +172,50 @@ pub(crate) fn without_sound_name(text: &str) -> Option<String> {
         return None;
     }
     let said = tokens(slice(text, 0, name.start()));
-    let verb = said.iter().rposition(|token| data::SAVING_VERBS.has(&token.lower))?;
+    let verb = said.iter().rfind(|token| data::SAVING_VERBS.has(&token.lower))?;
+    without_order(text, verb.start, name.end())
+}
+
+/// The request without the order to write what it makes into a text file, which is no task of its own.
+pub(crate) fn without_text_name(text: &str) -> Option<String> {
+    let (order, name) = written_text(text)?;
+    without_order(text, order, name.end())
+}
+
+/// The text file that a request wants its result written to, and that nothing here writes.
+pub fn text_to_be(text: &str) -> Option<String> {
+    written_text(text).map(|(_, name)| name.as_str().to_owned())
+}
+
+/// "And write it to talk.txt": where the order begins, and the name.
+fn written_text(text: &str) -> Option<(usize, regex::Match<'_>)> {
+    let mut texts = PATH.find_iter(text).filter(|found| Kind::of_name(found.as_str()) == Some(Kind::Text));
+    texts.find_map(|name| Some((order_to_write(text, name.start())?, name)))
+}
+
+/// Where the verb of an order stands that wants what was made written to the file name at this place.
+fn order_to_write(text: &str, at: usize) -> Option<usize> {
+    const LONGEST: usize = 9;
+    let (start, sentence) = before_name(text, at);
+    let said = tokens(sentence);
+    let lists = [&data::BEFORE_RESULT_NAMES, &data::INTO_WORDS, &data::FILE_WORDS, &data::NAMING_WORDS];
+    let leads = |token: &Token| token.lower == "in" || lists.iter().any(|list| list.has(&token.lower));
+    let writes = |token: &Token| data::SAVING_VERBS.has(&token.lower) || data::WRITING_VERBS.has(&token.lower);
+    let verb = said.iter().rev().take(LONGEST).find(|token| writes(token))?;
+    // What is written is what was made, and no file.
+    let is_made = !PATH.is_match(slice(sentence, verb.start, sentence.len()));
+    (is_made && said.last().is_some_and(leads)).then_some(start + verb.start)
+}
+
+/// The text without an order from `start` on, the words that join it to what comes before, to `end`; `None` where nothing is left
+/// before it.
+fn without_order(text: &str, start: usize, end: usize) -> Option<String> {
+    let before = slice(text, 0, start);
+    let said = tokens(before);
     let joins = |token: &&Token| data::AND_PHRASES.has(&token.lower) || data::THEN_PHRASES.has(&token.lower);
-    let before = said.get(..verb)?;
-    let joining = before.iter().rev().take_while(joins).last().map_or(said.get(verb)?.start, |token| token.start);
+    let joining = said.iter().rev().take_while(joins).last().map_or(start, |token| token.start);
     let kept = slice(text, 0, joining).trim_end().trim_end_matches([',', ';', '，', '；']);
-    let rest = text.get(name.end()..)?.trim_start_matches(['"', '”', '»', '`', '\'']);
+    let rest = text.get(end..)?.trim_start_matches(['"', '”', '»', '`', '\'']);
     (!kept.trim().is_empty()).then(|| format!("{kept}{rest}"))
 }
 
@@ -382,6 +426,20 @@ mod tests {
         assert_eq!(without("прочитай a.txt, затем сохрани как b.mp3.").as_deref(), Some("прочитай a.txt."));
         assert_eq!(without("cut a.wav and save it as b.wav"), None);
         assert_eq!(without("save it as b.wav"), None);
+        let unwritten = |text: &str| super::without_text_name(text);
+        for (text, kept) in [
+            ("transcribe a.wav and write it to a.txt", Some("transcribe a.wav")),
+            ("transcribe a.wav, then save the transcript as b.txt.", Some("transcribe a.wav.")),
+            ("summarize a.txt and put the result into a file called b.md", Some("summarize a.txt")),
+            ("расшифруй a.wav и запиши это в a.txt", Some("расшифруй a.wav")),
+            ("write a poem and save it as poem.txt", Some("write a poem")),
+            ("write a poem to poem.txt", None),
+            ("read a.txt and write a summary of it", None),
+            ("copy the words out of a.png into a text file called b.txt", None),
+            ("summarize a.txt", None),
+        ] {
+            assert_eq!(unwritten(text).as_deref(), kept, "{text}");
+        }
         check("сохрани a.png как b.png", "path:image=a.png");
         check("把 a.png 另存为 b.png", "path:image=a.png");
     }

@@ -84,7 +84,8 @@ pub(crate) fn is_in(language: &Token, text: &str) -> bool {
 pub(crate) fn asks_language(tokens: &[Token]) -> bool {
     let lower = |at: usize| tokens.get(at).map_or("", |token: &Token| token.lower.as_str());
     tokens.iter().enumerate().skip(1).any(|(at, token)| match lower(at - 1) {
-        "in" => is_language(token),
+        // "The recording is in German" tells what is there already.
+        "in" => is_language(token) && !(at >= 2 && listed("is are was were be speaks speaking spoken", lower(at - 2))),
         "по" => token.lower.ends_with("ски") && token.lower.chars().count() > 5,
         "用" => token.is_han() && matches!(lower(at + 1), "语" | "文"),
         _ => false,

@@ -25,7 +25,9 @@ pub use attach::{AttachError, Attached, MAX_TEXT, attach};
 pub use chat::{ChatWorker, PICTURE_TASKS, TASK_STAGE, TaskPrompt};
 pub use huggingface::{HF_INFERENCE, HuggingFace, HuggingFaceConfig};
 pub use inputs::{InputLimits, Inputs};
-pub use local::{CUT_OUT, LocalFiles, LocalReader, LocalWorker, OCR, SmallLanguageModel, task_error};
+pub use local::{
+    ASKED_FOR_AS, LanguageModels, LocalFiles, LocalReader, LocalWorker, OCR, SmallLanguageModel, task_error,
+};
 pub use media_endpoint::{MediaEndpoint, MediaEndpointConfig};
 pub use model_server::{ModelServer, ModelServerConfig, Sharing};
 pub use router::Workers;

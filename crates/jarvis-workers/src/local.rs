@@ -70,8 +70,12 @@ impl Worker for SmallLanguageModel {
     }
 }
 
-/// A task type of models, under that of plans which asks for it: who wants a background removed asks for a changed picture.
-pub const CUT_OUT: (&str, &str) = ("background-removal", "image-to-image");
+/// Task types of models, each with that of plans which asks for it: who wants a background removed asks for a changed picture.
+pub const ASKED_FOR_AS: [(&str, &str); 2] =
+    [("background-removal", "image-to-image"), ("voice-activity-detection", "audio-classification")];
+
+/// What performs tasks with the language model of this id, if it is on this machine.
+pub type LanguageModels = Arc<dyn Fn(&str) -> Option<Arc<dyn Worker>> + Send + Sync>;
 
 /// Performs tasks with the models of this machine.
 pub struct LocalWorker {
@@ -81,8 +85,8 @@ pub struct LocalWorker {
     programs: Programs,
     /// The longest that one use may take, waiting for memory and loading included.
     timeout: Duration,
-    /// Language models on this machine, by the id of their candidates: they perform tasks as any chat model does.
-    pub language: HashMap<String, Arc<dyn Worker>>,
+    /// The language models of this machine, which perform tasks as any chat model does.
+    pub language: LanguageModels,
     /// Performs the tasks of models that are not on this machine: the model server.
     pub next: Option<Arc<dyn Worker>>,
 }
@@ -101,14 +105,15 @@ impl LocalWorker {
         programs: Programs,
         timeout: Duration,
     ) -> LocalWorker {
-        LocalWorker { models, files, inputs, programs, timeout, language: HashMap::new(), next: None }
+        LocalWorker { models, files, inputs, programs, timeout, language: Arc::new(|_| None), next: None }
     }
 
     async fn on_this_machine(&self, job: &Job, model: &LocalFile) -> Result<TaskOutput, TaskError> {
         let files = &model.files;
         let asked = job.candidate.effective_task.as_str();
-        let task =
-            if asked == CUT_OUT.1 && model.tasks.iter().any(|task| task == CUT_OUT.0) { CUT_OUT.0 } else { asked };
+        let is_made_for =
+            |(made, as_asked): &&(&str, &str)| asked == *as_asked && model.tasks.iter().any(|task| task == made);
+        let task = ASKED_FOR_AS.iter().find(is_made_for).map_or(asked, |(made, _)| made);
         if let Some(beyond) = beyond_experts(job, task) {
             let message = format!("this model does what it was trained for, and not what is asked here: {beyond}");
             let hint = match task {
@@ -133,10 +138,12 @@ impl LocalWorker {
 impl Worker for LocalWorker {
     async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
         let id = job.candidate.id.as_str();
-        match (self.files.find(id), self.language.get(id).or(self.next.as_ref())) {
-            (Some(model), _) => self.on_this_machine(job, &model).await.map(Value::from),
-            (None, Some(next)) => next.perform(job).await,
-            (None, None) => {
+        if let Some(model) = self.files.find(id) {
+            return self.on_this_machine(job, &model).await.map(Value::from);
+        }
+        match (self.language)(id).or_else(|| self.next.clone()) {
+            Some(next) => next.perform(job).await,
+            None => {
                 let message = format!("the model `{id}` is not on this machine");
                 Err(TaskError::new(ErrorCode::NotConfigured, message).hint(
                     "get it with `jarvis models pull`, or start a model server and set `local_inference_endpoint`",

@@ -16,7 +16,7 @@ use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Job, Worker};
 use jarvis_plan::{ErrorCode, Kind, TaskError};
 
-pub(crate) use audio::{language_after, sound};
+pub(crate) use audio::{language_after, language_of_recording, sound, speed_of};
 pub use programs::{Program, Programs};
 pub(crate) use text::language as language_of;
 
@@ -39,6 +39,8 @@ pub(crate) fn beyond_experts(job: &Job, task: &str) -> Option<String> {
         // Whoever asks for it by its own name means it.
         "background-removal" if job.candidate.effective_task == task => None,
         "background-removal" => image::beyond_cutting_out(job),
+        "voice-activity-detection" if job.candidate.effective_task == task => None,
+        "voice-activity-detection" => audio::beyond_times_of_speech(job),
         "image-to-text" => image::is_to_be_read(job).then(|| "what is written in the picture".to_owned()),
         "image-to-image" => image::beyond_enlarging(job),
         "text-to-speech" => audio::beyond_plain_speech(job),

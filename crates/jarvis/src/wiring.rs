@@ -54,12 +54,10 @@ pub(crate) use checks::checks;
 pub(crate) use encoders::embedder;
 #[cfg(all(feature = "bench", feature = "experts", feature = "llm"))]
 pub(crate) use encoders::encoder_files;
-pub(crate) use experts::{Addresses, Experts, hub_url, secret, token};
+pub(crate) use experts::{Addresses, Experts, hub_url, local_timeout, secret, token};
 #[cfg(any(feature = "experts", feature = "llm"))]
 pub(crate) use local::child as local_model;
-#[cfg(all(feature = "bench", feature = "experts", feature = "llm"))]
-pub(crate) use local::limits;
-pub(crate) use local::{LocalRuntime, RUNS_LOCAL_MODELS, hub_environment, hub_variables};
+pub(crate) use local::{LocalRuntime, RUNS_LOCAL_MODELS, files_of, hub_environment, hub_variables, limits};
 use pipelines::Contexts;
 pub(crate) use tools::{Tools, changed_tools, look_at_tools, open_tools};
 
@@ -244,7 +242,7 @@ impl Base {
             chat.clone(),
             &self.prompts,
             &self.tools,
-            self.local.as_deref(),
+            self.local.as_ref(),
         )?;
         let media = Arc::clone(&self.media);
         let pipeline = HuggingGpt {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use candle_core::quantized::{GgmlDType, QMatMul, QStorage, QTensor};
-use candle_core::{Device, Module as _, Result, Tensor};
+use candle_core::{DType, Device, Module as _, Result, Tensor};
 use rayon::prelude::*;
 
 use super::gguf::{Checked, Fault, Gguf, TensorInfo, block};
@@ -61,6 +61,21 @@ impl Matrix {
             parts.push(QMatMul::from_qtensor(QTensor::new(storage, (rows, columns))?)?);
         }
         Ok(Matrix { parts, rows: each })
+    }
+
+    /// Lets candle repack the weights for many rows now, which it does at the first use else.
+    pub(super) fn prepare(&self) -> Result<()> {
+        let tiled = |part: &QMatMul| match part {
+            QMatMul::QTensor(weight) => {
+                Some(weight.shape().dims2()).filter(|_| has_tiles(weight.dtype(), weight.shape().dims()))
+            }
+            QMatMul::Tensor(_) | QMatMul::TensorF16(_) => None,
+        };
+        match self.parts.first().and_then(tiled).transpose()? {
+            // Of one row alone it leaves Q6_K as it is.
+            Some((_, columns)) => self.forward(&Tensor::zeros((2, columns), DType::F32, &Device::Cpu)?).map(drop),
+            None => Ok(()),
+        }
     }
 
     /// The products of these rows with all rows of the matrix.
@@ -190,6 +205,7 @@ impl<'a> Weights<'a> {
         let matrix = self.matrix(&format!("{name}.weight"), rows, columns)?;
         let bias = format!("{name}.bias");
         let bias = if self.gguf.has(&bias) { Some(self.vector(&bias, rows)?) } else { None };
+        matrix.prepare()?;
         Ok(Linear { matrix, bias })
     }
 }
@@ -206,6 +222,7 @@ impl Weights<'_> {
             let (part, after) = rest.split_at_checked(rows * each_row).unwrap_or((rest, &[]));
             let storage = QStorage::from_data(Cow::Borrowed(part), &Device::Cpu, whole.dtype())?;
             let matrix = Matrix::new(QTensor::new(storage, (rows, columns))?, self.threads)?;
+            matrix.prepare()?;
             parts.push(Linear { matrix, bias: None });
             rest = after;
         }

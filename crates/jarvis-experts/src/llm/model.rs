@@ -137,7 +137,8 @@ impl LanguageModel {
         let max_memory = resources.max_memory;
         let (gguf, description) = describe(files, name, max_memory)?;
         let threads = threads_of(resources.pool_run(rayon::current_num_threads));
-        let transformer = Transformer::load(&gguf, description.settings.clone(), threads);
+        let load = || Transformer::load(&gguf, description.settings.clone(), threads);
+        let transformer = resources.pool_run(load);
         let transformer = transformer.map_err(|fault| error_of(files, name, fault))?;
         let (budget, memory) = (description.budget(max_memory), description.memory(max_memory));
         let (prefixes, grammars) = (Prefixes::new(budget), OnceLock::new());

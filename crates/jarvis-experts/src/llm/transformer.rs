@@ -13,6 +13,7 @@ use super::gguf::{Checked, Gguf};
 use super::matrix::{Linear, Matrix, Weights};
 use super::rope::{Angles, Rope};
 use super::settings::{Architecture, Settings};
+use super::vectors::InPlace;
 
 /// Positions by which the state of a sequence grows at least.
 const GROWTH: usize = 256;
@@ -95,6 +96,7 @@ impl Transformer {
             true => Arc::new(weights.matrix("output.weight", vocabulary, hidden)?),
             false => Arc::clone(&embeddings),
         };
+        head.prepare()?;
         let layers =
             (0..settings.layers).map(|index| Layer::load(&weights, index, &settings)).collect::<Checked<_>>()?;
         let norm = weights.vector("output_norm.weight", hidden)?;
@@ -131,6 +133,7 @@ impl Transformer {
         let local = self.settings.local.as_ref();
         let local = local.map(|local| Sight::new(&local.rope, Some(local.window), start, count)).transpose()?;
         let is_gemma = self.settings.architecture == Architecture::Gemma3;
+        let activation = if is_gemma { InPlace::Gelu } else { InPlace::Silu };
         let norm = |states: &Tensor, weight: &Tensor| ops::rms_norm(states, weight, self.settings.epsilon);
         let norm_if_there = |states: Tensor, weight: &Option<Tensor>| match weight {
             Some(weight) => norm(&states, weight),
@@ -146,7 +149,7 @@ impl Transformer {
             states = (norm_if_there(attended, &layer.attention_post_norm)? + states)?;
             let normed = norm(&states, &layer.feed_forward_norm)?;
             let gate = layer.gate.forward(&normed)?;
-            let gate = if is_gemma { gate.gelu()? } else { gate.silu()? };
+            let gate = activation.on(gate)?;
             let output = layer.down.forward(&(gate * layer.up.forward(&normed)?)?)?;
             states = (norm_if_there(output, &layer.feed_forward_post_norm)? + states)?;
         }
@@ -181,7 +184,7 @@ impl Transformer {
             scores = scores.reshape((heads, count, length))?.broadcast_add(mask)?;
             scores = scores.reshape((kv_heads, (), length))?;
         }
-        let mixed = ops::softmax_last_dim(&scores)?.matmul(&values)?;
+        let mixed = InPlace::Softmax.on(scores)?.matmul(&values)?;
         let mixed = if count == 1 {
             mixed.reshape((1, heads * head_dim))?
         } else {

@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use candle_core::safetensors::BufferedSafetensors;
 use candle_core::{D, DType, Device, Result as CandleResult, Tensor};
 use candle_nn::{Embedding, LayerNorm, Linear, Module as _, VarBuilder, ops};
 
@@ -98,15 +99,23 @@ impl Bert {
         let sizes = Sizes::read(files, config)?;
         let layers = layers(files, config)?;
         let path = files.path(name)?;
-        let bytes = fs::metadata(&path).map_err(|error| files.bad(name, error))?.len();
-        // The file, and its numbers in 32 bits: those of a file in 16 bits take twice its size.
-        if bytes.saturating_mul(2) > resources.max_memory {
-            let (needed, allowed) = (bytes.saturating_mul(2) >> 20, resources.max_memory >> 20);
-            return Err(ExpertError::TooLarge { model: files.id.clone(), needed, allowed });
-        }
+        let of_file = fs::metadata(&path).map_err(|error| files.bad(name, error))?.len();
+        let check = |needed: u64| match needed > resources.max_memory {
+            true => {
+                let (needed, allowed) = (needed >> 20, resources.max_memory >> 20);
+                Err(ExpertError::TooLarge { model: files.id.clone(), needed, allowed })
+            }
+            false => Ok(()),
+        };
+        check(of_file)?;
         let data = fs::read(&path).map_err(|error| files.bad(name, error))?;
-        let weights = VarBuilder::from_buffered_safetensors(data, DType::F32, &Device::Cpu)
-            .map_err(|error| files.bad(name, error))?;
+        let weights = BufferedSafetensors::new(data).map_err(|error| files.bad(name, error))?;
+        // They are computed with in 32 bits, and while they are made from it the file is held too.
+        let numbers =
+            weights.tensors().iter().map(|(_, tensor)| tensor.shape().iter().product::<usize>() as u64).sum::<u64>();
+        let bytes = numbers.saturating_mul(4);
+        check(of_file.saturating_add(bytes))?;
+        let weights = VarBuilder::from_backend(Box::new(weights), DType::F32, Device::Cpu);
         let table = "embeddings.word_embeddings.weight";
         let within = |prefix: &str| if prefix.is_empty() { weights.clone() } else { weights.pp(prefix) };
         let mut places = PREFIXES.into_iter().map(within);

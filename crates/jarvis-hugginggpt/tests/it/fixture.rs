@@ -211,8 +211,7 @@ impl Builder {
             ..HuggingGpt::new(model, sources, Arc::clone(&worker) as Arc<dyn Worker>, prompts)
         };
         if !own.is_empty() {
-            pipeline.vocabulary = Arc::new(Vocabulary::new(own.clone()));
-            pipeline.offered = own;
+            pipeline.vocabulary = Arc::new(Vocabulary::new(own));
         }
         if !self.beside {
             pipeline.exists = Arc::new(|_| false);

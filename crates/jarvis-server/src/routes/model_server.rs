@@ -87,8 +87,9 @@ pub(crate) async fn call(
 ) -> Result<Json<Value>, ApiError> {
     let Some(model) = server.parts.models.find(&id) else {
         let shown: String = id.chars().take(200).collect();
-        let message = format!("the model `{shown}` is not loaded");
-        return Err(ApiError::new(StatusCode::NOT_FOUND, "model_not_found", message));
+        let message = format!("there is no model `{shown}` here");
+        let error = ApiError::new(StatusCode::NOT_FOUND, "model_not_found", message);
+        return Err(error.hint("`GET /v1/models` lists those that are"));
     };
     // One that serves several task types is told which.
     let asked = body.get("task").and_then(Value::as_str);

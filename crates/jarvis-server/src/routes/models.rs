@@ -16,9 +16,10 @@ const DESCRIPTION: usize = 200;
         Failures))]
 pub(crate) async fn models(State(server): State<Server>) -> Json<ModelsReply> {
     let pipeline = &server.parts.pipeline;
-    let endpoints = pipeline.sources.endpoints.iter().map(|endpoint| (&endpoint.model, endpoint.host));
+    let ready = pipeline.sources.ready();
+    let ready = ready.iter().map(|one| (&one.model, one.host));
     let listed = pipeline.sources.catalogue.all().map(|model| (model, model.host));
-    let models = endpoints
+    let models = ready
         .chain(listed)
         .map(|(model, host)| ModelLine {
             id: model.id.clone(),
@@ -30,7 +31,7 @@ pub(crate) async fn models(State(server): State<Server>) -> Json<ModelsReply> {
         })
         .collect();
     let tasks = pipeline
-        .offered
+        .offered()
         .iter()
         .map(|tool| TaskLine {
             name: tool.name.clone(),

@@ -51,6 +51,7 @@ pub(crate) enum Does {
     Hangs,
     Waits,
     Fails,
+    HearsNothing,
     Panics,
     Floods,
     /// This JSON.
@@ -115,6 +116,7 @@ impl Scripted {
                 }
             }
             Some(Does::Fails) => return Err(TaskError::new(ErrorCode::Upstream, "the far side is broken")),
+            Some(Does::HearsNothing) => return Err(TaskError::new(ErrorCode::NoOutput, "no speech was found")),
             Some(Does::Floods) => return Ok(TaskOutput::text("x".repeat(FLOOD))),
             Some(Does::Panics) => panic!("a worker's own bug"),
             Some(Does::Gives(json)) => return Ok(TaskOutput(serde_json::from_str(json).expect("JSON"))),

@@ -103,7 +103,7 @@ async fn the_protocol_of_the_original_model_server() {
     let failed = call("org/both", json!({"text": "x"})).await;
     assert_eq!((failed.0, &failed.1["error"]["message"]), (500, &json!("the far side is broken")));
     let unknown = call("org/other", json!({})).await;
-    assert_eq!((unknown.0, &unknown.1["error"]["message"]), (404, &json!("the model `org/other` is not loaded")));
+    assert_eq!((unknown.0, &unknown.1["error"]["message"]), (404, &json!("there is no model `org/other` here")));
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn embeddings_for_openai_clients() {
 
 #[tokio::test]
 async fn speech_for_openai_clients() {
-    let chunks = r#"{"generated text": "one two", "language": "en", "chunks": [
+    let chunks = r#"{"generated text": "one two", "language": "en", "duration": 63.0, "chunks": [
         {"timestamp": [0.0, 1.5], "text": "one"}, {"timestamp": [1.5, 62.25], "text": "two"}]}"#;
     let harness = served()
         .does("automatic-speech-recognition", Does::Gives(chunks))
@@ -165,7 +165,7 @@ async fn speech_for_openai_clients() {
     let long: Value = serde_json::from_str(&long).unwrap();
     assert_eq!(
         (&long["task"], &long["language"], &long["duration"]),
-        (&json!("translate"), &json!("en"), &json!(62.25))
+        (&json!("translate"), &json!("en"), &json!(63.0))
     );
     assert_eq!(long["segments"][0], json!({"id": 0, "start": 0.0, "end": 1.5, "text": "one"}));
     let given = harness.worker.given.lock().expect("no panic").pop().unwrap();
@@ -184,8 +184,20 @@ async fn speech_for_openai_clients() {
     assert_eq!(given().get("voice"), None);
     harness.post("/v1/audio/speech", json!({"model": "org/mouth", "input": "hello", "voice": "af_one"})).await;
     assert_eq!(given()["voice"], "af_one");
+    harness.post("/v1/audio/speech", json!({"model": "org/mouth", "input": "hello", "speed": 1.5})).await;
+    assert_eq!(given()["speed"], 1.5);
     let body = json!({"input": "hello", "response_format": "mp3"});
     assert_eq!(harness.post("/v1/audio/speech", body).await.told(), "400 invalid_request");
+}
+
+#[tokio::test]
+async fn silence_is_a_recording_without_words() {
+    let harness = served().does("automatic-speech-recognition", Does::HearsNothing).start().await;
+    for (format, written) in [("json", r#"{"text":""}"#), ("text", ""), ("vtt", "WEBVTT\n\n")] {
+        let form = Form::new().part("file", Part::bytes(WAV)).text("response_format", format);
+        let reply = harness.request(Method::POST, "/v1/audio/transcriptions").multipart(form).send().await.unwrap();
+        assert_eq!((reply.status().as_u16(), reply.text().await.unwrap().as_str()), (200, written), "{format}");
+    }
 }
 
 #[tokio::test]

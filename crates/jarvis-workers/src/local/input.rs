@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::translation;
 use crate::chat::{missing, need};
-use crate::native::{Programs, sound};
+use crate::native::{Programs, language_of_recording, sound, speed_of};
 use crate::{Inputs, picture};
 
 /// The picture or sound that a task is about, decoded.
@@ -60,7 +60,9 @@ pub(super) fn of(job: &Job, medium: &Medium) -> Result<Input, TaskError> {
         }
         Medium::Sound(sound) => {
             let translate = job.args.get("translate") == Some(&Value::Bool(true));
-            Input::Sound { sound: sound.clone(), language: job.arg("language").map(str::to_owned), translate }
+            let told = || language_of_recording(&job.request.text);
+            let language = job.arg("language").map(str::to_owned).or_else(told);
+            Input::Sound { sound: sound.clone(), language, translate }
         }
         Medium::None => match task {
             "question-answering" => {
@@ -81,7 +83,7 @@ pub(super) fn of(job: &Job, medium: &Medium) -> Result<Input, TaskError> {
                 text: text()?,
                 voice: job.arg("voice").map(str::to_owned),
                 language: job.arg("language").map(str::to_owned),
-                speed: 1.0,
+                speed: speed_of(job)?.unwrap_or(1.0),
             },
             _ if job.args.keys().any(|name| matches!(name.as_str(), "image" | "audio")) => {
                 let medium = if job.args.contains_key("image") { "image" } else { "audio" };

@@ -14,9 +14,10 @@ use crate::native::{sound, wants_times};
 use crate::{Inputs, picture};
 
 pub(super) async fn of(job: &Job, output: Output, medium: Medium, inputs: &Inputs) -> Result<TaskOutput, TaskError> {
-    let given = match medium {
-        Medium::Picture(image) => Some(image),
-        Medium::None | Medium::Sound(_) => None,
+    let (given, seconds) = match medium {
+        Medium::Picture(image) => (Some(image), None),
+        Medium::Sound(sound) => (None, Some(sound.samples.len() as f64 / f64::from(sound.rate.max(1)))),
+        Medium::None => (None, None),
     };
     Ok(match output {
         Output::Text(text) if is_question(&job.candidate.effective_task) => {
@@ -37,12 +38,23 @@ pub(super) async fn of(job: &Job, output: Output, medium: Medium, inputs: &Input
         Output::Vectors(vectors) => TaskOutput(similarities(&vectors)?),
         // Where somebody speaks, without what is said.
         Output::Transcript(transcript) if transcript.text.trim().is_empty() && !transcript.segments.is_empty() => {
-            TaskOutput(transcript.segments.iter().map(|part| json!({"timestamp": [part.start, part.end]})).collect())
+            let rows: Value =
+                transcript.segments.iter().map(|part| json!({"timestamp": [part.start, part.end]})).collect();
+            match job.candidate.effective_task.as_str() {
+                "audio-classification" => TaskOutput::text(with_times(&transcript.segments)).with("chunks", rows),
+                _ => TaskOutput(rows),
+            }
         }
         Output::Transcript(transcript) => {
-            let said = filled(transcript.text)?;
+            if transcript.text.trim().is_empty() {
+                return Err(TaskError::new(ErrorCode::NoOutput, "no speech was found in the recording"));
+            }
+            let said = transcript.text;
             let timed = wants_times(&job.request.text) && !transcript.segments.is_empty();
             let mut output = TaskOutput::text(if timed { with_times(&transcript.segments) } else { said });
+            if let Some(seconds) = seconds {
+                output = output.with("duration", seconds);
+            }
             if let Some(language) = transcript.language {
                 output = output.with("language", language);
             }
@@ -184,7 +196,10 @@ fn similarities(vectors: &[Vec<f32>]) -> Result<Value, TaskError> {
 
 /// A line for each segment, with its beginning and end in minutes and seconds.
 fn with_times(segments: &[TranscriptSegment]) -> String {
-    let clock = |seconds: f32| format!("{}:{:04.1}", (seconds / 60.0) as u32, seconds % 60.0);
+    let clock = |seconds: f32| {
+        let tenths = (seconds * 10.0).round() as u32;
+        format!("{}:{:02}.{}", tenths / 600, tenths / 10 % 60, tenths % 10)
+    };
     let line = |part: &TranscriptSegment| format!("{} to {}  {}", clock(part.start), clock(part.end), part.text.trim());
-    segments.iter().map(line).collect::<Vec<_>>().join("\n")
+    segments.iter().map(|part| line(part).trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }

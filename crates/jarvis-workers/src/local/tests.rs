@@ -57,7 +57,9 @@ impl Bench {
         let models = LocalModels::with_open(config, Box::new(open)).unwrap();
         let files = LocalFiles::default();
         let tasks = vec!["background-removal".to_owned()];
+        let ears = vec!["voice-activity-detection".to_owned()];
         files.set([
+            (ModelFiles::new("org/ears", folder.path()), ears),
             (ModelFiles::new("org/model", folder.path()), Vec::new()),
             (ModelFiles::new("org/cutter", folder.path()), tasks),
         ]);
@@ -145,6 +147,9 @@ async fn outputs_have_the_shape_of_results() {
     let part = |start, end, text: &str| TranscriptSegment { start, end, text: text.to_owned() };
     let activity = Transcript { segments: vec![part(0.5, 2.0, "")], ..Transcript::default() };
     check("text-generation", text, Output::Transcript(activity), json!([{"timestamp": [0.5, 2.0]}])).await;
+    let late = Transcript { segments: vec![part(59.97, 125.04, "")], ..Transcript::default() };
+    let times = json!({"generated text": "1:00.0 to 2:05.0", "chunks": [{"timestamp": [59.97_f32, 125.04_f32]}]});
+    check("audio-classification", text, Output::Transcript(late), times).await;
     let heard = Output::Transcript(Transcript {
         text: "one two".to_owned(),
         language: Some("en".to_owned()),
@@ -311,7 +316,8 @@ async fn what_an_expert_cannot_mind_is_not_asked_of_it() {
         };
         let args = [("image", path.as_str()), ("text", text)];
         let args = if task == "image-to-image" { &args[..] } else { &args[1..] };
-        let mut job = job(Host::Local, "org/model", task, args);
+        let id = if task == "audio-classification" { "org/ears" } else { "org/model" };
+        let mut job = job(Host::Local, id, task, args);
         let request = request.replace("TEXT", long).replace("PICTURE", &path);
         job.request = Arc::new(jarvis_plan::Request::new(request.as_str()));
         let output = bench.worker.perform(&job).await;
@@ -335,6 +341,11 @@ async fn what_an_expert_cannot_mind_is_not_asked_of_it() {
         ("token-classification", "find the people and places in: TEXT", true),
         ("token-classification", "find the dates in: TEXT", false),
         ("token-classification", "which e-mail addresses are in: TEXT", false),
+        ("audio-classification", "when does she speak in a.wav?", true),
+        ("audio-classification", "find the speech segments in a.wav", true),
+        ("audio-classification", "когда здесь говорят?", true),
+        ("audio-classification", "is this music or speech?", false),
+        ("audio-classification", "what kind of sound is it?", false),
         ("text-to-speech", "read aloud: TEXT", true),
         ("text-to-speech", "read this slowly: TEXT", false),
         ("text-to-speech", "read this in a deep voice: TEXT", false),
@@ -390,11 +401,17 @@ async fn times_of_speech_are_told_where_they_are_wanted() {
     let path = bench.inputs.store(jarvis_plan::Kind::Audio, "wav", wav).await.unwrap();
     for (request, text) in [
         ("transcribe it", "one two"),
-        ("transcribe it with timestamps", "0:00.0 to 0:02.5  one\n1:01.2 to 2:05.0  two"),
-        ("сделай субтитры", "0:00.0 to 0:02.5  one\n1:01.2 to 2:05.0  two"),
+        ("transcribe it with timestamps", "0:00.0 to 0:02.5  one\n1:01.3 to 2:05.0  two"),
+        ("сделай субтитры", "0:00.0 to 0:02.5  one\n1:01.3 to 2:05.0  two"),
     ] {
         let mut job = job(Host::Local, "org/model", "automatic-speech-recognition", &[("audio", &path)]);
         job.request = Arc::new(jarvis_plan::Request::new(request));
-        assert_eq!(bench.worker.perform(&job).await.unwrap()["generated text"], text, "{request}");
+        let output = bench.worker.perform(&job).await.unwrap();
+        assert_eq!((&output["generated text"], &output["duration"]), (&json!(text), &json!(0.00025)), "{request}");
     }
+    let silent = Bench::new(Ok(Output::Transcript(Transcript::default())));
+    let wav = crate::native::sound::encode(8000, vec![0.0, 0.0]).unwrap();
+    let path = silent.inputs.store(jarvis_plan::Kind::Audio, "wav", wav).await.unwrap();
+    let job = job(Host::Local, "org/model", "automatic-speech-recognition", &[("audio", &path)]);
+    assert_eq!(silent.worker.perform(&job).await.unwrap_err().code, ErrorCode::NoOutput);
 }

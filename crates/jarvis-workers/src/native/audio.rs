@@ -28,7 +28,7 @@ use super::{Cancel, Native, Programs, required};
 use crate::Inputs;
 use instruction::Instruction;
 pub(super) use voice::LANGUAGES;
-pub(crate) use voice::language_after;
+pub(crate) use voice::{language_after, language_of_recording};
 
 /// The most recordings that are joined.
 const JOINED: usize = 6;
@@ -73,7 +73,8 @@ pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, Task
     };
     let part = super::text::part::of(whole, &request)?;
     let text = speak::prepare(part.as_ref().map_or(whole, |(_, text)| text))?;
-    let style = style::Style::read(&job.request.text, &text);
+    let mut style = style::Style::read(&job.request.text, &text);
+    style.at_speed(speed_of(job)?);
     let language = voice::voice(&text, job.arg("language"), &style)?;
     let work = async {
         let (variant, missing) = match style.variant() {
@@ -382,6 +383,27 @@ pub(super) async fn classify(native: &Native, job: &Job) -> Result<TaskOutput, T
         ));
     }
     with_sound(native, job, |sound, cancel| measure::classify(&sound, cancel)).await.map(TaskOutput)
+}
+
+/// What of a request a model cannot mind that finds where somebody speaks.
+pub(super) fn beyond_times_of_speech(job: &Job) -> Option<String> {
+    static WHEN_SPOKEN: LazyLock<Regex> = LazyLock::new(|| unread::words_of("WHEN_SPOKEN"));
+    let is_asked = WHEN_SPOKEN.is_match(&job.request.text.to_lowercase());
+    (!is_asked).then(|| "something else than where somebody speaks".to_owned())
+}
+
+/// The speed that speech is wanted at, 1 being the usual one.
+///
+/// # Errors
+/// When it is no number from 0.25 to 4.
+pub(crate) fn speed_of(job: &Job) -> Result<Option<f32>, TaskError> {
+    match job.args.get("speed") {
+        None | Some(serde_json::Value::Null) => Ok(None),
+        Some(given) => match given.as_f64().filter(|speed| (0.25..=4.0).contains(speed)) {
+            Some(speed) => Ok(Some(speed as f32)),
+            None => Err(TaskError::new(ErrorCode::InvalidInput, "`speed` is no number from 0.25 to 4")),
+        },
+    }
 }
 
 #[cfg(test)]

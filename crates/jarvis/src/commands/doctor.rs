@@ -5,7 +5,7 @@ mod chat;
 
 use std::process::ExitCode;
 
-use jarvis_catalogue::{Host, Wanted};
+use jarvis_catalogue::Wanted;
 use jarvis_store::{Journal, Media};
 use serde::Serialize;
 
@@ -203,7 +203,7 @@ fn local(app: &App, findings: &mut Vec<Finding>) {
 
 async fn experts(app: &App, findings: &mut Vec<Finding>) {
     let sources = &app.pipeline.sources;
-    for endpoint in sources.endpoints.iter().filter(|endpoint| endpoint.host != Host::Local) {
+    for endpoint in &sources.endpoints {
         findings.push(Finding::good(
             &format!("{} ({})", endpoint.model.task, endpoint.model.id),
             "configured; not called, since a call may cost money",

@@ -43,7 +43,7 @@ pub(super) async fn run(command: ModelsCommand, global: &Global, printer: Printe
         ModelsCommand::Import { path, name, tasks, copy } => {
             let tasks = tasks.into_iter().map(task_to_import).collect::<Result<Vec<_>, _>>()?;
             let options = ImportOptions { name, tasks, copy };
-            kept::import(&path, &options, global, printer)
+            kept::import(&path, &options, global, printer).await
         }
         ModelsCommand::Suggest { all, task, json } => suggest::run(all, known_task(task)?, json, global, printer),
         ModelsCommand::Probe { task, json } => {
@@ -126,8 +126,8 @@ async fn probe(app: &App, task: Option<String>, json: bool, printer: Printer) ->
             let missing = (sources.native)(&model.id).err().map(|error| error.message);
             rows.push(row(task, &model.id, "native", missing));
         }
-        for endpoint in sources.endpoints.iter().filter(|endpoint| endpoint.model.task == task) {
-            rows.push(row(task, &endpoint.model.id, endpoint.host.as_str(), None));
+        for ready in sources.ready().iter().filter(|ready| ready.model.task == task) {
+            rows.push(row(task, &ready.model.id, ready.host.as_str(), None));
         }
         let Some(prober) = &sources.prober else { continue };
         let probing = prober.all(&sources.catalogue.candidates(task, &sources.wanted)).await;

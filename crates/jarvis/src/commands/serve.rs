@@ -39,15 +39,13 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
         // So that the first request does not wait for the tokenizer.
         tokio::spawn(async move { endpoint.preload().await });
     }
-    printer.progress(&format!(
-        "planning with {}; a token is {}; stop with Ctrl-C",
-        if app.pipeline.planner_name() == "offline" {
-            "the offline planner".to_owned()
-        } else {
-            app.pipeline.model_name()
-        },
-        if options.token.is_some() { "needed" } else { "not needed" },
-    ));
+    let work = match (args.models_only, app.pipeline.planner_name()) {
+        (true, _) => "lending models, planning nothing".to_owned(),
+        (false, "offline") => "planning with the offline planner".to_owned(),
+        (false, _) => format!("planning with {}", app.pipeline.model_name()),
+    };
+    let token = if options.token.is_some() { "needed" } else { "not needed" };
+    printer.progress(&format!("{work}; a token is {token}; stop with Ctrl-C"));
     let parts = parts(app, desk, global)?;
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), printer));

@@ -80,7 +80,7 @@ impl LocalEmbedder {
         let bad = |reason: String| {
             EmbedError::Model(format!("the model in {} cannot be used: {reason}", files.folder.display()))
         };
-        models.load(&files, TASK).await.map_err(|error| bad(error.to_string()))?;
+        models.load(&files, TASK, &Call::default()).await.map_err(|error| bad(error.to_string()))?;
         let of_files = files.clone();
         let hash = tokio::task::spawn_blocking(move || fingerprint(&of_files)).await;
         let hash = hash.map_err(|error| bad(error.to_string()))?.map_err(|error| bad(error.to_string()))?;

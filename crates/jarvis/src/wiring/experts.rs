@@ -55,14 +55,14 @@ impl Experts {
         chat: Option<Arc<dyn ChatModel>>,
         prompts: &Arc<Prompts>,
         tools: &Tools,
-        local: Option<&LocalRuntime>,
+        local: Option<&Arc<LocalRuntime>>,
     ) -> Result<Experts, Failure> {
         let inputs = Arc::new(inputs(config, media)?);
         let programs = Programs::find();
         let token = token(config);
         let mode = config.inference_mode;
         let local = local.filter(|_| mode != InferenceMode::Huggingface);
-        let local_timeout = seconds(config.limits.model_timeout_s, LOCAL_TIMEOUT);
+        let local_timeout = local_timeout(config);
         let native = Native::new(Arc::clone(&inputs), programs.clone());
         let native = Arc::new(match local {
             Some(local) => native.with_reader(Arc::new(local.reader(local_timeout))),
@@ -120,12 +120,13 @@ impl Experts {
             workers.chat = Some(chat_worker(chat, true, &inputs, prompts));
         }
         if let Some(local) = local {
-            endpoints.extend(local.candidates());
             let (models, files) = (local.models.clone(), local.files.clone());
             let mut worker = LocalWorker::new(models, files, Arc::clone(&inputs), programs, local_timeout);
-            let language = local.language_models().into_iter();
-            worker.language =
-                language.map(|(id, (chat, plans))| (id, chat_worker(chat, plans, &inputs, prompts))).collect();
+            let (runtime, inputs, prompts) = (Arc::clone(local), Arc::clone(&inputs), Arc::clone(prompts));
+            worker.language = Arc::new(move |id: &str| {
+                let (chat, plans) = runtime.language_model(id)?;
+                Some(chat_worker(chat, plans, &inputs, &prompts))
+            });
             worker.next = workers.local.take();
             workers.local = Some(Arc::new(worker));
         }
@@ -159,18 +160,20 @@ impl Experts {
         } else {
             None
         };
-        let sources = Sources {
-            catalogue,
+        let mut sources = Sources {
             prober,
-            wanted: Wanted::remote(mode, config.local_deployment),
             model_server: server.is_some(),
             huggingface,
             native: Arc::new(move |id: &str| native.available(id)),
             endpoints,
-            local_hint: local.map_or_else(|| Arc::new(|_: &str| None) as _, LocalRuntime::hint),
             tools: planned,
-            chat: None,
+            ..Sources::new(catalogue, Wanted::remote(mode, config.local_deployment))
         };
+        if let Some(local) = local {
+            let runtime = Arc::clone(local);
+            sources.local = Arc::new(move || runtime.candidates());
+            sources.local_hint = local.hint();
+        }
         Ok(Experts { sources, worker: Arc::new(workers), addresses })
     }
 }
@@ -188,6 +191,11 @@ fn chat_worker(chat: Arc<dyn ChatModel>, plans: bool, inputs: &Arc<Inputs>, prom
     };
     let worker = Arc::new(ChatWorker::new(chat, Arc::clone(inputs), Arc::new(prompt)));
     if plans { worker } else { Arc::new(SmallLanguageModel(worker)) }
+}
+
+/// The longest that one use of a local model may take.
+pub(crate) fn local_timeout(config: &Config) -> Duration {
+    seconds(config.limits.model_timeout_s, LOCAL_TIMEOUT)
 }
 
 /// A time from the configuration, or the default.

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jarvis_catalogue::{Available, Catalogue, Host, Model, Wanted};
 use jarvis_chat::ChatModel;
 use jarvis_experts::process::Processes;
-use jarvis_experts::{Call, LocalModels, LocalModelsConfig, ModelFiles, Resources};
+use jarvis_experts::{Call, ExpertError, LocalModels, LocalModelsConfig, ModelFiles, Resources};
 use jarvis_hugginggpt::LocalHint;
-use jarvis_models::{Engine, Environment, Local, ModelError, Store, total_memory};
-use jarvis_workers::{CUT_OUT, LocalFiles, LocalReader};
+use jarvis_models::{Engine, Environment, Local, ModelError, Reference, Stamp, Store, total_memory};
+use jarvis_workers::{ASKED_FOR_AS, LocalFiles, LocalReader};
 
 use super::Folders;
 use super::lazy_chat::LazyChat;
@@ -45,6 +45,13 @@ pub(crate) struct LocalRuntime {
     pub(crate) files: LocalFiles,
     /// The language models that were asked for, by name.
     chats: Mutex<HashMap<String, Arc<dyn ChatModel>>>,
+    seen: Mutex<Option<Seen>>,
+}
+
+/// The models of this machine when they were last looked at.
+struct Seen {
+    stamp: Option<Stamp>,
+    candidates: Arc<[Available]>,
 }
 
 impl LocalRuntime {
@@ -69,15 +76,15 @@ impl LocalRuntime {
             Ok(model)
         };
         let models = LocalModels::with_open(limits, Box::new(open)).map_err(Failure::work)?;
-        let runtime = LocalRuntime { store, models, files: LocalFiles::default(), chats: Mutex::default() };
-        runtime.refresh(&runtime.kept());
+        let runtime = LocalRuntime {
+            store,
+            models,
+            files: LocalFiles::default(),
+            chats: Mutex::default(),
+            seen: Mutex::default(),
+        };
+        runtime.candidates();
         Ok(runtime)
-    }
-
-    /// Makes models known that were pulled since the start.
-    pub(crate) fn refresh(&self, kept: &[Local]) {
-        let experts = kept.iter().filter(|local| local.engine != Engine::Gguf);
-        self.files.set(experts.map(|local| (files_of(local), local.tasks.clone())));
     }
 
     /// The model of a name, if this build can run it.
@@ -99,13 +106,34 @@ impl LocalRuntime {
         }
     }
 
-    /// The models that this build can run.
+    /// The models that this build can run, looked for now.
     pub(crate) fn kept(&self) -> Vec<Local> {
-        self.store.local_models().into_iter().filter(is_supported).collect()
+        self.look().0
     }
 
-    /// Every task that a model of this machine serves, as a candidate.
-    pub(crate) fn candidates(&self) -> Vec<Available> {
+    fn look(&self) -> (Vec<Local>, Arc<[Available]>) {
+        let stamp = self.store.stamp();
+        let kept: Vec<Local> = self.store.local_models().into_iter().filter(is_supported).collect();
+        let experts = kept.iter().filter(|local| local.engine != Engine::Gguf);
+        self.files.set(experts.map(|local| (files_of(local), local.tasks.clone())));
+        let candidates: Arc<[Available]> = self.candidates_of(&kept).into();
+        let seen = Seen { stamp, candidates: Arc::clone(&candidates) };
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen);
+        (kept, candidates)
+    }
+
+    /// Every task that a model of this machine serves, as a candidate. What was pulled or removed since is seen here; what other
+    /// programs downloaded meanwhile, when the models are next listed.
+    pub(crate) fn candidates(&self) -> Arc<[Available]> {
+        let stamp = self.store.stamp();
+        let known = || {
+            let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.as_ref().filter(|seen| seen.stamp == stamp).map(|seen| Arc::clone(&seen.candidates))
+        };
+        known().unwrap_or_else(|| self.look().1)
+    }
+
+    fn candidates_of(&self, kept: &[Local]) -> Vec<Available> {
         let candidate = |local: &Local, task: &str| {
             let about = self.store.catalogue().find(&local.name).map_or("a local model", |entry| &entry.about);
             let model = Model::new(&id_of(local), task, Host::Local, about);
@@ -120,15 +148,50 @@ impl LocalRuntime {
                 let is_native = |task: &str| !natively.candidates(task, &Wanted::native_only()).is_empty();
                 tasks.retain(|task| task != "translation" && !is_native(task));
             }
-            if tasks.iter().any(|task| task == CUT_OUT.0) {
-                tasks.push(CUT_OUT.1.to_owned());
-            }
+            let asked_for = ASKED_FOR_AS.iter().filter(|(made, _)| tasks.iter().any(|task| task == made));
+            let asked_for: Vec<String> = asked_for.map(|(_, as_asked)| (*as_asked).to_owned()).collect();
+            tasks.extend(asked_for);
             tasks.iter().map(|task| candidate(local, task)).collect::<Vec<_>>()
         };
         // Models made for a task come before language models, which do many.
-        let mut kept = self.kept();
-        kept.sort_by_key(|local| local.engine == Engine::Gguf);
-        kept.iter().flat_map(tasks).collect()
+        let (language, experts): (Vec<&Local>, Vec<&Local>) =
+            kept.iter().partition(|local| local.engine == Engine::Gguf);
+        experts.into_iter().chain(language).flat_map(tasks).collect()
+    }
+
+    /// Loads a model that is not in the list yet, so that what cannot be loaded does not come into it. What speaks against it but not
+    /// for ever comes back.
+    ///
+    /// # Errors
+    /// When this build has its engine, and it cannot be loaded.
+    pub(crate) async fn try_out(&self, local: &Local, timeout: Duration) -> Result<Option<String>, Failure> {
+        let runs = match local.engine {
+            Engine::Safetensors => RUNS_LOCAL_MODELS,
+            engine => is_runnable(engine),
+        };
+        if !runs {
+            return Ok(Some(format!("{} was not tried: this build of jarvis does not run it", local.name)));
+        }
+        if local.engine == Engine::Safetensors && !is_supported(local) {
+            let message =
+                format!("`{}` cannot be imported: of models in safetensors jarvis runs text encoders", local.name);
+            return Err(Failure::work(message).hint("look for a conversion of it to ONNX or GGUF"));
+        }
+        for task in self.tasks_of(local).iter().take(if local.engine == Engine::Gguf { 1 } else { usize::MAX }) {
+            let call = Call { deadline: Some(Instant::now() + timeout), ..Call::default() };
+            match self.models.load(&files_of(local), task, &call).await {
+                Ok(()) => {}
+                Err(error @ ExpertError::TooLarge { .. }) => return Ok(Some(error.to_string())),
+                Err(error) => {
+                    let hint = match error {
+                        ExpertError::MissingFile { .. } => "give the folder of a whole export",
+                        _ => "nothing was taken into the list; `--task` says what a model is for",
+                    };
+                    return Err(Failure::work(error).hint(hint));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Reads the writing in pictures with the first model that does.
@@ -136,10 +199,11 @@ impl LocalRuntime {
         LocalReader::new(self.models.clone(), self.files.clone(), timeout)
     }
 
-    /// The language models of this machine, by the ids of their candidates, and whether each is large enough to plan.
-    pub(crate) fn language_models(&self) -> HashMap<String, (Arc<dyn ChatModel>, bool)> {
-        let language = self.kept().into_iter().filter(|local| local.engine == Engine::Gguf);
-        language.map(|local| (id_of(&local), (self.chat(&local), plans(&local)))).collect()
+    /// The language model with this id among the candidates, and whether it is large enough to plan.
+    pub(crate) fn language_model(&self, id: &str) -> Option<(Arc<dyn ChatModel>, bool)> {
+        let name = id.strip_prefix(PREFIX)?;
+        let local = self.resolve(name).filter(|local| local.engine == Engine::Gguf)?;
+        Some((self.chat(&local), plans(&local)))
     }
 
     /// A language model. It is opened when it is first used.
@@ -186,8 +250,11 @@ impl LocalRuntime {
                     "" => "there is no language model on this machine".to_owned(),
                     name => format!("the model `{name}` is not on this machine"),
                 };
-                let name = if name.is_empty() { "qwen3-0.6b" } else { name };
-                Err(Failure::usage(message).hint(format!("get it with `jarvis models pull {name}`")))
+                let known = Reference::parse(if name.is_empty() { "qwen3-0.6b" } else { name }, self.store.catalogue());
+                Err(Failure::usage(message).hint(match known {
+                    Ok(known) => format!("get it with `jarvis models pull {}`", known.name()),
+                    Err(_) => "`jarvis models ls` lists those that are".to_owned(),
+                }))
             }
         }
     }

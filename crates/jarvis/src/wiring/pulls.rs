@@ -143,7 +143,6 @@ mod served {
                 loaded: None,
             };
             let models = self.local.kept();
-            self.local.refresh(&models);
             models.into_iter().map(kept).collect()
         }
 

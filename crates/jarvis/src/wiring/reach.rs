@@ -85,7 +85,7 @@ impl App {
         let service = self.config.decisions.model_api_base_url.as_deref().and_then(|url| Url::parse(url).ok());
         all.extend(service.map(|url| reach("decisions", [host_of(&url)])));
         let sources = &self.pipeline.sources;
-        for offered in &self.pipeline.offered {
+        for offered in self.pipeline.offered() {
             let Some(kind) = jarvis_catalogue::find(&offered.name) else { continue };
             let performers = sources.performers(kind, self.pipeline.chat.is_some());
             let hosts = performers.into_iter().flat_map(|(host, name)| -> Vec<String> {
@@ -95,7 +95,7 @@ impl App {
                     // A local model is named, what the model server has loaded is not.
                     Host::Local if name.is_some() => vec![HERE.to_owned()],
                     Host::Local => self.addresses.model_server.iter().map(host_of).collect(),
-                    Host::Tool => name.and_then(tool).into_iter().collect(),
+                    Host::Tool => name.as_deref().and_then(tool).into_iter().collect(),
                     Host::Api => Vec::new(),
                     Host::Llm => match &self.addresses.media {
                         Some((url, tasks)) if tasks.contains(&kind.name) => {

@@ -61,7 +61,6 @@ impl ServedModels for Served {
     fn all(&self) -> Vec<ServedModel> {
         let local = self.local.iter().flat_map(|runtime| {
             let kept = runtime.kept();
-            runtime.refresh(&kept);
             kept.iter().map(|model| self.of_local(runtime, model)).collect::<Vec<_>>()
         });
         local.chain(self.native()).collect()
@@ -70,7 +69,7 @@ impl ServedModels for Served {
     fn find(&self, name: &str) -> Option<ServedModel> {
         let resolved = self.local.as_ref().and_then(|runtime| {
             let model = runtime.resolve(name)?;
-            runtime.refresh(&runtime.kept());
+            runtime.candidates();
             Some(self.of_local(runtime, &model))
         });
         // The original's server calls its own detectors by their task types: `canny-control`.

@@ -133,11 +133,23 @@ fn a_graph_made_to_do_harm_ends_with_an_error_and_the_next_model_does_the_task()
     ] {
         let machine =
             Harness::new().env("JARVIS_LIMITS__MODEL_TIMEOUT_S", "3").env("JARVIS_LOCAL__MAX_MEMORY_MB", "2048");
-        let folder = copied(&machine, "text-bert-classification");
+        // As another program downloaded it.
+        let repo = machine.data().join(".cache/huggingface/hub/models--org--harm");
+        let commit = "0123456789".repeat(4);
+        let folder = repo.join("snapshots").join(&commit);
+        copy(&fixture("text-bert-classification"), &folder);
+        fs::create_dir_all(repo.join("refs")).unwrap();
+        fs::write(repo.join("refs/main"), &commit).unwrap();
         for weights in fs::read_dir(folder.join("onnx")).unwrap() {
             fs::copy(fixture("hostile").join(format!("{graph}.onnx")), weights.unwrap().path()).unwrap();
         }
-        import(&machine, &folder, "harm", "text-classification");
+        let imported = machine.run(&["models", "import", folder.to_str().unwrap(), "--name", "harm"]);
+        // What loads may do harm later only; nothing else comes into the list.
+        let loads = imported.code == 0;
+        assert!(loads || imported.stderr.contains(why), "{graph}: {}", imported.stderr);
+        let (_, listed) = machine.json(&["models", "ls", "--json"]);
+        let origins: Vec<&str> = listed.as_array().unwrap().iter().filter_map(|one| one["origin"].as_str()).collect();
+        assert_eq!(origins.contains(&"imported"), loads, "{graph}: {listed}");
         let (code, document) = machine.json(&["run", MOOD, "--json"]);
         let (performer, _, all) = first(&document);
         assert!(all.contains(why), "{graph}: {all}");

@@ -87,6 +87,25 @@ fn fixture_graph() -> std::path::PathBuf {
 }
 
 #[tokio::test]
+async fn plans_use_what_is_pulled_and_removed_beside_the_server() {
+    let hub = WeightsHub::start(vec![mood()]);
+    let (machine, server) = server(&hub, &[]);
+    let performed = async || {
+        let (status, run) = server.ask("What is the sentiment of \"What a wonderful film!\"?").await;
+        assert_eq!(status, 200, "{run}");
+        run.to_string().contains(REPO)
+    };
+    assert!(!performed().await);
+    for (command, is_there) in [("pull", true), ("rm", false)] {
+        let ended = machine.run(&["models", command, REPO, "-y"]);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        assert_eq!(performed().await, is_there, "after {command}");
+        let (_, listed) = server.get("/models").await;
+        assert_eq!(listed.to_string().contains(REPO), is_there, "after {command}");
+    }
+}
+
+#[tokio::test]
 async fn a_pull_ends_with_its_connection_and_goes_on_where_it_ended() {
     let hub = WeightsHub::start(vec![mood()]);
     let (machine, server) = server(&hub, &[]);

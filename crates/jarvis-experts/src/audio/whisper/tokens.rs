@@ -112,7 +112,10 @@ impl WhisperTokens {
         let code = code.split(['-', '_']).next().unwrap_or_default().to_owned();
         let is_known = if self.is_multilingual() { self.languages.contains_key(&code) } else { code == "en" };
         if !is_known {
-            return Err(ExpertError::BadInput(format!("`{id}` does not know the language `{named}`")));
+            return Err(ExpertError::BadInput(match self.is_multilingual() {
+                true => format!("`{id}` does not know the language `{named}`"),
+                false => format!("`{id}` knows English only, and the speech is said to be in `{named}`"),
+            }));
         }
         Ok(Some(code))
     }

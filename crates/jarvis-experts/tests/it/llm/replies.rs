@@ -300,7 +300,7 @@ async fn memory_bounds_models_and_contexts() {
     assert!((256..512).contains(&context), "{message}");
 
     let models = with(1 << 30);
-    models.load(&files("qwen3"), TASK).await.unwrap();
+    models.load(&files("qwen3"), TASK, &Call::default()).await.unwrap();
     let memory = models.loaded()[0].memory;
     assert!((150_000..(4 << 20)).contains(&memory), "{memory}");
     // The only GGUF file of a folder need not be named; the first is taken of several.

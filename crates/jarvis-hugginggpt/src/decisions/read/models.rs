@@ -62,7 +62,7 @@ fn resolve(id: &str, given: Option<&str>, task: &str, sources: &Sources) -> Resu
             false => Err(Unfit { message: format!("the chat model does not serve `{task}`"), hint: fitting() }),
         };
     }
-    if let Some(endpoint) = sources.endpoints.iter().find(|one| one.model.id == id && one.model.task == task) {
+    if let Some(endpoint) = sources.ready().iter().find(|one| one.model.id == id && one.model.task == task) {
         return Ok(candidate(endpoint.host));
     }
     if let Some(tool) = sources.tool(task).filter(|tool| tool.id == id) {

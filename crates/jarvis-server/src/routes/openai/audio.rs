@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use indexmap::IndexMap;
+use jarvis_plan::ErrorCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -21,11 +22,11 @@ use crate::state::Server;
 const HEAR: &str = "automatic-speech-recognition";
 const SPEAK: &str = "text-to-speech";
 
-/// A recording to write down.
 /// The voices of OpenAI's `speech` route.
 const OPENAI_VOICES: [&str; 13] =
     ["alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer", "verse"];
 
+/// A recording to write down.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 pub(crate) struct TranscriptionForm {
@@ -108,7 +109,11 @@ async fn written_down(
     if translate {
         args.insert("translate".to_owned(), true.into());
     }
-    let output = served::perform(&server, &model, HEAR, args).await.map_err(served::failed)?;
+    let output = match served::perform(&server, &model, HEAR, args).await {
+        // Silence is a recording like any other to this protocol.
+        Err(error) if error.code == ErrorCode::NoOutput => json!({"generated text": "", "chunks": []}),
+        output => output.map_err(served::failed)?,
+    };
     let text = output.get("generated text").and_then(Value::as_str).unwrap_or_default().to_owned();
     let parts = parts(&output, &text);
     let plain = |text: String, mime: &'static str| {
@@ -125,7 +130,8 @@ async fn written_down(
                 .map(|(id, part)| json!({"id": id, "start": part.start, "end": part.end, "text": part.text}))
                 .collect();
             let task = if translate { "translate" } else { "transcribe" };
-            let duration = parts.last().map_or(0.0, |part| part.end);
+            let last = || parts.last().map_or(0.0, |part| part.end);
+            let duration = output.get("duration").and_then(Value::as_f64).unwrap_or_else(last);
             Json(json!({"task": task, "language": output.get("language"), "duration": duration, "text": text,
                 "segments": segments}))
             .into_response()
@@ -177,7 +183,7 @@ pub(crate) struct SpeechRequest {
     voice: Option<String>,
     /// `wav`.
     response_format: Option<String>,
-    /// Only 1 can be given.
+    /// 0.25 to 4; 1 is the usual one. Some models speak at that alone.
     speed: Option<f32>,
 }
 
@@ -192,11 +198,11 @@ pub(crate) async fn speak(
         return Err(ApiError::invalid(format!("`response_format` is `{format}`; only `wav` can be given"))
             .param("response_format"));
     }
-    if body.speed.is_some_and(|speed| (speed - 1.0).abs() > f32::EPSILON) {
-        return Err(ApiError::invalid("`speed` is not supported: only 1 can be given").param("speed"));
-    }
     let model = served::model_for(&server, body.model.as_deref(), SPEAK)?;
     let mut args = IndexMap::from([("text".to_owned(), Value::String(body.input))]);
+    if let Some(speed) = body.speed {
+        args.insert("speed".to_owned(), speed.into());
+    }
     // OpenAI's clients must name one of its voices, which no model here has: the model's own speaks.
     if let Some(voice) = body.voice.filter(|voice| !OPENAI_VOICES.contains(&voice.as_str())) {
         args.insert("voice".to_owned(), voice.into());

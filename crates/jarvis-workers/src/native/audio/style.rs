@@ -84,6 +84,11 @@ impl Style {
         style
     }
 
+    /// Takes a speed as a number: 1 is the usual one.
+    pub(super) fn at_speed(&mut self, speed: Option<f32>) {
+        self.speed = speed.map(|speed| (SPEED * speed).clamp(SPEEDS.0, SPEEDS.1).round() as u32).or(self.speed);
+    }
+
     fn clause(&mut self, clause: &str) {
         self.accent = self.accent.or_else(|| voice::accent(clause));
         if self.accent.is_none() {

@@ -59,16 +59,51 @@ pub(super) fn accent(clause: &str) -> Option<&'static Voice> {
 
 /// The language that one of these words stands before in a clause: "into French", "на английский". An ISO 639-1 code.
 pub(crate) fn language_after(clause: &str, words: &[&str]) -> Option<String> {
+    language_where(clause, |before, _| ends_in(before, words))
+}
+
+/// The language that a request says a recording is in: "it is in German", "the German interview". An ISO 639-1 code.
+pub(crate) fn language_of_recording(request: &str) -> Option<String> {
+    const BEFORE: [&str; 10] =
+        ["is in", "it's in", "is", "it's", "spoken", "spoken in", "speaks", "speaking", "recorded in", "говорят на"];
+    const AFTER: [&str; 14] = [
+        "recording",
+        "audio",
+        "speech",
+        "talk",
+        "interview",
+        "podcast",
+        "lecture",
+        "voice",
+        "memo",
+        "message",
+        "song",
+        "запис",
+        "录音",
+        "音频",
+    ];
+    let begins = |after: &str| AFTER.iter().any(|word| after.trim_start_matches([' ', '-']).starts_with(word));
+    language_where(request, |before, after| ends_in(before, &BEFORE) || begins(after))
+}
+
+fn ends_in(before: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| {
+        let rest = before.strip_suffix(word);
+        rest.is_some_and(|rest| !word.is_ascii() || !rest.ends_with(char::is_alphanumeric))
+    })
+}
+
+/// The first language named in a clause between words that fit: those before it, and those after it, all in lower case.
+fn language_where(clause: &str, fits: impl Fn(&str, &str) -> bool) -> Option<String> {
     let lower = clause.to_lowercase();
-    let found = VOICES.iter().flat_map(|voice| voice.named.find_iter(&lower).map(move |found| (found.start(), voice)));
-    let is_led = |(at, _): &(usize, &Voice)| {
-        let before = lower.get(..*at).unwrap_or_default().trim_end();
-        words.iter().any(|word| {
-            let rest = before.strip_suffix(word);
-            rest.is_some_and(|rest| !word.is_ascii() || !rest.ends_with(char::is_alphanumeric))
-        })
+    let found = VOICES.iter().flat_map(|voice| voice.named.find_iter(&lower).map(move |found| (found.range(), voice)));
+    let is_fitting = |(at, _): &(std::ops::Range<usize>, &Voice)| {
+        let before = lower.get(..at.start).unwrap_or_default().trim_end();
+        // The name of the language may be longer than its stem.
+        let after = lower.get(at.end..).unwrap_or_default().trim_start_matches(char::is_lowercase);
+        fits(before, after)
     };
-    let (_, voice) = found.filter(is_led).min_by_key(|(at, _)| *at)?;
+    let (_, voice) = found.filter(is_fitting).min_by_key(|(at, _)| at.start)?;
     Some(match base(voice.id) {
         "cmn" | "yue" => "zh".to_owned(),
         "nb" => "no".to_owned(),
@@ -195,5 +230,26 @@ fn by_words(text: &str) -> Option<&'static str> {
     match counts[..] {
         [(voice, most), (_, next), ..] if most >= 2 && most > next => Some(voice),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::language_of_recording;
+
+    #[test]
+    fn the_language_of_a_recording_is_told_in_words() {
+        for (request, language) in [
+            ("transcribe talk.wav, it is in German", Some("de")),
+            ("Transcribe talk.wav. The speaker speaks French.", Some("fr")),
+            ("what is said in the Italian interview a.mp3?", Some("it")),
+            ("расшифруй немецкую запись a.wav", Some("de")),
+            ("转写这段德语录音", Some("de")),
+            ("transcribe talk.wav and translate it into French", None),
+            ("transcribe german.wav", None),
+            ("transcribe talk.wav", None),
+        ] {
+            assert_eq!(language_of_recording(request).as_deref(), language, "{request}");
+        }
     }
 }

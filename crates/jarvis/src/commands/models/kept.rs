@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use jarvis_models::{Checked, FileState, ImportOptions, Local, ModelError, Origin, Record, Removed, Store};
+use jarvis_experts::memory_needed;
+use jarvis_models::{Checked, FileState, ImportOptions, Local, ModelError, Origin, Record, Removed, Source, Store};
 use jarvis_plan::export::plural;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,6 +14,7 @@ use super::words::{ago, columns, confirm, size};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::wiring::{self, Folders, LocalRuntime};
 
 pub(super) fn list(json: bool, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let (store, ..) = setup::store(global, printer)?;
@@ -43,8 +45,17 @@ pub(super) fn list(json: bool, global: &Global, printer: Printer) -> Result<Exit
     for line in columns(&rows) {
         printer.out(&line);
     }
-    for name in store.damaged().map_err(failure)? {
-        printer.warning(&format!("files of {name} are missing; `jarvis models pull {name}` gets them again"));
+    for Record { name, source, root, .. } in store.damaged().map_err(failure)? {
+        let mend = match source {
+            Source::Pulled => format!("`jarvis models pull {name}` gets them again"),
+            Source::Imported | Source::Copied => {
+                let (root, name) = (root.display(), &name);
+                format!(
+                    "`jarvis models import {root} --name {name}` takes it anew, `jarvis models rm {name}` forgets it"
+                )
+            }
+        };
+        printer.warning(&format!("files of {name} are missing or changed; {mend}"));
     }
     if models.is_empty() {
         printer.progress("there are no models on this machine; `jarvis models suggest` says what would help");
@@ -74,8 +85,9 @@ struct Shown {
 }
 
 pub(super) fn show(name: &str, json: bool, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let (store, ..) = setup::store(global, printer)?;
-    let Some(shown) = find(&store, name)? else {
+    let (store, _, config) = setup::store(global, printer)?;
+    let memory = |local: &Local| memory_needed(&wiring::files_of(local), wiring::limits(&config).max_memory);
+    let Some(shown) = find(&store, name, &memory)? else {
         return Err(failure(ModelError::UnknownName {
             name: name.to_owned(),
             similar: store.catalogue().similar(name),
@@ -98,7 +110,7 @@ pub(super) fn show(name: &str, json: bool, global: &Global, printer: Printer) ->
         ("tasks", (!shown.tasks.is_empty()).then(|| shown.tasks.join(", "))),
         ("engine", Some(shown.engine.to_owned())),
         ("size", bytes(shown.bytes, about)),
-        ("memory", bytes(shown.memory, "about ")),
+        ("memory", bytes(shown.memory, if shown.is_local { "at most " } else { "about " })),
         ("larger", shown.larger.clone()),
         ("folder", shown.folder.clone()),
     ] {
@@ -119,13 +131,13 @@ pub(super) fn show(name: &str, json: bool, global: &Global, printer: Printer) ->
     Ok(ExitCode::SUCCESS)
 }
 
-fn find(store: &Store, name: &str) -> Result<Option<Shown>, Failure> {
+fn find(store: &Store, name: &str, memory: &dyn Fn(&Local) -> u64) -> Result<Option<Shown>, Failure> {
     let reference = setup::reference(store, name).ok();
     let known = reference.as_ref().map_or_else(|| name.to_owned(), jarvis_models::Reference::name);
     let entry = store.catalogue().find(&known);
     if let Some(local) = store.resolve(&known) {
         let record = store.record(&local.name).map_err(failure)?;
-        return Ok(Some(shown_local(&local, record.as_ref(), entry)));
+        return Ok(Some(shown_local(&local, record.as_ref(), entry, memory(&local))));
     }
     let shown = entry.map(|entry| {
         let weight = entry.weight();
@@ -154,7 +166,7 @@ fn find(store: &Store, name: &str) -> Result<Option<Shown>, Failure> {
     Ok(shown)
 }
 
-fn shown_local(local: &Local, record: Option<&Record>, entry: Option<&jarvis_models::Entry>) -> Shown {
+fn shown_local(local: &Local, record: Option<&Record>, entry: Option<&jarvis_models::Entry>, memory: u64) -> Shown {
     let files = record.map(|record| {
         let file = |file: &jarvis_models::RecordFile| json!({"path": file.path, "size": file.size, "digest": file.blob.digest()});
         record.files.iter().map(file).collect()
@@ -171,7 +183,7 @@ fn shown_local(local: &Local, record: Option<&Record>, entry: Option<&jarvis_mod
         engine: local.engine.as_str(),
         bytes: Some(local.bytes),
         is_estimate: false,
-        memory: Some(local.memory()),
+        memory: Some(memory),
         larger: entry.and_then(|entry| entry.larger.clone()),
         folder: Some(local.folder.display().to_string()),
         files: files.unwrap_or_default(),
@@ -232,8 +244,9 @@ pub(super) fn verify(names: &[String], json: bool, global: &Global, printer: Pri
     let names: Vec<String> = match names.is_empty() {
         false => names.to_vec(),
         true => {
+            let damaged = store.damaged().map_err(failure)?.into_iter().map(|record| record.name);
             let ours = store.local_models().into_iter().filter(|model| model.origin != Origin::Found);
-            ours.map(|model| model.name).chain(store.damaged().map_err(failure)?).collect()
+            ours.map(|model| model.name).chain(damaged).collect()
         }
     };
     let mut all_ok = true;
@@ -265,19 +278,34 @@ pub(super) fn verify(names: &[String], json: bool, global: &Global, printer: Pri
     } else if names.is_empty() {
         printer.progress("there are no models to verify");
     } else if !all_ok {
-        printer.progress("\nhint: `jarvis models rm NAME` and `jarvis models pull NAME` get a changed model anew");
+        printer.progress("\nhint: `jarvis models rm NAME`, then pull or import it anew");
     }
     Ok(if all_ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-pub(super) fn import(
+/// Bytes from which on a file takes long enough to read that it is told.
+const LONG: u64 = 50_000_000;
+
+pub(super) async fn import(
     path: &Path,
     options: &ImportOptions,
     global: &Global,
     printer: Printer,
 ) -> Result<ExitCode, Failure> {
-    let (store, ..) = setup::store(global, printer)?;
-    let local = store.import(path, options, |_, _| {}).map_err(failure)?;
+    let loaded = wiring::load_config(global, printer)?;
+    let runtime = LocalRuntime::open(&loaded.config, &Folders::of(&loaded.config)?)?;
+    let mut told = None;
+    let model = runtime.store.look_at(path, options, |file, read| {
+        if read > LONG && told.as_ref() != Some(file) {
+            printer.progress(&format!("reading {file}"));
+            told = Some(file.clone());
+        }
+    });
+    let model = model.map_err(failure)?;
+    if let Some(doubt) = runtime.try_out(&model.local(), wiring::local_timeout(&loaded.config)).await? {
+        printer.warning(&doubt);
+    }
+    let local = runtime.store.import(model).map_err(failure)?;
     let tasks = if local.tasks.is_empty() { "no known task type".to_owned() } else { local.tasks.join(", ") };
     printer.out(&format!("{}: {} in {}, {tasks}", local.name, size(local.bytes), local.folder.display()));
     if local.tasks.is_empty() {
