@@ -193,18 +193,25 @@ fn written_text(text: &str) -> Option<(usize, regex::Match<'_>)> {
     texts.find_map(|name| Some((order_to_write(text, name.start())?, name)))
 }
 
-/// Where the verb of an order stands that wants what was made written to the file name at this place.
+/// Where the verb of an order stands that wants what was made written to the file name at this place: "put the summary into a file
+/// called x.txt". Facts "in facts.txt" are there already.
 fn order_to_write(text: &str, at: usize) -> Option<usize> {
     const LONGEST: usize = 9;
     let (start, sentence) = before_name(text, at);
     let said = tokens(sentence);
     let lists = [&data::BEFORE_RESULT_NAMES, &data::INTO_WORDS, &data::FILE_WORDS, &data::NAMING_WORDS];
-    let leads = |token: &Token| token.lower == "in" || lists.iter().any(|list| list.has(&token.lower));
-    let writes = |token: &Token| data::SAVING_VERBS.has(&token.lower) || data::WRITING_VERBS.has(&token.lower);
-    let verb = said.iter().rev().take(LONGEST).find(|token| writes(token))?;
-    // What is written is what was made, and no file.
-    let is_made = !PATH.is_match(slice(sentence, verb.start, sentence.len()));
-    (is_made && said.last().is_some_and(leads)).then_some(start + verb.start)
+    let leads = |token: &&Token| lists.iter().any(|list| list.has(&token.lower)) || token.lower == "in";
+    let writes = |token: &&Token| data::SAVING_VERBS.has(&token.lower) || data::WRITING_VERBS.has(&token.lower);
+    let behind = said.iter().rev().take(LONGEST).position(|token| writes(&token))?;
+    let (verb, order) = said.get(said.len() - 1 - behind..)?.split_first()?;
+    let lead = order.iter().position(|token| leads(&token))?;
+    let (object, led) = order.split_at(lead);
+    let pale = |token: &Token| data::DETERMINERS.has(&token.lower) || data::MADE_TEXTS.has(&token.lower);
+    let points = |token: &Token| data::PRONOUNS.has(&token.lower);
+    let is_made = object.iter().all(|token| pale(token) || points(token));
+    let is_led = led.iter().all(|token| leads(&token) || pale(token));
+    let is_there = led.first().is_some_and(|word| word.lower == "in") && !object.iter().any(points);
+    (is_made && is_led && !is_there).then_some(start + verb.start)
 }
 
 /// The text without an order from `start` on, the words that join it to what comes before, to `end`; `None` where nothing is left
@@ -434,6 +441,9 @@ mod tests {
             ("расшифруй a.wav и запиши это в a.txt", Some("расшифруй a.wav")),
             ("write a poem and save it as poem.txt", Some("write a poem")),
             ("write a poem to poem.txt", None),
+            ("write a poem about the things in notes.txt", None),
+            ("write the text in notes.txt in capitals", None),
+            ("read a.txt and put it in b.txt", Some("read a.txt")),
             ("read a.txt and write a summary of it", None),
             ("copy the words out of a.png into a text file called b.txt", None),
             ("summarize a.txt", None),

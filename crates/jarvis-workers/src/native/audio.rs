@@ -388,7 +388,9 @@ pub(super) async fn classify(native: &Native, job: &Job) -> Result<TaskOutput, T
 /// What of a request a model cannot mind that finds where somebody speaks.
 pub(super) fn beyond_times_of_speech(job: &Job) -> Option<String> {
     static WHEN_SPOKEN: LazyLock<Regex> = LazyLock::new(|| unread::words_of("WHEN_SPOKEN"));
-    let is_asked = WHEN_SPOKEN.is_match(&job.request.text.to_lowercase());
+    static WHEN_SPOKEN_OF: LazyLock<Regex> = LazyLock::new(|| unread::words_of("WHEN_SPOKEN_OF"));
+    let request = job.request.text.to_lowercase();
+    let is_asked = WHEN_SPOKEN.is_match(&request) && !WHEN_SPOKEN_OF.is_match(&request);
     (!is_asked).then(|| "something else than where somebody speaks".to_owned())
 }
 

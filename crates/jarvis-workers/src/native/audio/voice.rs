@@ -64,8 +64,8 @@ pub(crate) fn language_after(clause: &str, words: &[&str]) -> Option<String> {
 
 /// The language that a request says a recording is in: "it is in German", "the German interview". An ISO 639-1 code.
 pub(crate) fn language_of_recording(request: &str) -> Option<String> {
-    const BEFORE: [&str; 10] =
-        ["is in", "it's in", "is", "it's", "spoken", "spoken in", "speaks", "speaking", "recorded in", "говорят на"];
+    const BEFORE: [&str; 8] =
+        ["is in", "it's in", "spoken", "spoken in", "speaks", "speaking", "recorded in", "говорят на"];
     const AFTER: [&str; 14] = [
         "recording",
         "audio",
@@ -83,7 +83,9 @@ pub(crate) fn language_of_recording(request: &str) -> Option<String> {
         "音频",
     ];
     let begins = |after: &str| AFTER.iter().any(|word| after.trim_start_matches([' ', '-']).starts_with(word));
-    language_where(request, |before, after| ends_in(before, &BEFORE) || begins(after))
+    // "What is spoken in german.wav": a name of a file tells nothing.
+    let is_name = |after: &str| after.strip_prefix('.').is_some_and(|end| end.starts_with(char::is_alphanumeric));
+    language_where(request, |before, after| !is_name(after) && (ends_in(before, &BEFORE) || begins(after)))
 }
 
 fn ends_in(before: &str, words: &[&str]) -> bool {
@@ -247,6 +249,8 @@ mod tests {
             ("转写这段德语录音", Some("de")),
             ("transcribe talk.wav and translate it into French", None),
             ("transcribe german.wav", None),
+            ("what is spoken in german.wav?", None),
+            ("transcribe talk.wav; is French spoken in it?", None),
             ("transcribe talk.wav", None),
         ] {
             assert_eq!(language_of_recording(request).as_deref(), language, "{request}");
