@@ -1,7 +1,7 @@
 //! Local models: which are on this machine, and what loads and runs them.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -43,8 +43,8 @@ pub(crate) struct LocalRuntime {
     pub(crate) store: Store,
     pub(crate) models: LocalModels,
     pub(crate) files: LocalFiles,
-    /// The language models that were asked for, by name.
-    chats: Mutex<HashMap<String, Arc<dyn ChatModel>>>,
+    /// The language models that were asked for. Another file under the same name is another model.
+    chats: Mutex<HashMap<PathBuf, Arc<dyn ChatModel>>>,
     seen: Mutex<Option<Seen>>,
 }
 
@@ -209,7 +209,8 @@ impl LocalRuntime {
     /// A language model. It is opened when it is first used.
     pub(crate) fn chat(&self, local: &Local) -> Arc<dyn ChatModel> {
         let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
-        let chat = chats.entry(local.name.clone()).or_insert_with(|| {
+        let file = local.folder.join(local.weights.first().map_or("", String::as_str));
+        let chat = chats.entry(file).or_insert_with(|| {
             let files = ModelFiles { id: local.name.clone(), ..files_of(local) };
             Arc::new(LazyChat::new(self.models.clone(), files))
         });
