@@ -67,6 +67,11 @@ impl Store {
         let Some((engine, weights)) = layout::weights(&all, None) else {
             return Err(refused("there are no weights in ONNX, GGUF or safetensors form, or not all of them"));
         };
+        // A folder of models is none.
+        let within = weights.iter().find_map(|file| file.as_str().rsplit_once('/')).map(|(within, _)| within);
+        if let Some(within) = within.filter(|within| *within != "onnx") {
+            return Err(refused(&format!("its weights lie in {within}; import that folder")));
+        }
         if engine == Engine::Gguf {
             for file in &weights {
                 let at = file.under(&folder);

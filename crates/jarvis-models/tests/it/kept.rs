@@ -232,6 +232,7 @@ fn what_is_no_model_is_not_imported() {
     for (path, options, message) in [
         (&empty, ImportOptions::default(), "there are no weights"),
         (&half, ImportOptions::default(), "files of settings are missing"),
+        (&machine.path().to_path_buf(), named("all"), "; import that folder"),
         (&random, ImportOptions::default(), "random.gguf is no GGUF file"),
         (&short, ImportOptions::default(), "short.gguf is no GGUF file"),
         (&text, ImportOptions::default(), "it is neither a folder nor a GGUF file"),

@@ -4,7 +4,7 @@ use image::{DynamicImage, GrayImage, RgbImage, RgbaImage};
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
 use jarvis_experts::{Detection, Output, Segment, TranscriptSegment};
-use jarvis_plan::{ErrorCode, Kind, TaskError};
+use jarvis_plan::{ErrorCode, Kind, Language, TaskError};
 use serde_json::{Value, json};
 
 use super::input::Medium;
@@ -47,6 +47,10 @@ pub(super) async fn of(job: &Job, output: Output, medium: Medium, inputs: &Input
         }
         Output::Transcript(transcript) => {
             if transcript.text.trim().is_empty() {
+                if job.candidate.effective_task == "audio-classification" {
+                    let words = Language::of(&job.request.text);
+                    return Ok(TaskOutput::text(words.pick("nobody speaks", "никто не говорит", "没有人说话")));
+                }
                 return Err(TaskError::new(ErrorCode::NoOutput, "no speech was found in the recording"));
             }
             let said = transcript.text;

@@ -417,4 +417,7 @@ async fn times_of_speech_are_told_where_they_are_wanted() {
     let path = silent.inputs.store(jarvis_plan::Kind::Audio, "wav", wav).await.unwrap();
     let job = job(Host::Local, "org/model", "automatic-speech-recognition", &[("audio", &path)]);
     assert_eq!(silent.worker.perform(&job).await.unwrap_err().code, ErrorCode::NoOutput);
+    let mut job = super::tests::job(Host::Local, "org/ears", "audio-classification", &[("audio", &path)]);
+    job.request = Arc::new(jarvis_plan::Request::new("when does somebody speak?"));
+    assert_eq!(silent.worker.perform(&job).await.unwrap()["generated text"], "nobody speaks");
 }

@@ -236,6 +236,10 @@ fn tell_removed(removed: &Removed, printer: Printer) {
         kept => format!("; {} stay, because they are in use or not jarvis'", plural(kept, "file")),
     };
     let (names, files) = (removed.models.join(", "), plural(removed.files, "file"));
+    if removed.files == 0 && removed.bytes == 0 {
+        printer.out(&format!("forgot {names}; the files stay where they are"));
+        return;
+    }
     printer.out(&format!("removed {names}: {files}, {} freed{kept}", size(removed.bytes)));
 }
 
@@ -309,7 +313,10 @@ pub(super) async fn import(
     let tasks = if local.tasks.is_empty() { "no known task type".to_owned() } else { local.tasks.join(", ") };
     printer.out(&format!("{}: {} in {}, {tasks}", local.name, size(local.bytes), local.folder.display()));
     if local.tasks.is_empty() {
-        printer.progress("\nhint: name what it is for with --task");
+        printer.progress(
+            "\nhint: give the same command again with what it is for, such as `--task image-ocr` or `--task object-detection`; \
+             `jarvis models suggest --all` shows the task types",
+        );
     }
     Ok(ExitCode::SUCCESS)
 }
