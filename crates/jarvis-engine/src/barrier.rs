@@ -8,7 +8,7 @@ use jarvis_plan::{Effect, Task, TaskId};
 
 /// For each task of a batch, what it waits for beside its dependencies: nothing for those that only read, for the others all
 /// tasks before it. A task that stands before one that it depends on counts as standing after that.
-pub(crate) fn barriers(tasks: &[Task], effects: &[Effect]) -> Vec<Vec<TaskId>> {
+pub(crate) fn barriers(tasks: &[&Task], effects: &[Effect]) -> Vec<Vec<TaskId>> {
     let mut barriers = vec![Vec::new(); tasks.len()];
     if effects.iter().all(|effect| *effect == Effect::Reads) {
         return barriers;
@@ -26,7 +26,7 @@ pub(crate) fn barriers(tasks: &[Task], effects: &[Effect]) -> Vec<Vec<TaskId>> {
 
 #[allow(clippy::indexing_slicing, reason = "every place is that of a task")]
 /// The places of the tasks, each after what it depends on and otherwise in the order of the plan.
-fn order(tasks: &[Task]) -> Vec<usize> {
+fn order(tasks: &[&Task]) -> Vec<usize> {
     let places: HashMap<TaskId, usize> = tasks.iter().zip(0..).map(|(task, at)| (task.id, at)).collect();
     let mut open = vec![0; tasks.len()];
     let mut dependants: Vec<Vec<usize>> = vec![Vec::new(); tasks.len()];

@@ -4,6 +4,7 @@
 
 mod clock;
 mod node;
+mod repeats;
 
 use std::any::Any;
 use std::cmp::Reverse;
@@ -22,8 +23,9 @@ use tracing::Instrument;
 
 use self::clock::{after, seconds};
 use self::node::{Choice, Node, call, candidates, held_back, repeated, tries_left};
+use self::repeats::Made;
 use crate::barrier::barriers;
-use crate::engine::itself;
+use crate::engine::{Batch, itself};
 use crate::resolve::planned_fault;
 use crate::schedule::Schedule;
 use crate::{Engine, Job, Limits};
@@ -31,9 +33,10 @@ use crate::{Engine, Job, Limits};
 /// Runs the tasks that arrive, until their sender is dropped and every task has finished.
 ///
 /// All batches come from one plan: ids are unique, and what a task waits for is in the plan. Tasks that ended before are
-/// part of it and are left alone.
+/// part of it and are left alone. Where the sender is dropped before what was planned is whole, those of its tasks that change
+/// something end as cancelled.
 pub(crate) fn drive<'a>(
-    mut batches: UnboundedReceiver<Vec<Task>>,
+    mut batches: UnboundedReceiver<Batch>,
     engine: Engine,
     ended: Vec<Outcome>,
     finished: Finished<'a>,
@@ -74,9 +77,10 @@ pub(crate) fn drive<'a>(
                     driver.expire(now);
                 }
                 batch = batches.recv(), if open => match batch {
-                    Some(tasks) => driver.add(tasks),
+                    Some(batch) => driver.add(batch),
                     None => {
                         open = false;
+                        driver.give_up_held();
                         driver.schedule.close();
                     }
                 },
@@ -128,9 +132,15 @@ struct Driver<'a> {
     _stop: DropGuard,
     schedule: Schedule,
     nodes: HashMap<TaskId, Node>,
+    /// What is planned together and not whole yet.
+    unwritten: Vec<Task>,
+    /// Tasks of it that wait for the rest because they change something.
+    held: Vec<Task>,
     outcomes: BTreeMap<TaskId, Outcome>,
     /// Calls that failed and may have changed something all the same, see [`call`].
     unsure: HashSet<String>,
+    /// Calls that were made, where none is made twice.
+    made: Made,
     to_select: VecDeque<TaskId>,
     to_perform: VecDeque<TaskId>,
     selecting: usize,
@@ -156,8 +166,11 @@ impl<'a> Driver<'a> {
             stop,
             schedule: Schedule::new(),
             nodes: HashMap::new(),
+            unwritten: Vec::new(),
+            held: Vec::new(),
             outcomes: ended.into_iter().map(|outcome| (outcome.id, outcome)).collect(),
             unsure: HashSet::new(),
+            made: Made::default(),
             to_select: VecDeque::new(),
             to_perform: VecDeque::new(),
             selecting: 0,
@@ -172,18 +185,53 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn add(&mut self, tasks: Vec<Task>) {
+    fn add(&mut self, Batch { tasks, anew, whole }: Batch) {
+        if anew {
+            self.made.plan += 1;
+        }
+        if whole && (anew || self.unwritten.is_empty()) {
+            let effects = self.effects(&tasks);
+            let barriers = barriers(&tasks.iter().collect::<Vec<_>>(), &effects);
+            return self.start(tasks, &effects, barriers);
+        }
+        self.unwritten.extend(tasks.iter().cloned());
+        let effects = self.effects(&tasks);
+        let (mut reading, mut held) = (Vec::new(), std::mem::take(&mut self.held));
+        for (task, effect) in tasks.into_iter().zip(effects) {
+            if effect == Effect::Reads { reading.push(task) } else { held.push(task) }
+        }
+        let barrierless = vec![Vec::new(); reading.len()];
+        self.start(reading, &vec![Effect::Reads; barrierless.len()], barrierless);
+        if !whole {
+            self.held = held;
+            return;
+        }
+        let written = std::mem::take(&mut self.unwritten);
+        let all = barriers(&written.iter().collect::<Vec<_>>(), &self.effects(&written));
+        let mut barriers: HashMap<TaskId, Vec<TaskId>> = written.iter().map(|task| task.id).zip(all).collect();
+        let barriers = held.iter().map(|task| barriers.remove(&task.id).unwrap_or_default()).collect();
+        let effects = self.effects(&held);
+        self.start(held, &effects, barriers);
+    }
+
+    fn effects(&self, tasks: &[Task]) -> Vec<Effect> {
+        tasks.iter().map(|task| self.engine.gate.effect(task)).collect()
+    }
+
+    /// Takes in tasks, each with what it does and with what it waits for beside its dependencies.
+    fn start(&mut self, tasks: Vec<Task>, effects: &[Effect], barriers: Vec<Vec<TaskId>>) {
         self.nodes.reserve(tasks.len());
         self.to_select.reserve(tasks.len());
-        let effects: Vec<Effect> = tasks.iter().map(|task| self.engine.gate.effect(task)).collect();
-        let barriers = barriers(&tasks, &effects);
         self.schedule.extend(tasks.iter().zip(barriers.iter().map(Vec::as_slice)));
-        for ((task, effect), barrier) in tasks.into_iter().zip(effects).zip(barriers) {
+        for ((task, effect), barrier) in tasks.into_iter().zip(effects.iter().copied()).zip(barriers) {
             let id = task.id;
             if let Some(outcome) = self.outcomes.get(&id) {
                 let code = outcome.error.as_ref().map(|error| error.code);
                 if effect != Effect::Reads && code.is_some_and(ErrorCode::may_have_arrived) {
                     self.unsure.insert(call(&task.task, &outcome.args));
+                }
+                if !self.engine.repeats {
+                    self.made.note(&task.task, &outcome.args, id);
                 }
                 self.schedule.finish(id);
                 continue;
@@ -199,9 +247,28 @@ impl<'a> Driver<'a> {
     }
 
     /// Takes what was sent and not yet received: those tasks are part of the run and have outcomes too.
-    fn take_rest(&mut self, batches: &mut UnboundedReceiver<Vec<Task>>) {
-        while let Ok(tasks) = batches.try_recv() {
-            self.add(tasks);
+    fn take_rest(&mut self, batches: &mut UnboundedReceiver<Batch>) {
+        while let Ok(batch) = batches.try_recv() {
+            self.add(batch);
+        }
+        self.take_held();
+    }
+
+    /// Takes in the tasks that wait for the rest of their plan, as part of the run. They must be ended before they start.
+    fn take_held(&mut self) -> Vec<TaskId> {
+        let held = std::mem::take(&mut self.held);
+        let ids: Vec<TaskId> = held.iter().map(|task| task.id).collect();
+        let effects = self.effects(&held);
+        let barriers = vec![Vec::new(); held.len()];
+        self.start(held, &effects, barriers);
+        ids
+    }
+
+    /// Ends the tasks whose plan was never whole: what changes something is not done on half a plan.
+    fn give_up_held(&mut self) {
+        for id in self.take_held() {
+            let error = TaskError::new(ErrorCode::Cancelled, "the plan that it is part of was given up");
+            self.conclude(id, Status::Cancelled, Err(error));
         }
     }
 
@@ -240,8 +307,13 @@ impl<'a> Driver<'a> {
         });
         match resolved {
             Ok(resolved) => {
+                let before = self.made.before(&node.task.task, &resolved.args);
+                let node = self.nodes.get_mut(&id).expect("it was there above");
                 node.resolved = Some(resolved);
-                self.pair(id);
+                match before.and_then(|before| self.outcomes.get(&before)).cloned() {
+                    Some(before) => self.end_as(id, &before),
+                    None => self.pair(id),
+                }
             }
             Err(unresolved) => self.conclude(id, unresolved.status, Err(unresolved.error)),
         }
@@ -469,6 +541,11 @@ impl<'a> Driver<'a> {
         // A choice that is still being made is of no use any more.
         self.abort(id);
         let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
+        if !self.engine.repeats
+            && let (Some(resolved), true) = (&node.resolved, node.started.is_some())
+        {
+            self.made.note(&node.task.task, &resolved.args, id);
+        }
         let outcome = node.conclude(status, result);
         self.engine.events.emit(EventKind::TaskFinished { outcome: Box::new(outcome.clone()) });
         (self.finished)(&outcome);

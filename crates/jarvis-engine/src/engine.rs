@@ -72,6 +72,7 @@ pub struct Engine {
     pub(crate) request: Arc<Request>,
     pub(crate) events: Events,
     pub(crate) limits: Limits,
+    pub(crate) repeats: bool,
     pub(crate) cancel: CancellationToken,
 }
 
@@ -97,6 +98,7 @@ impl Engine {
             request: Arc::default(),
             events: Events::unread(),
             limits: Limits::default(),
+            repeats: true,
             cancel: CancellationToken::new(),
         }
     }
@@ -160,6 +162,13 @@ impl Engine {
         self.limits(limits)
     }
 
+    /// Makes no call a second time in a plan that grows: a task that is planned anew and calls the same tool with the same arguments
+    /// as one that ended before, ends as that one did.
+    #[must_use]
+    pub fn without_repeats(self) -> Engine {
+        Engine { repeats: false, ..self }
+    }
+
     /// Ends the run when it fires.
     #[must_use]
     pub fn cancelled_by(self, cancel: CancellationToken) -> Engine {
@@ -182,9 +191,15 @@ impl Engine {
     }
 
     /// Runs a plan that grows: tasks start as they are added, and the run ends when the [`GrowingPlan`] is dropped and every
-    /// task has finished. `finished` sees each outcome as it comes, so that the next tasks may follow from it.
-    pub async fn run_growing(&self, growth: Growth, finished: impl FnMut(&Outcome) + Send) -> Vec<Outcome> {
-        drive(growth.0, self.clone(), Vec::new(), Box::new(finished)).await
+    /// task has finished. Those that have `ended` before are not performed again. `finished` sees each outcome as it comes, so
+    /// that the next tasks may follow from it.
+    pub async fn run_growing(
+        &self,
+        growth: Growth,
+        ended: Vec<Outcome>,
+        finished: impl FnMut(&Outcome) + Send,
+    ) -> Vec<Outcome> {
+        drive(growth.0, self.clone(), ended, Box::new(finished)).await
     }
 }
 
@@ -192,18 +207,34 @@ impl Engine {
 #[derive(Debug)]
 pub struct GrowingPlan {
     plan: Plan,
-    sender: UnboundedSender<Vec<Task>>,
+    sender: UnboundedSender<Batch>,
 }
 
 /// The engine's end of a [`GrowingPlan`].
 #[derive(Debug)]
-pub struct Growth(UnboundedReceiver<Vec<Task>>);
+pub struct Growth(UnboundedReceiver<Batch>);
+
+/// Tasks on their way to a driver.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) tasks: Vec<Task>,
+    /// Whether they were planned with the outcomes of all tasks before in sight; else they are more of the same plan.
+    pub(crate) anew: bool,
+    /// Whether what was planned together is complete with them. Tasks that change something wait until it is.
+    pub(crate) whole: bool,
+}
 
 impl GrowingPlan {
     /// Starts from a plan, which may be empty. The second half goes to [`Engine::run_growing`].
     pub fn new(plan: Plan) -> (GrowingPlan, Growth) {
         let (sender, receiver) = whole(&plan);
         (GrowingPlan { plan, sender }, Growth(receiver))
+    }
+
+    /// Starts from nothing, for a plan that is still being written: see [`GrowingPlan::extend`].
+    pub fn unwritten() -> (GrowingPlan, Growth) {
+        let (sender, receiver) = unbounded_channel();
+        (GrowingPlan { plan: Plan::default(), sender }, Growth(receiver))
     }
 
     /// The plan so far.
@@ -217,16 +248,46 @@ impl GrowingPlan {
     /// When the run has ended.
     pub fn grow(&mut self, draft: &Draft, vocabulary: &Vocabulary, limits: PlanLimits) -> Result<&[Task], RunEnded> {
         let added = self.plan.grow(draft, vocabulary, limits);
-        self.sender.send(added.to_vec()).map_err(|_| RunEnded)?;
+        let batch = Batch { tasks: added.to_vec(), anew: true, whole: true };
+        self.sender.send(batch).map_err(|_| RunEnded)?;
+        Ok(added)
+    }
+
+    /// Goes on with more of a plan that is still being written: `plan` begins with the tasks so far, and those behind them run at
+    /// once, but for those that change something, which wait until the plan is `whole`. Returns the tasks that are new.
+    ///
+    /// # Errors
+    /// When a task so far is another in `plan`, which is then not taken; or when the run has ended.
+    pub fn extend(&mut self, plan: Plan, whole: bool) -> Result<&[Task], NotExtended> {
+        let before = self.plan.tasks().len();
+        if plan.tasks().get(..before) != Some(self.plan.tasks()) {
+            return Err(NotExtended::Contradicted);
+        }
+        self.plan = plan;
+        let added = self.plan.tasks().get(before..).expect("the plan begins with the tasks so far");
+        let batch = Batch { tasks: added.to_vec(), anew: false, whole };
+        self.sender.send(batch).map_err(|_| NotExtended::RunEnded)?;
         Ok(added)
     }
 }
 
 /// A channel that holds all tasks of a plan.
-fn whole(plan: &Plan) -> (UnboundedSender<Vec<Task>>, UnboundedReceiver<Vec<Task>>) {
+fn whole(plan: &Plan) -> (UnboundedSender<Batch>, UnboundedReceiver<Batch>) {
     let (sender, receiver) = unbounded_channel();
-    sender.send(plan.tasks().to_vec()).expect("the receiver is in scope");
+    let batch = Batch { tasks: plan.tasks().to_vec(), anew: true, whole: true };
+    sender.send(batch).expect("the receiver is in scope");
     (sender, receiver)
+}
+
+/// Why a plan that is being written did not go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotExtended {
+    /// A task that was added before is another now.
+    #[error("a task that may have run already is another now")]
+    Contradicted,
+    /// Its run has ended.
+    #[error("the run has ended")]
+    RunEnded,
 }
 
 /// A plan cannot grow because its run has ended.

@@ -277,7 +277,7 @@ impl Agent {
                         ..Limits::default()
                     })
                     .cancelled_by(stop.clone());
-            let driven = engine.run_growing(growth, move |outcome| {
+            let driven = engine.run_growing(growth, Vec::new(), move |outcome| {
                 // Whoever thinks may have given up already.
                 let _ = ended.send(outcome.clone());
             });

@@ -11,12 +11,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jarvis_plan::{Draft, DraftTask, Vocabulary};
 use serde_json::json;
+use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::sleep;
 
-use self::cast::{Act, Cast, QUICK, Role, drain, engine, paint, play, run, task};
+use self::cast::{Act, Cast, QUICK, Role, drain, engine, line, paint, play, run, task};
 use super::*;
-use crate::{Events, Graph, GrowingPlan, RunEnded, Selector, Worker, out};
+use crate::{Events, Graph, GrowingPlan, NotExtended, RunEnded, Selector, Worker, out};
 
 #[tokio::test(start_paused = true)]
 async fn a_chain_runs_in_order_and_tells_it() {
@@ -327,7 +328,7 @@ async fn a_plan_may_grow_from_what_its_tasks_gave() {
     let (growing, growth) = GrowingPlan::new(jarvis_plan::check(&one(0, &[]), &vocabulary, Default::default()));
     let mut growing = Some(growing);
     let outcomes = engine
-        .run_growing(growth, |outcome| {
+        .run_growing(growth, Vec::new(), |outcome| {
             let next = i64::from(outcome.id.0) + 1;
             match &mut growing {
                 Some(growing) if next < 4 => {
@@ -350,12 +351,74 @@ async fn a_plan_that_could_still_grow_ends_with_the_run() {
     let cast = Cast::new(vec![Role::giving()]);
     let (engine, _receiver) = engine(&cast, QUICK);
     let (mut growing, growth) = GrowingPlan::new(Graph::default());
-    let run = tokio::spawn(async move { engine.run_growing(growth, |_| {}).await });
+    let run = tokio::spawn(async move { engine.run_growing(growth, Vec::new(), |_| {}).await });
     let draft = Draft { tasks: vec![DraftTask::new(0, "paint")], ..Draft::default() };
     growing.grow(&draft, &Vocabulary::named(["paint"]), Default::default()).unwrap();
     assert!(run.await.unwrap()[0].succeeded());
     let late = growing.grow(&draft, &Vocabulary::named(["paint"]), Default::default());
     assert_eq!(late.unwrap_err(), RunEnded);
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_run_while_their_plan_is_written() {
+    let cast = Cast::new(vec![Role::giving(); 3]);
+    let (engine, _receiver) = engine(&cast, QUICK);
+    let (mut growing, growth) = GrowingPlan::unwritten();
+    let (ended, mut outcomes) = unbounded_channel();
+    let run = tokio::spawn(async move {
+        engine.run_growing(growth, Vec::new(), move |outcome| ended.send(outcome.id).unwrap()).await
+    });
+    let plan = |names: &[&str]| {
+        let tasks = names.iter().zip(0..).map(|(name, id)| DraftTask::new(id, "paint").arg("text", *name)).collect();
+        jarvis_plan::check(&Draft { tasks, ..Draft::default() }, &Vocabulary::named(["paint"]), Default::default())
+    };
+    growing.extend(plan(&["a"]), false).unwrap();
+    // It ends before the second task is there.
+    assert_eq!(outcomes.recv().await, Some(TaskId(0)));
+    assert_eq!(growing.extend(plan(&["a", "b"]), false).unwrap()[0].id, TaskId(1));
+    assert_eq!(growing.extend(plan(&["a", "c", "d"]), true).unwrap_err(), NotExtended::Contradicted);
+    growing.extend(plan(&["a", "b", "d"]), true).unwrap();
+    drop(growing);
+    let outcomes = run.await.unwrap();
+    assert_eq!(outcomes.iter().map(|outcome| &outcome.args["text"]).collect::<Vec<_>>(), ["a", "b", "d"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn equal_calls_of_later_plans_are_not_made_again() {
+    let failing = Role::trying(&[Act::Fail(ErrorCode::InvalidInput)]);
+    let mut roles = vec![Role::giving(); 6];
+    roles[1] = failing;
+    let cast = Cast::new(roles);
+    let (engine, _receiver) = engine(&cast, QUICK);
+    let vocabulary = Vocabulary::named(["paint"]);
+    let plan = |texts: &[&str]| {
+        let tasks = texts.iter().zip(0..).map(|(text, id)| DraftTask::new(id, "paint").arg("text", *text)).collect();
+        Draft { tasks, ..Draft::default() }
+    };
+    // Within one plan equal calls are two.
+    let (growing, growth) =
+        GrowingPlan::new(jarvis_plan::check(&plan(&["a", "b", "a"]), &vocabulary, Default::default()));
+    let (mut growing, mut left) = (Some(growing), 3);
+    let outcomes = engine
+        .without_repeats()
+        .run_growing(growth, Vec::new(), |_| {
+            left -= 1;
+            if left == 0 {
+                growing.take().unwrap().grow(&plan(&["a", "b", "c"]), &vocabulary, Default::default()).unwrap();
+            }
+        })
+        .await;
+    let lines: Vec<String> = outcomes.iter().map(line).collect();
+    insta::assert_snapshot!(lines.join("\n"), @"
+    0 Succeeded [model-0:ok]
+    1 Failed [model-0:invalid_input] invalid_input: the worker says invalid_input
+    2 Succeeded [model-0:ok]
+    3 Succeeded []
+    4 Failed [] invalid_input: task 2 made the same call, and it is not made again: the worker says invalid_input
+    5 Succeeded [model-0:ok]
+    ");
+    assert_eq!(outcomes[3].output, outcomes[0].output);
+    assert_eq!(cast.seen().tries.len(), 4);
 }
 
 /// Hands its job's token out and hangs.

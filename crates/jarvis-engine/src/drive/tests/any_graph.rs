@@ -115,7 +115,7 @@ proptest! {
             }
             let (sender, batches) = unbounded_channel();
             for batch in tasks.chunks(chunk) {
-                sender.send(batch.to_vec()).unwrap();
+                sender.send(Batch { tasks: batch.to_vec(), anew: true, whole: true }).unwrap();
             }
             drop(sender);
             let told = Arc::clone(&cast);

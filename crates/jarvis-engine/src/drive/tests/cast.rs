@@ -166,7 +166,7 @@ pub(super) async fn run_from(
     finished: impl FnMut(&Outcome) + Send,
 ) -> Vec<Outcome> {
     let (sender, batches) = unbounded_channel();
-    sender.send(tasks).unwrap();
+    sender.send(Batch { tasks, anew: true, whole: true }).unwrap();
     drop(sender);
     drive(batches, engine, ended, Box::new(finished)).await
 }

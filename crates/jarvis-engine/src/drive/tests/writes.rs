@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
+use tokio::sync::mpsc::unbounded_channel;
 
 use super::any_graph::graph;
 use super::cast::{Act, Cast, QUICK, Role, engine, paint, run, run_from};
@@ -185,6 +186,52 @@ proptest! {
             prop_assert!(arrived.count() <= 1, "{outcome:?}");
             let times = performed.iter().filter(|id| **id == outcome.id).count();
             prop_assert_eq!(times, outcome.attempts.len(), "{:?}", outcome);
+        }
+    }
+
+    #[test]
+    fn no_write_goes_wrong_while_the_plan_is_written(
+        (tasks, roles) in graph(),
+        effects in proptest::collection::vec(effect(), 40),
+        leave in proptest::collection::vec(leave(), 40),
+        chunk in 1_usize..4,
+        pause_ms in 0_u64..100,
+        whole in prop::bool::weighted(0.8),
+    ) {
+        let cast = Cast::new(roles.clone());
+        let watch = Watch::new(&cast, &tasks, effects, leave);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let (engine, _receiver) = engine(&cast, QUICK);
+        let engine = engine.with_worker(watch.clone()).gate(watch.clone());
+        let outcomes = runtime.block_on(async {
+            let cancel = engine.cancel.clone();
+            tokio::spawn(async move {
+                sleep(Duration::from_secs(60)).await;
+                cancel.cancel();
+            });
+            let (sender, batches) = unbounded_channel();
+            let written = tasks.clone();
+            tokio::spawn(async move {
+                for tasks in written.chunks(chunk) {
+                    sleep(Duration::from_millis(pause_ms)).await;
+                    sender.send(Batch { tasks: tasks.to_vec(), anew: false, whole: false }).unwrap();
+                }
+                sleep(Duration::from_millis(pause_ms)).await;
+                if whole {
+                    sender.send(Batch { tasks: Vec::new(), anew: false, whole: true }).unwrap();
+                }
+            });
+            let (told, finished) = (Arc::clone(&watch), Arc::clone(&cast));
+            let finished = move |outcome: &Outcome| {
+                told.ended.lock().unwrap().insert(outcome.id, outcome.status);
+                finished.seen().finished.insert(outcome.id);
+            };
+            drive(batches, engine, Vec::new(), Box::new(finished)).await
+        });
+        prop_assert_eq!(&*watch.complaints.lock().unwrap(), &Vec::<String>::new());
+        prop_assert_eq!(outcomes.len(), tasks.len());
+        if !whole {
+            prop_assert_eq!(&*watch.performed.lock().unwrap(), &Vec::<TaskId>::new());
         }
     }
 
