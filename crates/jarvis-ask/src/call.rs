@@ -5,7 +5,7 @@ use std::time::Instant;
 use futures::StreamExt as _;
 use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, TokenUsage};
 use jarvis_events::Events;
-use jarvis_plan::{EventKind, TaskId};
+use jarvis_plan::{EventKind, TaskId, Tokens};
 use tracing::{Instrument as _, Span};
 
 /// Makes a call within a span `ask` and reports it as an event, also when it fails or its future is dropped. With `piece`,
@@ -18,14 +18,29 @@ pub(crate) async fn call(
     piece: Option<&mut (dyn FnMut(&str) + Send)>,
 ) -> Result<ChatReply, ChatError> {
     let stage = request.stage.as_str();
-    let span = tracing::debug_span!("ask", stage, model = model.model_name(stage), task = request.labels.task);
-    let report = Report::begin(events, request, span.clone());
+    events.begin_call().map_err(ChatError::Budget)?;
+    let asked = model.model_name(stage);
+    let span = tracing::debug_span!("ask", stage, model = asked, task = request.labels.task);
+    let report = Report::begin(events, request, asked, span.clone());
     let done = match piece {
         Some(piece) => collect(model, request, piece).instrument(span).await,
         None => model.complete(request).instrument(span).await,
     };
-    report.end(&done);
+    let counted = done.as_ref().ok().map(|reply| counted(model, request, reply));
+    report.end(&done, counted.unwrap_or_default());
     done
+}
+
+/// The tokens of a call; counted here where the endpoint tells none.
+fn counted(model: &dyn ChatModel, request: &ChatRequest, reply: &ChatReply) -> Tokens {
+    let TokenUsage { prompt, cached, completion } = reply.usage;
+    if prompt > 0 || completion > 0 {
+        return Tokens { prompt, cached, completion, estimated: false };
+    }
+    let count = |text: &str| model.count_tokens(&request.stage, text) as u64;
+    let prompt = request.messages.iter().map(|message| count(&message.joined_text())).sum();
+    let called: u64 = reply.tool_uses.iter().map(|call| count(&call.arguments)).sum();
+    Tokens { prompt, cached: 0, completion: count(&reply.text) + called, estimated: true }
 }
 
 #[allow(clippy::disallowed_methods, reason = "every call of a chat model is made here")]
@@ -40,14 +55,8 @@ async fn collect(
         let chunk = chunk?;
         if !chunk.text.is_empty() {
             piece(&chunk.text);
-            reply.text.push_str(&chunk.text);
         }
-        if let Some(reason) = chunk.finish_reason {
-            reply.finish_reason = reason;
-        }
-        if let Some(usage) = chunk.usage {
-            reply.usage = usage;
-        }
+        chunk.add_to(&mut reply);
     }
     Ok(reply)
 }
@@ -57,37 +66,46 @@ struct Report<'a> {
     events: &'a Events,
     stage: &'a str,
     task: Option<TaskId>,
+    /// The model that is asked.
+    model: String,
     started: Instant,
     span: Span,
     ended: bool,
 }
 
 impl<'a> Report<'a> {
-    fn begin(events: &'a Events, request: &'a ChatRequest, span: Span) -> Report<'a> {
+    fn begin(events: &'a Events, request: &'a ChatRequest, model: String, span: Span) -> Report<'a> {
         let task = request.labels.task.and_then(|task| u32::try_from(task).ok()).map(TaskId);
-        Report { events, stage: &request.stage, task, started: Instant::now(), span, ended: false }
+        Report { events, stage: &request.stage, task, model, started: Instant::now(), span, ended: false }
     }
 
-    fn end(mut self, done: &Result<ChatReply, ChatError>) {
+    fn end(mut self, done: &Result<ChatReply, ChatError>, tokens: Tokens) {
         match done {
             Ok(reply) => {
                 let calls = reply.tool_uses.iter().map(|call| format!("{} {}", call.name, call.arguments));
                 let text = std::iter::once(reply.text.trim().to_owned()).chain(calls).collect::<Vec<_>>().join("\n");
-                self.emit(reply.usage, text.trim().to_owned(), true);
+                if let Some(model) = &reply.model {
+                    self.model.clone_from(model);
+                }
+                self.emit(tokens, text.trim().to_owned(), true);
             }
-            Err(error) => self.emit(TokenUsage::default(), error.to_string(), false),
+            Err(error) => self.emit(Tokens::default(), error.to_string(), false),
         }
     }
 
-    fn emit(&mut self, TokenUsage { prompt, completion }: TokenUsage, reply: String, ok: bool) {
+    fn emit(&mut self, Tokens { prompt, cached, completion, estimated }: Tokens, reply: String, ok: bool) {
         self.ended = true;
         let ms = self.started.elapsed().as_millis() as u64;
         self.span.in_scope(|| tracing::debug!(ms, prompt_tokens = prompt, completion_tokens = completion, ok, "asked"));
         self.events.emit(EventKind::ModelCall {
             stage: self.stage.to_owned(),
             task: self.task,
+            model: std::mem::take(&mut self.model),
             prompt_tokens: prompt,
+            cached_tokens: cached,
             completion_tokens: completion,
+            estimated,
+            cost: None,
             ms,
             reply,
             ok,
@@ -98,7 +116,7 @@ impl<'a> Report<'a> {
 impl Drop for Report<'_> {
     fn drop(&mut self) {
         if !self.ended {
-            self.emit(TokenUsage::default(), "the call was given up before its end".to_owned(), false);
+            self.emit(Tokens::default(), "the call was given up before its end".to_owned(), false);
         }
     }
 }

@@ -323,6 +323,26 @@ impl Attempts<'_> {
         self.question.finished(reply)
     }
 
+    /// Makes a call and passes the reply on in pieces as it is written. Where it breaks off, it is asked for once more as a whole.
+    ///
+    /// # Errors
+    /// When that call fails too.
+    pub async fn next_streamed(&mut self, mut piece: impl FnMut(&str) + Send) -> Result<ChatReply, AskError> {
+        self.made += 1;
+        self.question.request.labels.attempt = Some(self.made);
+        let mut began = false;
+        let mut piece = |text: &str| {
+            began = true;
+            piece(text);
+        };
+        let Question { ask, request, .. } = &self.question;
+        let mut reply = call::call(ask.model.as_ref(), &ask.events, request, Some(&mut piece)).await;
+        if reply.is_err() && began {
+            reply = call::call(ask.model.as_ref(), &ask.events, request, None).await;
+        }
+        self.question.finished(reply)
+    }
+
     /// How many calls were made.
     pub fn made(&self) -> u32 {
         self.made

@@ -24,7 +24,10 @@ pub const HOPELESS: usize = 3;
 /// not know the model, or the client is misconfigured.
 pub fn is_hopeless(error: &ChatError) -> bool {
     match error {
-        ChatError::Unreachable { .. } | ChatError::Unauthorized { .. } | ChatError::Config(_) => true,
+        ChatError::Unreachable { .. }
+        | ChatError::Unauthorized { .. }
+        | ChatError::Config(_)
+        | ChatError::Budget(_) => true,
         ChatError::Api { status, .. } => *status == 404,
         ChatError::Timeout { .. }
         | ChatError::RateLimited { .. }

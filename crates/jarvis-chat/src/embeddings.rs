@@ -84,7 +84,8 @@ impl From<ChatError> for EmbedError {
             | ChatError::Api { .. }
             | ChatError::BadReply { .. }
             | ChatError::ReplayMiss { .. }
-            | ChatError::Recording { .. } => EmbedError::Endpoint(error),
+            | ChatError::Recording { .. }
+            | ChatError::Budget(_) => EmbedError::Endpoint(error),
         }
     }
 }

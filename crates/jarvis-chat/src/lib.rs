@@ -7,6 +7,7 @@ mod config;
 mod discover;
 mod embeddings;
 mod endpoint;
+mod fallback;
 mod family;
 mod model;
 mod openai;
@@ -22,6 +23,7 @@ mod wire;
 pub use config::{Azure, OpenAiConfig, Protocol};
 pub use discover::{Discovery, LOCAL_SERVERS, ModelServer, NoServer, ServedModel, ServerKind};
 pub use embeddings::{EmbedError, Embedder, OpenAiEmbeddings};
+pub use fallback::Fallback;
 pub use jarvis_net::Secret;
 pub use jarvis_net::retry::Retries;
 pub use model::{

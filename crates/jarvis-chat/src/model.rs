@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream, StreamExt as _};
-use jarvis_plan::{ErrorCode, Role, TaskError, Turn};
+use jarvis_plan::{ErrorCode, Role, Spent, TaskError, Turn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -137,6 +137,8 @@ impl ChatRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TokenUsage {
     pub prompt: u64,
+    /// Those of the prompt that the endpoint had kept from calls before.
+    pub cached: u64,
     pub completion: u64,
 }
 
@@ -144,11 +146,13 @@ pub struct TokenUsage {
 pub struct ChatReply {
     /// The text, as the model wrote it; may be empty when tools are called.
     pub text: String,
-    /// The tools that the model calls, of those that were offered. Only whole replies have them, not streamed ones.
+    /// The tools that the model calls, of those that were offered.
     pub tool_uses: Vec<ToolUse>,
     /// Why the model stopped, in the endpoint's own word; empty when it gave none.
     pub finish_reason: String,
     pub usage: TokenUsage,
+    /// The model that answered, where that is not the one that was asked.
+    pub model: Option<String>,
 }
 
 impl ChatReply {
@@ -157,8 +161,7 @@ impl ChatReply {
         let words = self.text.split_inclusive(char::is_whitespace);
         let mut chunks: Vec<_> =
             words.map(|text| Ok(ChatChunk { text: text.to_owned(), ..ChatChunk::default() })).collect();
-        let (finish_reason, usage) = (Some(self.finish_reason), Some(self.usage));
-        chunks.push(Ok(ChatChunk { finish_reason, usage, ..ChatChunk::default() }));
+        chunks.push(Ok(ChatChunk { text: String::new(), ..ChatChunk::last(self) }));
         stream::iter(chunks).boxed()
     }
 }
@@ -172,6 +175,30 @@ pub struct ChatChunk {
     pub finish_reason: Option<String>,
     /// Tokens of the whole call, once known.
     pub usage: Option<TokenUsage>,
+    /// The tools that the model calls; all of them come with the last piece.
+    pub tool_uses: Vec<ToolUse>,
+    /// The model that answers, where that is not the one that was asked.
+    pub model: Option<String>,
+}
+
+impl ChatChunk {
+    /// A whole reply as one piece, which is the last.
+    pub fn last(reply: ChatReply) -> ChatChunk {
+        let ChatReply { text, tool_uses, finish_reason, usage, model } = reply;
+        let finish_reason = (!finish_reason.is_empty()).then_some(finish_reason);
+        ChatChunk { text, finish_reason, usage: Some(usage), tool_uses, model }
+    }
+
+    /// Adds this piece to what came before.
+    pub fn add_to(self, reply: &mut ChatReply) {
+        reply.text.push_str(&self.text);
+        if let Some(reason) = self.finish_reason {
+            reply.finish_reason = reason;
+        }
+        reply.usage = self.usage.unwrap_or(reply.usage);
+        reply.tool_uses.extend(self.tool_uses);
+        reply.model = self.model.or(reply.model.take());
+    }
 }
 
 /// A reply as it is written, piece by piece.
@@ -284,6 +311,8 @@ pub enum ChatError {
         reason: String,
     },
     Config(String),
+    /// The call was not made: the budget of the run is used up.
+    Budget(Spent),
 }
 
 impl fmt::Display for ChatError {
@@ -306,6 +335,7 @@ impl ChatError {
             }
             ChatError::Recording { path, reason } => format!("the recording {path}: {reason}"),
             ChatError::Api { message, .. } | ChatError::Config(message) => message.clone(),
+            ChatError::Budget(spent) => spent.to_string(),
         }
     }
 
@@ -318,6 +348,7 @@ impl ChatError {
             ChatError::Api { status: 404, .. } => Some("check the model's name and the base URL"),
             ChatError::BadReply { .. } => Some("check that the base URL is that of an OpenAI-compatible endpoint"),
             ChatError::ReplayMiss { .. } => Some("record the run again, or add a line for this call"),
+            ChatError::Budget(_) => Some("allow more with --max-time, --max-tokens, --max-calls or --max-cost"),
             ChatError::Api { .. } | ChatError::Recording { .. } | ChatError::Config(_) => None,
         }
     }
@@ -333,6 +364,7 @@ impl ChatError {
             ChatError::ReplayMiss { .. } => ErrorCode::NotFound,
             ChatError::Recording { .. } => ErrorCode::Internal,
             ChatError::Config(_) => ErrorCode::NotConfigured,
+            ChatError::Budget(_) => ErrorCode::Budget,
         }
     }
 }

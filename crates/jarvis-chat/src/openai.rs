@@ -212,9 +212,7 @@ impl ChatModel for OpenAi {
             Ok(reply) => reply.map_err(|failure| redactor.error(failure.error))?,
             Err(_) => return Err(ChatError::Timeout { after: pause }),
         };
-        let finish_reason = (!reply.finish_reason.is_empty()).then_some(reply.finish_reason);
-        let chunk = ChatChunk { text: reply.text, finish_reason, usage: Some(reply.usage) };
-        Ok(stream::iter([Ok(chunk)]).boxed())
+        Ok(stream::iter([Ok(ChatChunk::last(reply))]).boxed())
     }
 }
 

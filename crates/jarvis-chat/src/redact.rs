@@ -27,7 +27,10 @@ impl Redactor {
             ChatError::Api { status, message } => ChatError::Api { status, message: redact(message) },
             ChatError::BadReply { reason, body } => ChatError::BadReply { reason: redact(reason), body: redact(body) },
             ChatError::Config(reason) => ChatError::Config(redact(reason)),
-            error @ (ChatError::Timeout { .. } | ChatError::ReplayMiss { .. } | ChatError::Recording { .. }) => error,
+            error @ (ChatError::Timeout { .. }
+            | ChatError::ReplayMiss { .. }
+            | ChatError::Recording { .. }
+            | ChatError::Budget(_)) => error,
         }
     }
 }

@@ -23,7 +23,7 @@ impl Scripted {
             Ok(ChatReply {
                 text: text.into(),
                 finish_reason: "stop".to_owned(),
-                usage: TokenUsage { prompt: 7, completion: 2 },
+                usage: TokenUsage { prompt: 7, completion: 2, ..TokenUsage::default() },
                 ..ChatReply::default()
             })
         }))

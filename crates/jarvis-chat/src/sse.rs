@@ -10,7 +10,7 @@ use jarvis_net::http::CappedBody;
 use reqwest::Response;
 
 use crate::model::{ChatChunk, ChatError, TokenUsage};
-use crate::wire::{MAX_REPLY, Reply, start};
+use crate::wire::{CallPieces, MAX_REPLY, Reply, start};
 
 type Events = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<Broken>>> + Send>>;
 
@@ -27,6 +27,8 @@ struct Reading {
     status: u16,
     finish_reason: Option<String>,
     usage: Option<TokenUsage>,
+    /// The calls of tools, as far as they came.
+    calls: CallPieces,
     /// Whether any choice came, if only an empty one.
     chosen: bool,
     ended: bool,
@@ -39,7 +41,16 @@ pub(crate) fn pieces(
 ) -> impl Stream<Item = Result<ChatChunk, ChatError>> + Send + 'static {
     let status = response.status().as_u16();
     let events: Events = Box::pin(bytes(response, pause).eventsource());
-    let reading = Reading { events, pause, status, finish_reason: None, usage: None, chosen: false, ended: false };
+    let reading = Reading {
+        events,
+        pause,
+        status,
+        finish_reason: None,
+        usage: None,
+        calls: CallPieces::default(),
+        chosen: false,
+        ended: false,
+    };
     stream::unfold(reading, |mut reading| async move {
         if reading.ended {
             return None;
@@ -95,6 +106,7 @@ impl Reading {
             self.chosen |= reply.has_choices();
             self.finish_reason = reply.finish_reason().or(self.finish_reason.take());
             self.usage = reply.usage().or(self.usage);
+            self.calls.take(&reply);
             if let Some(text) = reply.text().filter(|text| !text.is_empty()) {
                 return Ok(ChatChunk { text, ..ChatChunk::default() });
             }
@@ -112,6 +124,11 @@ impl Reading {
 
     fn end(&mut self) -> Result<ChatChunk, ChatError> {
         self.ended = true;
-        Ok(ChatChunk { text: String::new(), finish_reason: self.finish_reason.take(), usage: self.usage })
+        Ok(ChatChunk {
+            finish_reason: self.finish_reason.take(),
+            usage: self.usage,
+            tool_uses: std::mem::take(&mut self.calls).whole(),
+            ..ChatChunk::default()
+        })
     }
 }

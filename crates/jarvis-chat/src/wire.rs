@@ -214,6 +214,7 @@ struct Said {
 
 #[derive(Debug, Deserialize)]
 struct ToolCall {
+    index: Option<usize>,
     id: Option<String>,
     function: Option<Function>,
 }
@@ -241,6 +242,12 @@ struct ContentPart {
 struct Usage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<PromptDetails>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+struct PromptDetails {
+    cached_tokens: Option<u64>,
 }
 
 impl Reply {
@@ -297,7 +304,8 @@ impl Reply {
     pub(crate) fn usage(&self) -> Option<TokenUsage> {
         let usage = self.usage?;
         let (prompt, completion) = (usage.prompt_tokens.unwrap_or(0), usage.completion_tokens.unwrap_or(0));
-        Some(TokenUsage { prompt, completion })
+        let cached = usage.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0);
+        Some(TokenUsage { prompt, cached, completion })
     }
 
     /// The whole reply of a call that is not streamed. `text` is what was read.
@@ -313,7 +321,50 @@ impl Reply {
             None if !tool_uses.is_empty() => String::new(),
             None => return Err(bad(format!("its first choice holds no text (finish reason `{finish_reason}`)"))),
         };
-        Ok(ChatReply { text, tool_uses, finish_reason, usage: self.usage().unwrap_or_default() })
+        let usage = self.usage().unwrap_or_default();
+        Ok(ChatReply { text, tool_uses, finish_reason, usage, model: None })
+    }
+}
+
+/// Calls of tools in a streamed reply: each comes in pieces that say which call they are of.
+#[derive(Debug, Default)]
+pub(crate) struct CallPieces(Vec<ToolUse>);
+
+/// The most calls that one streamed reply may make.
+const MOST_CALLS: usize = 256;
+
+impl CallPieces {
+    /// Takes in the pieces of one event.
+    pub(crate) fn take(&mut self, reply: &Reply) {
+        let said = reply.choices.as_ref().and_then(|choices| choices.first()?.delta.as_ref());
+        for piece in said.and_then(|said| said.tool_calls.as_deref()).unwrap_or_default() {
+            let function = piece.function.as_ref();
+            let name = function.and_then(|function| function.name.as_deref()).unwrap_or_default();
+            // Some servers number no calls, and send each in one piece.
+            let at = piece.index.unwrap_or(if name.is_empty() { self.0.len().saturating_sub(1) } else { self.0.len() });
+            if at >= MOST_CALLS {
+                continue;
+            }
+            while self.0.len() <= at {
+                let id = format!("call_{}", self.0.len());
+                self.0.push(ToolUse { id, name: String::new(), arguments: String::new() });
+            }
+            let call = self.0.get_mut(at).expect("there are as many by now");
+            if let Some(id) = piece.id.as_ref().filter(|id| !id.is_empty()) {
+                call.id.clone_from(id);
+            }
+            call.name.push_str(name);
+            match function.and_then(|function| function.arguments.as_ref()) {
+                Some(Value::String(text)) => call.arguments.push_str(text),
+                Some(Value::Null) | None => {}
+                Some(other) => call.arguments.push_str(&other.to_string()),
+            }
+        }
+    }
+
+    /// The calls, once the reply has ended.
+    pub(crate) fn whole(self) -> Vec<ToolUse> {
+        self.0.into_iter().filter(|call| !call.name.is_empty()).collect()
     }
 }
 

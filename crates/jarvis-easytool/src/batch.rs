@@ -43,6 +43,7 @@ fn ended(id: u64, status: Status, stages: &[StageCall], tool_calls: usize, error
         usage: TokenUsage {
             prompt: stages.iter().map(|call| call.prompt_tokens).sum(),
             completion: stages.iter().map(|call| call.completion_tokens).sum(),
+            ..TokenUsage::default()
         },
         counts: vec![(TOOL_CALLS, tool_calls)],
     }

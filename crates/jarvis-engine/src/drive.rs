@@ -276,13 +276,17 @@ impl<'a> Driver<'a> {
     fn advance(&mut self) {
         loop {
             let ready = self.schedule.ready();
-            if ready.is_empty() {
-                break;
+            if ready.is_empty() && !self.start_next() {
+                return;
             }
             for id in ready {
                 self.on_ready(id);
             }
         }
+    }
+
+    /// Starts the choices and tasks that there is room for; true when one ended at once, so that others may be ready.
+    fn start_next(&mut self) -> bool {
         while self.selecting < self.limits.concurrency
             && let Some(id) = self.to_select.pop_front()
         {
@@ -291,8 +295,13 @@ impl<'a> Driver<'a> {
         while self.performing < self.limits.concurrency
             && let Some(id) = self.to_perform.pop_front()
         {
+            if let Some(spent) = self.engine.events.spent() {
+                self.conclude(id, Status::Failed, Err(TaskError::new(ErrorCode::Budget, spent.to_string())));
+                return true;
+            }
             self.start_perform(id);
         }
+        false
     }
 
     fn on_ready(&mut self, id: TaskId) {

@@ -15,6 +15,6 @@ mod schedule;
 
 pub use contract::{Gate, Job, OpenGate, Selector, Worker};
 pub use engine::{Engine, GrowingPlan, Growth, Limits, NotExtended, Run, RunEnded};
-pub use jarvis_events::Events;
+pub use jarvis_events::{Events, InvalidPrice, Meter, Price, Prices};
 pub use jarvis_plan::{Plan as Graph, out};
 pub use resolve::{ByOutput, Outcomes, Resolved, Resolver, Unresolved, fill, finished, part, unavailable};

@@ -3,11 +3,25 @@
 //! Everything that reports on a run (journal, terminal, HTTP, gRPC) reads this stream. Token usage is summed from its
 //! [`EventKind::ModelCall`] events, so a call that emits none would not be counted.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+mod prices;
 
-use jarvis_plan::{Event, EventKind, Level, RunId, Usage};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use jarvis_plan::{Budget, Event, EventKind, Level, RunId, Spent, Tokens, Usage};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+pub use prices::{InvalidPrice, Price, Prices};
+
+/// What model calls cost and the most that a run may take.
+#[derive(Debug, Clone, Default)]
+pub struct Meter {
+    /// What model calls cost.
+    pub prices: Arc<Prices>,
+    /// The most that a run may take.
+    pub budget: Budget,
+}
 
 /// The writing end of a run's event stream. Clones write to the same stream; sending never blocks, and events are
 /// dropped once nobody reads.
@@ -15,6 +29,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 pub struct Events {
     run_id: RunId,
     shared: Arc<Mutex<Shared>>,
+    /// Whether the run has a budget.
+    bounded: Arc<AtomicBool>,
 }
 
 /// A stream that nobody reads, see [`Events::unread`].
@@ -31,6 +47,15 @@ struct Shared {
     ended: bool,
     usage: Usage,
     sender: UnboundedSender<Event>,
+    prices: Arc<Prices>,
+    budget: Budget,
+    since: Instant,
+    /// Time that does not count, while somebody is asked.
+    excused: Duration,
+    /// Model calls that have begun and not ended.
+    open_calls: u32,
+    /// The bound at which something was refused.
+    refused: Option<Spent>,
 }
 
 impl Events {
@@ -42,8 +67,88 @@ impl Events {
     /// A stream that goes on where another ended: its next number, and the usage so far.
     pub fn resumed(run_id: RunId, seq: u64, usage: Usage) -> (Events, UnboundedReceiver<Event>) {
         let (sender, receiver) = unbounded_channel();
-        let shared = Shared { seq, ended: false, usage, sender };
-        (Events { run_id, shared: Arc::new(Mutex::new(shared)) }, receiver)
+        let shared = Shared {
+            seq,
+            ended: false,
+            usage,
+            sender,
+            prices: Arc::default(),
+            budget: Budget::default(),
+            since: Instant::now(),
+            excused: Duration::ZERO,
+            open_calls: 0,
+            refused: None,
+        };
+        (Events { run_id, shared: Arc::new(Mutex::new(shared)), bounded: Arc::default() }, receiver)
+    }
+
+    /// Sets what model calls cost and the most that the run may take. The budget of its request, once it is told, narrows it.
+    pub fn metered(&self, meter: &Meter) {
+        let mut shared = self.shared();
+        shared.prices = Arc::clone(&meter.prices);
+        shared.since = Instant::now();
+        self.narrow(&mut shared, meter.budget);
+    }
+
+    fn narrow(&self, shared: &mut Shared, budget: Budget) {
+        shared.budget = shared.budget.within(budget);
+        self.bounded.store(shared.budget != Budget::default(), Ordering::Relaxed);
+    }
+
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bound of the budget that is used up, if one is; whoever asks starts nothing new then.
+    pub fn spent(&self) -> Option<Spent> {
+        if !self.bounded.load(Ordering::Relaxed) {
+            return None;
+        }
+        let spent = self.shared().spent()?;
+        self.refuse(spent)
+    }
+
+    /// Says that a model call begins. It ends with its [`EventKind::ModelCall`].
+    ///
+    /// # Errors
+    /// When the budget allows none.
+    pub fn begin_call(&self) -> Result<(), Spent> {
+        let spent = {
+            let mut shared = self.shared();
+            let spent = shared.spent();
+            if spent.is_none() {
+                shared.open_calls += 1;
+            }
+            spent
+        };
+        match spent.and_then(|spent| self.refuse(spent)) {
+            Some(spent) => Err(spent),
+            None => Ok(()),
+        }
+    }
+
+    /// Remembers that something was refused, and tells it the first time.
+    fn refuse(&self, spent: Spent) -> Option<Spent> {
+        let first = {
+            let mut shared = self.shared();
+            let first = shared.refused.is_none();
+            shared.refused.get_or_insert_with(|| spent.clone());
+            first
+        };
+        if first {
+            self.emit(EventKind::Budget { spent: spent.clone() });
+        }
+        Some(spent)
+    }
+
+    /// The bound of the budget at which something was not started, if anything was.
+    pub fn refused(&self) -> Option<Spent> {
+        self.shared().refused.clone()
+    }
+
+    /// Does not count a stretch of time, in which somebody was asked.
+    pub fn excuse(&self, time: Duration) {
+        self.shared().excused += time;
     }
 
     /// A stream that nobody reads, for work outside a run. Its usage is counted all the same.
@@ -58,11 +163,32 @@ impl Events {
 
     /// Adds an event, and tells it to the log. Number, time and place in the stream are fixed together, so the stream is in
     /// order. What comes after the run's end, such as from a call that nobody waits for any more, is counted and not sent.
-    pub fn emit(&self, kind: EventKind) {
+    pub fn emit(&self, mut kind: EventKind) {
         log(&kind);
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let EventKind::ModelCall { stage, prompt_tokens, completion_tokens, .. } = &kind {
-            shared.usage.add_call(stage, *prompt_tokens, *completion_tokens);
+        let mut shared = self.shared();
+        match &mut kind {
+            EventKind::ModelCall {
+                stage,
+                model,
+                prompt_tokens,
+                cached_tokens,
+                completion_tokens,
+                estimated,
+                cost,
+                ..
+            } => {
+                let tokens = Tokens {
+                    prompt: *prompt_tokens,
+                    cached: *cached_tokens,
+                    completion: *completion_tokens,
+                    estimated: *estimated,
+                };
+                *cost = shared.prices.cost(model, tokens);
+                shared.usage.add_call(stage, model, tokens, cost.clone());
+                shared.open_calls = shared.open_calls.saturating_sub(1);
+            }
+            EventKind::RunStarted { request, .. } => self.narrow(&mut shared, request.budget),
+            _ => {}
         }
         if shared.ended && !self.run_id.0.is_empty() {
             return;
@@ -82,7 +208,29 @@ impl Events {
 
     /// Calls and tokens so far.
     pub fn usage(&self) -> Usage {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner).usage.clone()
+        self.shared().usage.clone()
+    }
+}
+
+impl Shared {
+    /// The bound that is used up; calls that have begun count.
+    fn spent(&self) -> Option<Spent> {
+        let bound = |bound: &str, unit: &str, used: f64, most: Option<f64>| {
+            let most = most.filter(|most| used >= *most)?;
+            let used = (used * 1e6).round() / 1e6;
+            Some(Spent { bound: bound.to_owned(), most: format!("{most}{unit}"), used: used.to_string() })
+        };
+        let Budget { max_time_s, max_tokens, max_calls, max_cost } = self.budget;
+        let time = self.since.elapsed().saturating_sub(self.excused).as_secs_f64();
+        let calls = self.usage.total_calls() + self.open_calls;
+        let cost = self.usage.cost.as_ref();
+        let currency = cost.map_or(String::new(), |cost| format!(" {}", cost.currency));
+        bound("calls", " model calls", f64::from(calls), max_calls.map(f64::from))
+            .or_else(|| {
+                bound("tokens", " tokens", self.usage.total_tokens() as f64, max_tokens.map(|most| most as f64))
+            })
+            .or_else(|| bound("cost", &currency, cost.map_or(0.0, |cost| cost.amount), max_cost))
+            .or_else(|| bound("time", " s", time, max_time_s))
     }
 }
 
@@ -105,6 +253,8 @@ fn log(kind: &EventKind) {
             tracing::debug!(id = %outcome.id, task = outcome.task, status, ms, "task finished");
         }
         EventKind::Action { step, tool, .. } => tracing::debug!(step, tool, "action"),
+        EventKind::PlanGrew { round, tasks, .. } => tracing::debug!(round, tasks = tasks.len(), "plan grew"),
+        EventKind::Budget { spent } => tracing::debug!("{spent}"),
         EventKind::Note { message, .. } => tracing::debug!("{message}"),
         EventKind::Done { ok, ms, .. } => tracing::debug!(ok, ms, "run ended"),
         EventKind::Error { code, message, ms, .. } => tracing::debug!(code, error = message, ms, "run failed"),

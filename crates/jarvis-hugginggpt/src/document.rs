@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use jarvis_catalogue::{Output, TaskOutput};
-use jarvis_plan::{Language, Outcome, TaskError, Usage, export};
+use jarvis_pipeline::approval::ASK_PERSON;
+use jarvis_plan::{Language, Outcome, Spent, TaskError, Usage, export};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -39,6 +40,15 @@ pub struct RunDocument {
     /// What was asked for and not done, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_done: Vec<String>,
+    /// How often what came of the plan was looked at and planned on.
+    #[serde(skip_serializing_if = "is_zero")]
+    rounds: u32,
+    /// What the planner asks the person; an answer is the next turn of the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<Value>,
+    /// The bound of the budget that is used up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<Spent>,
     plan: Value,
     outcomes: Vec<Value>,
     results: Map<String, Value>,
@@ -74,7 +84,13 @@ impl RunDocument {
             ok: run.ok(),
             reason: run.reason(),
             not_done: run.not_done.clone(),
-            plan: json!({"tasks": export::tasks_json(&run.plan), "notes": run.plan.notes()}),
+            rounds: run.rounds,
+            waiting: run.question.as_ref().map(|question| {
+                let task = run.plan.tasks().len();
+                json!({"task": task, "tool": ASK_PERSON, "arguments": {"question": question}})
+            }),
+            budget: run.spent.clone(),
+            plan: plan_json(run),
             outcomes: run.outcomes.iter().map(|outcome| outcome_json(outcome, &file)).collect(),
             results: results_map(&run.plan, &run.outcomes),
             answer,
@@ -82,6 +98,18 @@ impl RunDocument {
             ms: about.ms,
         }
     }
+}
+
+fn plan_json(run: &Run) -> Value {
+    let mut plan = json!({"tasks": export::tasks_json(&run.plan), "notes": run.plan.notes()});
+    if run.plan.may_grow() {
+        set(&mut plan, "more", true);
+    }
+    plan
+}
+
+fn is_zero(rounds: &u32) -> bool {
+    *rounds == 0
 }
 
 fn outcome_json(outcome: &Outcome, file: &impl Fn(&str) -> Option<String>) -> Value {
@@ -105,6 +133,9 @@ fn outcome_json(outcome: &Outcome, file: &impl Fn(&str) -> Option<String>) -> Va
     });
     if let Some(performer) = performer.filter(|performer| performer.effective_task != outcome.task) {
         set(&mut value, "effective_task", performer.effective_task.clone());
+    }
+    if outcome.made_up_for {
+        set(&mut value, "made_up_for", true);
     }
     let notes: Vec<&String> =
         outcome.notes.iter().chain(outcome.selection.iter().flat_map(|selection| &selection.notes)).collect();

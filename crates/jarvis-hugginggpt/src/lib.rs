@@ -7,11 +7,14 @@
 mod answer;
 mod attached;
 mod choose;
+mod course;
 pub mod decisions;
 mod document;
 mod each;
 mod fit;
+mod grow;
 mod json;
+mod live;
 mod logs;
 mod paths;
 mod pipeline;
@@ -31,8 +34,8 @@ pub use document::{About, RunDocument};
 pub use jarvis_pipeline::{Run, RunError};
 pub use json::JsonFileError;
 pub use logs::RequestLogs;
-pub use pipeline::{HuggingGpt, NAME, Planned};
-pub use settings::Settings;
+pub use pipeline::{HuggingGpt, LeftOff, NAME, Planned};
+pub use settings::{Look, Settings};
 pub use source::{
     CHAT_MODEL_ID, Candidates, FileSource, Found, LocalCandidates, LocalHint, ModelSource, NativeCheck, Records,
     Sources, Tasks,

@@ -14,19 +14,24 @@ use futures::future::BoxFuture;
 use jarvis_ask::{Ask, Events};
 use jarvis_chat::ChatModel;
 use jarvis_engine::{Engine, Gate, Limits, OpenGate, Selector, Worker};
+use jarvis_pipeline::approval::{Approver, Nobody};
 use jarvis_pipeline::{
     Pipeline, Run, RunContext, RunError, Shelf, not_done, put_out, report_end, resources, unplanned,
 };
 use jarvis_plan::{
-    Answer, AnswerResource, EventKind, Kind, Level, Outcome, Plan, Request, Selection, Tool, Vocabulary, export,
+    Answer, AnswerResource, Effect, EventKind, Kind, Level, Note, Outcome, Plan, Request, Selection, Tool, Vocabulary,
+    export,
 };
 use jarvis_planner::{Offline, Planner};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::choose::{Chooser, Pinned};
+use crate::course::Course;
 use crate::each::ForEach;
+use crate::grow::{Looking, make_up};
 use crate::json::take;
+use crate::live::Live;
 use crate::logs::RequestLogs;
 use crate::prompts::Prompts;
 use crate::resolve::ByKind;
@@ -57,7 +62,19 @@ pub struct HuggingGpt {
     pub exists: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// Where the files of answers are put for a person at this machine. Without it answers name them by their display paths.
     pub shelf: Option<Arc<dyn Shelf>>,
+    /// Who answers what the planner asks the person.
+    pub approver: Arc<dyn Approver>,
     pub settings: Settings,
+}
+
+/// Where a run was left off: its plan, and what had come of it.
+#[derive(Debug, Clone, Default)]
+pub struct LeftOff {
+    pub plan: Plan,
+    /// The places from which tasks were planned with the outcomes of those before in sight.
+    pub grown_at: Vec<usize>,
+    pub ended: Vec<Outcome>,
+    pub chosen: Vec<Selection>,
 }
 
 pub const NAME: &str = "hugginggpt";
@@ -107,6 +124,7 @@ impl HuggingGpt {
             logs: None,
             exists: Arc::new(|_| true),
             shelf: None,
+            approver: Arc::new(Nobody { hint: String::new() }),
             settings: Settings::default(),
         }
     }
@@ -160,12 +178,13 @@ impl HuggingGpt {
         request: &Request,
         events: &Events,
         cancel: &CancellationToken,
+        live: Option<&mut Live<'_>>,
     ) -> Result<Planned, RunError> {
         let allowed = self.settings.engine.run_timeout;
         tokio::select! {
             biased;
             () = cancel.cancelled() => Err(RunError::Cancelled),
-            planned = tokio::time::timeout(allowed, self.plan(request, events)) => {
+            planned = tokio::time::timeout(allowed, self.plan(request, events, live)) => {
                 planned.unwrap_or(Err(RunError::timeout(allowed)))
             }
         }
@@ -178,15 +197,31 @@ impl HuggingGpt {
         cancel: &CancellationToken,
         began: Instant,
     ) -> Result<Run, RunError> {
-        let plan = match self.plan_within(request, events, cancel).await? {
-            Planned::Conversation(answer, plan) => {
-                let (outcomes, not_done) = (Vec::new(), unplanned(&plan));
-                return Ok(Run { plan, outcomes, answer, conversation: true, not_done, cancelled: false });
+        let mut live = Live::new(self, request, events, cancel, began);
+        match self.plan_within(request, events, cancel, Some(&mut live)).await {
+            Ok(Planned::Tasks(plan)) => {
+                let course = live.whole(plan).await;
+                self.carry_out(request, course, 0, events, cancel, began).await
             }
-            Planned::Tasks(plan) => plan,
-        };
-        let chooser = Arc::new(self.chooser(request, events));
-        self.carry_out(request, plan, Vec::new(), chooser, events, cancel, began).await
+            Ok(Planned::Conversation(answer, plan)) => {
+                live.give_up_unused().await;
+                Ok(Run { not_done: unplanned(&plan), plan, answer, conversation: true, ..Run::default() })
+            }
+            Err(error) => {
+                let (mut plan, outcomes) = live.give_up().await;
+                let is_end = matches!(error, RunError::Cancelled | RunError::Timeout { .. });
+                if !is_end || !outcomes.iter().any(Outcome::succeeded) {
+                    return Err(error);
+                }
+                // What was done before the plan was whole is not lost.
+                plan.note(Note::left_out(format!("{error} while its plan was still being written")));
+                events.emit(EventKind::Plan { plan: plan.clone() });
+                let resources = put_out(self.shelf.as_ref(), resources(request, &outcomes), events).await;
+                let answer = template_answer(request, &plan, &outcomes, &resources);
+                let (not_done, cancelled) = (not_done(&plan, &outcomes), cancel.is_cancelled());
+                Ok(Run { plan, outcomes, answer, not_done, cancelled, ..Run::default() })
+            }
+        }
     }
 
     /// Goes on with a run that ended between two tasks, such as with its process: those that have ended are not performed
@@ -197,12 +232,11 @@ impl HuggingGpt {
     pub async fn resume(
         &self,
         request: Arc<Request>,
-        plan: Plan,
-        ended: Vec<Outcome>,
-        chosen: Vec<Selection>,
+        left: LeftOff,
         events: &Events,
         cancel: CancellationToken,
     ) -> Result<Run, RunError> {
+        let LeftOff { plan, grown_at, ended, chosen } = left;
         let began = Instant::now();
         let mut pins = vec![None; plan.tasks().len()];
         for selection in chosen {
@@ -211,27 +245,43 @@ impl HuggingGpt {
             }
         }
         let chooser = Arc::new(Pinned { pins, other: Arc::new(self.chooser(&request, events)) });
-        let run = self.carry_out(&request, plan, ended, chooser, events, &cancel, began).await;
+        let engine = self.engine(&request, chooser, events, began);
+        let course = Course::resume(engine, &cancel, plan, &grown_at, ended);
+        let rounds = u32::try_from(grown_at.len()).unwrap_or(u32::MAX);
+        let run = self.carry_out(&request, course, rounds, events, &cancel, began).await;
         report_end(run, events, began)
     }
 
-    /// Stages 2 to 4 of a plan, with whoever chooses, but for the tasks that have ended.
-    #[allow(clippy::too_many_arguments, reason = "all that a run is made of")]
+    /// The rest of a run whose tasks are on their way: looks at what comes of them, plans on, and answers. It was planned on
+    /// `rounds` times before.
     pub(crate) fn carry_out<'a>(
         &'a self,
         request: &'a Arc<Request>,
-        plan: Plan,
-        ended: Vec<Outcome>,
-        selector: Arc<dyn Selector>,
+        mut course: Course,
+        rounds: u32,
         events: &'a Events,
         cancel: &'a CancellationToken,
         began: Instant,
     ) -> BoxFuture<'a, Result<Run, RunError>> {
         async move {
             let allowed = self.settings.engine.run_timeout;
-            let left = allowed.saturating_sub(began.elapsed());
-            let outcomes = self.execute_within(request, &plan, ended, selector, events, cancel.clone(), left).await;
+            let first_added = course.plan().tasks().len();
+            let looking = Looking { pipeline: self, request, events, cancel, began, rounds };
+            let grown = looking.rounds(&mut course).await?;
+            let (mut plan, mut outcomes) = course.end().await;
+            if grown.answered {
+                let changes = |outcome: &Outcome| plan.task(outcome.id).is_some_and(|task| self.gate.effect(task) != Effect::Reads);
+                make_up(&mut outcomes, first_added, changes);
+            }
+            grown.missing.iter().for_each(|what| plan.note(Note::left_out(what.clone())));
             self.log_failures(request, &plan, &outcomes, events);
+            if let Some(question) = grown.question {
+                let resources = put_out(self.shelf.as_ref(), resources(request, &outcomes), events).await;
+                let answer = Answer { text: question.clone(), resources, notes: Vec::new() };
+                let not_done = not_done(&plan, &outcomes);
+                let (question, rounds) = (Some(question), grown.rounds);
+                return Ok(Run { plan, outcomes, answer, not_done, question, rounds, ..Run::default() });
+            }
             let resources = put_out(self.shelf.as_ref(), resources(request, &outcomes), events).await;
             // The answer has a little time of its own, so that a run that used up its deadline still ends in words.
             let left = allowed.saturating_sub(began.elapsed()).max(ANSWER_TIME.min(allowed));
@@ -253,7 +303,8 @@ impl HuggingGpt {
                 }),
             );
             let not_done = not_done(&plan, &outcomes);
-            Ok(Run { plan, outcomes, answer, conversation: false, not_done, cancelled: cancel.is_cancelled() })
+            let (cancelled, rounds) = (cancel.is_cancelled(), grown.rounds);
+            Ok(Run { plan, outcomes, answer, not_done, cancelled, rounds, ..Run::default() })
         }
         .boxed()
     }
@@ -274,35 +325,27 @@ impl HuggingGpt {
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "all that a run is made of")]
-    pub(crate) fn execute_within<'a>(
-        &'a self,
-        request: &'a Arc<Request>,
-        plan: &'a Plan,
-        ended: Vec<Outcome>,
+    /// The engine of a run that began then, with whoever chooses.
+    pub(crate) fn engine(
+        &self,
+        request: &Arc<Request>,
         selector: Arc<dyn Selector>,
-        events: &'a Events,
-        cancel: CancellationToken,
-        run_timeout: Duration,
-    ) -> BoxFuture<'a, Vec<Outcome>> {
-        async move {
-            let (worker, vocabulary) = (Arc::clone(&self.worker), Arc::clone(&self.vocabulary));
-            let worker = Arc::new(attached::Expand { worker, vocabulary });
-            let (gate, vocabulary) = (Arc::clone(&self.gate), Arc::clone(&self.vocabulary));
-            let (concurrency, max_each) = (self.settings.engine.concurrency, self.settings.max_each);
-            Engine::new(ForEach { worker, gate, concurrency })
-                .selector(selector)
-                .resolver(Arc::new(ByKind { vocabulary, max_each }))
-                .gate(Arc::clone(&self.gate))
-                .request(Arc::clone(request))
-                .events(events.clone())
-                .limits(Limits { run_timeout, ..self.settings.engine })
-                .cancelled_by(cancel)
-                .run_from(plan, ended)
-                .await
-                .into_outcomes()
-        }
-        .boxed()
+        events: &Events,
+        began: Instant,
+    ) -> Engine {
+        let run_timeout = self.settings.engine.run_timeout.saturating_sub(began.elapsed());
+        let (worker, vocabulary) = (Arc::clone(&self.worker), Arc::clone(&self.vocabulary));
+        let worker = Arc::new(attached::Expand { worker, vocabulary });
+        let (gate, vocabulary) = (Arc::clone(&self.gate), Arc::clone(&self.vocabulary));
+        let (concurrency, max_each) = (self.settings.engine.concurrency, self.settings.max_each);
+        Engine::new(ForEach { worker, gate, concurrency })
+            .selector(selector)
+            .resolver(Arc::new(ByKind { vocabulary, max_each }))
+            .gate(Arc::clone(&self.gate))
+            .request(Arc::clone(request))
+            .events(events.clone())
+            .limits(Limits { run_timeout, ..self.settings.engine })
+            .without_repeats()
     }
 
     /// Stage 4. Without a chat model, or when its call fails, the answer is written by template.

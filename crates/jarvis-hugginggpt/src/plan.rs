@@ -1,6 +1,6 @@
 //! Stage 1 with a chat model: ask for a plan, read the reply, ask once more when there is none in it or it has faults.
 
-mod schema;
+pub(crate) mod schema;
 
 use jarvis_ask::{AskError, conversation_levels};
 use jarvis_chat::{ChatReply, Message};
@@ -11,7 +11,9 @@ use serde_json::Value;
 
 use crate::attached;
 use crate::decisions::pipeline;
+use crate::live::Live;
 use crate::prompts::ParseTask;
+use crate::settings::Look;
 use crate::stages::Stages;
 
 const STAGE: &str = "parse_task";
@@ -33,20 +35,30 @@ pub(crate) struct Planning<'a> {
 }
 
 impl Planning<'_> {
-    /// Asks for a plan. One with faults is sent back once with their list; the second may have faults again.
+    /// Asks for a plan. One with faults is sent back once with their list; the second may have faults again. Its tasks start as they
+    /// are written where `live` starts them.
     ///
     /// # Errors
     /// [`AskError::Unreadable`] when no reply holds a plan.
-    pub(crate) async fn ask(&self) -> Result<Draft, AskError> {
+    pub(crate) async fn ask(&self, mut live: Option<&mut Live<'_>>) -> Result<Draft, AskError> {
         let Planning { stages, offered, request, .. } = *self;
         let settings = &stages.settings;
         let question = stages.ask.stage(STAGE).messages(prompt(stages, offered, request)?);
-        let question = question.favour(&highlight(offered), settings.parse_bias).schema("plan", || schema::of(offered));
+        let question = question
+            .favour(&highlight(offered), settings.parse_bias)
+            .schema("plan", || schema::of(offered, settings.replan != Look::Never));
         let question = question.asking(if settings.reask { 2 } else { 1 });
         let mut attempts = question.wanted("a JSON array of tasks").noted_as("the planner's reply").attempts();
         let mut kept: Option<Draft> = None;
         loop {
-            let reply = match attempts.next().await {
+            let asked = match live.as_deref_mut().filter(|_| settings.stream_plan) {
+                Some(live) => {
+                    live.begin();
+                    attempts.next_streamed(|piece| live.piece(piece, |list| self.sound(list))).await
+                }
+                None => attempts.next().await,
+            };
+            let reply = match asked {
                 Ok(reply) => reply,
                 Err(error) => match kept {
                     Some(draft) => return Ok(draft),
@@ -69,6 +81,13 @@ impl Planning<'_> {
                 (Err(error), None) => return Err(error),
             }
         }
+    }
+
+    /// The plan of a list of tasks, as a whole reply would be read.
+    fn sound(&self, list: &str) -> Option<Plan> {
+        let scope = Scope { tools: self.vocabulary, request: self.request, exists: self.exists };
+        let draft = read(list, scope).ok()?;
+        Some(check(&draft, self.vocabulary, self.stages.settings.plan))
     }
 
     fn read(&self, reply: &ChatReply) -> Result<Draft, String> {
@@ -125,7 +144,8 @@ pub(crate) fn prompt(stages: &Stages, tools: &[Tool], request: &Request) -> Resu
     let levels = conversation_levels(request.history.len(), demos);
     let fitted = stages.ask.fit(STAGE, &levels, |left_out| {
         let history = left_out.kept(&request.history);
-        let context = ParseTask { tools, history, input: &request.text, attachments: &attachments };
+        let more = stages.settings.replan != Look::Never;
+        let context = ParseTask { tools, history, input: &request.text, attachments: &attachments, more };
         stages.prompts.parse_task(&context, demos.saturating_sub(left_out.demos) / 2)
     });
     fitted.map(|(_, messages)| messages)

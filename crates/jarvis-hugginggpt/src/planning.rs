@@ -12,6 +12,7 @@ use jarvis_plan::{Answer, Arg, Effect, EventKind, Level, Note, NoteKind, Plan, R
 use jarvis_planner::NO_TOOL;
 use serde_json::json;
 
+use crate::live::Live;
 use crate::pipeline::{HuggingGpt, Planned};
 use crate::plan::{Planning, missing};
 use crate::stages::Stages;
@@ -27,7 +28,14 @@ impl HuggingGpt {
     /// Of a plan whose faults the model did not mend, what depends on no fault runs, unless a tool that changes the world is
     /// among the tasks. Where nothing is left, or no reply was a plan, the offline planner plans; where that finds nothing
     /// either, a request with a picture, a sound or a video has an empty plan, and any other becomes conversation.
-    pub fn plan<'a>(&'a self, request: &'a Request, events: &'a Events) -> BoxFuture<'a, Result<Planned, RunError>> {
+    ///
+    /// With `live`, tasks start while the chat model still writes the plan.
+    pub(crate) fn plan<'a>(
+        &'a self,
+        request: &'a Request,
+        events: &'a Events,
+        live: Option<&'a mut Live<'_>>,
+    ) -> BoxFuture<'a, Result<Planned, RunError>> {
         async move {
             if help::is_asked(request) {
                 let answer = Answer { text: help::answer(request, &self.offered()), ..Answer::default() };
@@ -51,7 +59,7 @@ impl HuggingGpt {
                 return Ok(Planned::Conversation(answer, plan));
             }
             let planned = match &self.chat {
-                Some(chat) => self.plan_with(chat, request, events).await?,
+                Some(chat) => self.plan_with(chat, request, events, live).await?,
                 None => self.plan_or_converse(request, events).await?,
             };
             if let Planned::Tasks(plan) = &planned {
@@ -121,6 +129,7 @@ impl HuggingGpt {
         chat: &Arc<dyn ChatModel>,
         request: &Request,
         events: &Events,
+        live: Option<&mut Live<'_>>,
     ) -> Result<Planned, RunError> {
         let stages = self.stages(Arc::clone(chat), events);
         let asked = self.plan_offline(request).await.ok().filter(is_whole);
@@ -134,7 +143,7 @@ impl HuggingGpt {
             tolerates: |_| false,
             asked: asked.as_ref(),
         };
-        let mut plan = match planning.ask().await {
+        let mut plan = match planning.ask(live).await {
             Ok(draft) => check(&draft, &self.vocabulary, self.settings.plan),
             Err(AskError::Unreadable { reply, reason, .. }) => {
                 self.log_fail(request, events, json!({"task": reply, "reason": reason, "op": "chitchat"}));

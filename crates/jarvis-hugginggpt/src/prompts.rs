@@ -38,7 +38,9 @@ jarvis_ask::prompts! {
     /// The prompts of this pipeline.
     pub(crate) enum Prompt in "../prompts/" {
         /// The request to tasks.
-        ParseTask = "parse_task", "parse_task", [input, context, attachments, tools, tasks, objects_seen, data];
+        ParseTask = "parse_task", "parse_task", [input, context, attachments, tools, tasks, objects_seen, data, more];
+        /// What came of a plan to what is done next.
+        Replan = "replan", "replan", [input, context, attachments, tools, data, results, next, told];
         /// One model for one task.
         ChooseModel = "choose_model", "choose_model", [input, task, metas];
         /// The answer from the results.
@@ -78,6 +80,24 @@ pub struct ParseTask<'a> {
     pub history: &'a [Turn],
     pub input: &'a str,
     pub attachments: &'a [Resource],
+    /// Whether the plan may say that it is a first part.
+    pub more: bool,
+}
+
+/// What the prompt of a look at a plan holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Replan<'a> {
+    pub tools: &'a [Tool],
+    /// The earlier turns, oldest first.
+    pub history: &'a [Turn],
+    pub input: &'a str,
+    pub attachments: &'a [Resource],
+    /// Results by task id, already cut to the budget.
+    pub results: &'a Value,
+    /// The first id that no task has.
+    pub next: usize,
+    /// Questions to the person, with their answers.
+    pub told: &'a [(String, String)],
 }
 
 /// What the prompt of stage 2 holds.
@@ -103,8 +123,9 @@ pub struct ResponseResults<'a> {
 const LIST_PLACEHOLDER: &str = "[TASKS_LIST_WILL_BE_REPLACED_DYNAMICALLY]";
 
 impl Prompts {
-    pub const STAGES: [&'static str; 9] = [
+    pub const STAGES: [&'static str; 10] = [
         "parse_task",
+        "replan",
         "choose_model",
         "response_results",
         "chitchat",
@@ -179,6 +200,7 @@ impl Prompts {
             "tasks": quoted.join(", "),
             "objects_seen": objects,
             "data": ask.tools.iter().any(|tool| tool.output_schema.is_some()),
+            "more": ask.more,
         });
         let mut turns = template.render_with(&context, |demo| fitting.contains(&demo))?;
         // The few that are left of the built-in ones show no call of these tools.
@@ -188,6 +210,22 @@ impl Prompts {
             turns.splice(last..last, tools::demos(ask.tools, wanted));
         }
         Ok(turns)
+    }
+
+    /// A look at what came of a plan.
+    pub fn replan(&self, ask: &Replan<'_>) -> Result<Vec<Turn>, TemplateError> {
+        let told = |(question, answer): &(String, String)| json!({"question": question, "answer": answer});
+        let context = json!({
+            "input": ask.input,
+            "context": ask.history,
+            "attachments": ask.attachments.iter().map(attachment).collect::<Vec<_>>(),
+            "tools": ask.tools.iter().map(tools::line).collect::<Vec<_>>(),
+            "data": ask.tools.iter().any(|tool| tool.output_schema.is_some()),
+            "results": ask.results,
+            "next": ask.next,
+            "told": ask.told.iter().map(told).collect::<Vec<_>>(),
+        });
+        self.table.turns(Prompt::Replan, &context)
     }
 
     pub fn choose_model(&self, ask: &ChooseModel<'_>) -> Result<Vec<Turn>, TemplateError> {

@@ -9,6 +9,12 @@ pub struct Settings {
     pub reask: bool,
     /// Let the offline planner plan when no plan of the chat model can run.
     pub last_resort: bool,
+    /// Start tasks while the plan is still being written.
+    pub stream_plan: bool,
+    /// When what came of a plan is looked at, and planned on.
+    pub replan: Look,
+    /// How often a plan is planned on, at most.
+    pub max_rounds: u32,
     pub plan: PlanLimits,
     pub engine: EngineLimits,
     /// The most calls of a task that runs once for each element of a list.
@@ -28,11 +34,27 @@ pub struct Settings {
     pub stream_answer: bool,
 }
 
+/// When what came of a plan is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Look {
+    /// Never.
+    Never,
+    /// When a task failed, or the plan says that it is a first part.
+    #[default]
+    Failures,
+    /// After every plan.
+    Always,
+}
+
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
             reask: true,
             last_resort: true,
+            stream_plan: true,
+            replan: Look::default(),
+            max_rounds: 4,
             plan: PlanLimits::default(),
             engine: EngineLimits::default(),
             max_each: 32,

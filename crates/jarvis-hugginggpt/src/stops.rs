@@ -19,7 +19,7 @@ impl HuggingGpt {
     ) -> Result<Planned, RunError> {
         let began = Instant::now();
         self.report_start(request, events);
-        let planned = self.plan_within(request, events, &cancel).await;
+        let planned = self.plan_within(request, events, &cancel, None).await;
         match &planned {
             Ok(_) => self.report_done(true, false, events, began),
             Err(error) => events.emit(error.event(began)),
@@ -36,7 +36,7 @@ impl HuggingGpt {
     ) -> Result<(Planned, Vec<Outcome>), RunError> {
         let began = Instant::now();
         self.report_start(&request, events);
-        let planned = match self.plan_within(&request, events, &cancel).await {
+        let planned = match self.plan_within(&request, events, &cancel, None).await {
             Ok(planned) => planned,
             Err(error) => {
                 events.emit(error.event(began));
@@ -45,9 +45,8 @@ impl HuggingGpt {
         };
         let outcomes = match &planned {
             Planned::Tasks(plan) => {
-                let left = self.settings.engine.run_timeout.saturating_sub(began.elapsed());
-                let chooser = Arc::new(self.chooser(&request, events));
-                self.execute_within(&request, plan, Vec::new(), chooser, events, cancel.clone(), left).await
+                let engine = self.engine(&request, Arc::new(self.chooser(&request, events)), events, began);
+                engine.cancelled_by(cancel.clone()).run(plan).await.into_outcomes()
             }
             Planned::Conversation(..) => Vec::new(),
         };

@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use async_trait::async_trait;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use indexmap::IndexMap;
 use jarvis_catalogue::Host;
-use jarvis_engine::{Gate, Job};
+use jarvis_engine::{Events, Gate, Job};
 use jarvis_plan::{
     Approval, Arg, EACH, Effect, ErrorCode, EventKind, Place, Request, RunId, Task, TaskError, TaskId, is_han, text_of,
 };
@@ -124,6 +125,10 @@ const SHOWN: usize = 400;
 
 /// The question about a call, in words: what would be called, with what, and where that came from.
 pub fn question(asked: &Approval) -> String {
+    if asked.tool == ASK_PERSON {
+        let question = asked.arguments.get("question").map(text_of).unwrap_or_default();
+        return format!("{question}\n");
+    }
     let does = match asked.effect {
         Effect::Reads => "reads something",
         Effect::Writes => "changes something",
@@ -158,6 +163,38 @@ fn shown(value: &Value) -> String {
         Some(more) => jarvis_net::text::cut(&text, SHOWN, &format!("… and {more} characters more")),
         None => text,
     }
+}
+
+/// What stands in the place of a tool where a planner asks the person something: its only argument is the `question`, and the
+/// arguments of the [`Decision`] are the `answer`.
+pub const ASK_PERSON: &str = "ask_person";
+
+/// Asks the person what a planner wants to know, in the name of the task that would come next. `None` where nobody answers.
+pub async fn ask_person(approver: &dyn Approver, events: &Events, next: TaskId, question: &str) -> Option<String> {
+    let run = events.run_id();
+    let asked = Approval {
+        task: next,
+        tool: ASK_PERSON.to_owned(),
+        effect: Effect::Reads,
+        arguments: IndexMap::from([("question".to_owned(), Value::from(question))]),
+        each: false,
+        sources: IndexMap::new(),
+        place: approver.place(run, next),
+    };
+    if !approver.has_asked(run, &asked) {
+        events.emit(EventKind::ApprovalNeeded { approval: asked.clone() });
+    }
+    let began = Instant::now();
+    let answer = match approver.ask(run, &asked).await {
+        Decision::Approve { arguments } => {
+            let answer = arguments.as_ref().and_then(|arguments| arguments.get("answer"));
+            answer.map(|answer| text_of(answer).trim().to_owned()).filter(|answer| !answer.is_empty())
+        }
+        Decision::ApproveAlways | Decision::Refuse { .. } => None,
+    };
+    events.excuse(began.elapsed());
+    events.emit(EventKind::ApprovalGiven { id: next, tool: asked.tool, approved: answer.is_some() });
+    answer
 }
 
 /// Where nobody can be asked.

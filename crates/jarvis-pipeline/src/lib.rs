@@ -9,7 +9,7 @@
 //! use jarvis_ask::{Ask, Events, Scripted};
 //! use jarvis_engine::{Engine, Job};
 //! use jarvis_pipeline::{Limits, Pipeline, Run, RunContext, RunError};
-//! use jarvis_plan::{Answer, Plan, Request, Turn};
+//! use jarvis_plan::{Answer, Request, Turn};
 //! # use tokio_util::sync::CancellationToken;
 //!
 //! /// Passes the request on to the model.
@@ -25,7 +25,7 @@
 //!         cx.report(&request, async {
 //!             let question = cx.model(self.name())?.stage("direct").messages(vec![Turn::user(&request.text).into()]);
 //!             let answer = Answer { text: question.call().await?.text, ..Answer::default() };
-//!             Ok(Run { plan: Plan::default(), outcomes: Vec::new(), answer, conversation: true, not_done: Vec::new(), cancelled: false })
+//!             Ok(Run { answer, conversation: true, ..Run::default() })
 //!         })
 //!         .await
 //!     }

@@ -122,6 +122,7 @@ mod tests {
     fn made(id: u32, task: &str, args: Value, output: Value) -> Outcome {
         let args: IndexMap<String, Value> = serde_json::from_value(args).expect("an object");
         Outcome {
+            made_up_for: false,
             id: TaskId(id),
             task: task.into(),
             status: Status::Succeeded,

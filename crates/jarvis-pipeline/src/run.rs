@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use jarvis_catalogue::TaskOutput;
 use jarvis_events::Events;
-use jarvis_plan::{Answer, ErrorCode, EventKind, NoteKind, Outcome, Plan, Task, TaskError, TaskId};
+use jarvis_plan::{Answer, ErrorCode, EventKind, NoteKind, Outcome, Plan, Spent, Task, TaskError, TaskId};
 
 use crate::RunError;
 
 /// A run that ended with an answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Run {
     /// The plan; empty for conversation.
     pub plan: Plan,
@@ -23,6 +23,12 @@ pub struct Run {
     pub not_done: Vec<String>,
     /// Whether the run was cancelled. Outcomes and answer then cover what was done before.
     pub cancelled: bool,
+    /// How often it was looked at and planned on.
+    pub rounds: u32,
+    /// What the planner asks the person, where nobody answered: the run goes on with the answer as another request.
+    pub question: Option<String>,
+    /// The bound of the budget that is used up, where something was not started for it.
+    pub spent: Option<Spent>,
 }
 
 impl Run {
@@ -30,7 +36,7 @@ impl Run {
     /// in conversation.
     pub fn ok(&self) -> bool {
         let done = self.conversation || self.outcomes.iter().any(Outcome::succeeded);
-        !self.cancelled && self.not_done.is_empty() && done
+        !self.cancelled && self.question.is_none() && self.spent.is_none() && self.not_done.is_empty() && done
     }
 
     /// Why the run is not ok, as a stable word.
@@ -39,6 +45,10 @@ impl Run {
             None
         } else if self.cancelled {
             Some("cancelled")
+        } else if self.spent.is_some() {
+            Some("budget")
+        } else if self.question.is_some() {
+            Some("question")
         } else if self.outcomes.is_empty() {
             Some("no_plan")
         } else if self.outcomes.iter().any(Outcome::succeeded) {
@@ -53,7 +63,10 @@ impl Run {
 ///
 /// # Errors
 /// `ended` is returned as it is.
-pub fn report_end(ended: Result<Run, RunError>, events: &Events, began: Instant) -> Result<Run, RunError> {
+pub fn report_end(mut ended: Result<Run, RunError>, events: &Events, began: Instant) -> Result<Run, RunError> {
+    if let Ok(run) = &mut ended {
+        run.spent = events.refused();
+    }
     match &ended {
         Ok(run) => {
             let ms = began.elapsed().as_millis() as u64;
@@ -67,7 +80,12 @@ pub fn report_end(ended: Result<Run, RunError>, events: &Events, began: Instant)
 
 /// What a plan leaves undone whatever its tasks do: its tasks with faults, and what was left out of it, a sentence each.
 pub fn unplanned(plan: &Plan) -> Vec<String> {
-    let faulty = plan.tasks().iter().filter(|task| !task.faults.is_empty()).map(|task| {
+    unplanned_but(plan, &[])
+}
+
+fn unplanned_but(plan: &Plan, made_up: &[TaskId]) -> Vec<String> {
+    let open = plan.tasks().iter().filter(|task| !made_up.contains(&task.id));
+    let faulty = open.filter(|task| !task.faults.is_empty()).map(|task| {
         let faults: Vec<String> = task.faults.iter().map(ToString::to_string).collect();
         format!("task {} (`{}`): {}", task.id.number(), task.task, faults.join("; "))
     });
@@ -79,14 +97,16 @@ pub fn unplanned(plan: &Plan) -> Vec<String> {
 /// their work that tasks say they left undone.
 pub fn not_done(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     let is_faulty = |id: TaskId| plan.task(id).is_some_and(|task| !task.faults.is_empty());
-    let open = outcomes.iter().filter(|outcome| !outcome.succeeded());
+    let open = outcomes.iter().filter(|outcome| !outcome.succeeded() && !outcome.made_up_for);
     let failed = open.filter(|outcome| !is_faulty(outcome.id)).map(in_words);
     let succeeded = outcomes.iter().filter(|outcome| outcome.succeeded());
     let parts = succeeded.flat_map(|outcome| {
         let parts = TaskOutput::of(outcome).map(|output| output.not_done()).unwrap_or_default();
         parts.into_iter().map(|part| format!("task {} (`{}`): {part}", outcome.id.number(), outcome.task))
     });
-    unplanned(plan).into_iter().chain(failed).chain(parts).collect()
+    let made_up: Vec<TaskId> =
+        outcomes.iter().filter(|outcome| outcome.made_up_for).map(|outcome| outcome.id).collect();
+    unplanned_but(plan, &made_up).into_iter().chain(failed).chain(parts).collect()
 }
 
 /// What was to change something and did not, a sentence each: `changes` says whether a task does. A call that failed and was

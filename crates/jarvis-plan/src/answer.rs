@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Kind, Resource, Source, TaskId};
+use crate::{Budget, Kind, Resource, Source, TaskId};
 
 /// Who said something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ impl Turn {
 }
 
 /// What a person asks: text, attachments, earlier turns.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Request {
     /// The text.
     pub text: String,
@@ -58,6 +58,13 @@ pub struct Request {
     /// Texts that the turn before made, where that is known: what "it" is in "read it aloud".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<String>,
+    /// The most that the run may take, beside what the configuration allows.
+    #[serde(default, skip_serializing_if = "is_unbounded")]
+    pub budget: Budget,
+}
+
+fn is_unbounded(budget: &Budget) -> bool {
+    *budget == Budget::default()
 }
 
 impl Request {

@@ -115,6 +115,7 @@ impl Plan {
         ids::dense(&mut nodes, &mut notes);
         self.tasks.extend(nodes.into_iter().skip(before).map(finish));
         self.notes.append(&mut notes.0);
+        self.more = draft.more;
         self.tasks.get(before..).expect("tasks were only added")
     }
 }

@@ -14,6 +14,8 @@ pub struct Draft {
     pub raw: String,
     /// What was odd already when the draft was read or made, and what was left out of it.
     pub notes: Vec<Note>,
+    /// Whether these are a first part only, to be planned on from when their results are known.
+    pub more: bool,
 }
 
 /// One proposed task. Ids need not be unique or dense, names need not exist, dependencies may dangle.
@@ -78,6 +80,6 @@ impl From<&Plan> for Draft {
                 faults: Vec::new(),
             })
             .collect();
-        Draft { tasks, raw: String::new(), notes: Vec::new() }
+        Draft { tasks, more: plan.more, ..Draft::default() }
     }
 }

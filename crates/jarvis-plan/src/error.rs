@@ -53,6 +53,8 @@ pub enum ErrorCode {
     BadReply,
     /// It would change something, and nobody allowed it.
     NotApproved,
+    /// The budget of the run is used up.
+    Budget,
     /// The deadline of the task or of the run passed.
     Timeout,
     /// The run was cancelled.
@@ -86,6 +88,7 @@ impl ErrorCode {
             | ErrorCode::Forbidden
             | ErrorCode::TooLarge
             | ErrorCode::NotApproved
+            | ErrorCode::Budget
             | ErrorCode::Cancelled
             | ErrorCode::Internal => false,
         }
@@ -104,7 +107,8 @@ impl ErrorCode {
             | ErrorCode::Forbidden
             | ErrorCode::CannotDo
             | ErrorCode::NotConfigured
-            | ErrorCode::NotApproved => true,
+            | ErrorCode::NotApproved
+            | ErrorCode::Budget => true,
             ErrorCode::TooLarge
             | ErrorCode::Unauthorized
             | ErrorCode::RateLimited

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Answer, Approval, Attempt, Outcome, Plan, Request, RunId, Selection, TaskId, Usage};
+use crate::{Answer, Approval, Attempt, Money, Outcome, Plan, Request, RunId, Selection, Spent, Task, TaskId, Usage};
 
 /// One thing that happened in a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -58,10 +58,21 @@ pub enum EventKind {
         /// The task it was for, when it was for one.
         #[serde(skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
-        /// Tokens sent, when reported.
+        /// The model that answered, or the one that was asked.
+        model: String,
+        /// Tokens sent.
         prompt_tokens: u64,
-        /// Tokens received, when reported.
+        /// Those of them that the endpoint had kept from calls before.
+        #[serde(skip_serializing_if = "is_zero")]
+        cached_tokens: u64,
+        /// Tokens received.
         completion_tokens: u64,
+        /// Whether the tokens were counted here because the endpoint told none.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        estimated: bool,
+        /// What it cost, where the model has a price.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cost: Option<Money>,
         /// How long it took, in milliseconds.
         ms: u64,
         /// The reply, or the error's text.
@@ -73,6 +84,24 @@ pub enum EventKind {
     Plan {
         /// The plan, with its notes.
         plan: Plan,
+    },
+    /// The plan has more tasks: it is still being written, or was planned on after a look at what came of it.
+    PlanGrew {
+        /// How often it was looked at before; 0 while the first plan is being written.
+        round: u32,
+        /// Why it was planned on: `written`, `failures`, `more`, `always` or `answer`.
+        why: String,
+        /// The new tasks.
+        tasks: Vec<Task>,
+        /// What was mended, is odd, or was left out.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<String>,
+    },
+    /// A bound of the budget is used up: nothing new starts from here on.
+    Budget {
+        /// Which, with what was allowed and used.
+        #[serde(flatten)]
+        spent: Spent,
     },
     /// A task name that nothing knows was taken to mean a known one.
     Mapped {
@@ -196,6 +225,10 @@ pub enum EventKind {
         /// How long the run took, in milliseconds.
         ms: u64,
     },
+}
+
+fn is_zero(tokens: &u64) -> bool {
+    *tokens == 0
 }
 
 impl EventKind {

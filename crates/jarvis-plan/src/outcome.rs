@@ -64,6 +64,9 @@ pub struct Outcome {
     /// What was odd on the way, such as an argument taken from a dependency's own input.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Whether it did not succeed and what it was for was done by tasks that were planned after it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub made_up_for: bool,
     /// From dispatch to end, in milliseconds.
     pub ms: u64,
 }

@@ -11,11 +11,12 @@ use serde_json::Value;
 use crate::{Arg, Fault, FieldPath, TaskId};
 
 /// A checked task graph: no cycle, no dangling reference, ids exactly `0..tasks().len()`. Serialises as `tasks`, the texts of its
-/// `notes`, and those of them that say what was `left_out`, if any do.
+/// `notes`, those of them that say what was `left_out`, if any do, and `more: true` where it is a first part.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Plan {
     pub(crate) tasks: Vec<Task>,
     pub(crate) notes: Vec<Note>,
+    pub(crate) more: bool,
     /// Names that a builder gave to tasks.
     pub(crate) names: IndexMap<String, TaskId>,
 }
@@ -29,6 +30,16 @@ impl Plan {
     /// What was mended, what is still odd, and what was left out.
     pub fn notes(&self) -> &[Note] {
         &self.notes
+    }
+
+    /// Whether it is a first part only: it is to be planned on when its results are known.
+    pub fn may_grow(&self) -> bool {
+        self.more
+    }
+
+    /// Says whether it is a first part only.
+    pub fn set_may_grow(&mut self, more: bool) {
+        self.more = more;
     }
 
     /// Adds what should be known about the plan.
@@ -88,13 +99,19 @@ impl Plan {
 impl Serialize for Plan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let left_out: Vec<&Note> = self.notes.iter().filter(|note| note.kind == NoteKind::LeftOut).collect();
-        let mut plan = serializer.serialize_struct("Plan", 2 + usize::from(!left_out.is_empty()))?;
+        let mut plan =
+            serializer.serialize_struct("Plan", 2 + usize::from(!left_out.is_empty()) + usize::from(self.more))?;
         plan.serialize_field("tasks", &self.tasks)?;
         plan.serialize_field("notes", &self.notes)?;
         if left_out.is_empty() {
             plan.skip_field("left_out")?;
         } else {
             plan.serialize_field("left_out", &left_out)?;
+        }
+        if self.more {
+            plan.serialize_field("more", &self.more)?;
+        } else {
+            plan.skip_field("more")?;
         }
         plan.end()
     }

@@ -81,11 +81,11 @@ impl Offline {
             && let Some(language) = foreign::language(text)
         {
             let note = format!("{language} is not read without a language model; English, Russian and Chinese are");
-            return Draft { tasks: Vec::new(), raw: String::new(), notes: vec![Note::left_out(note)] };
+            return Draft { tasks: Vec::new(), notes: vec![Note::left_out(note)], ..Draft::default() };
         }
         if let Some(file) = clauses::taken_out(request) {
             let note = Note::left_out(format!("all but {file} is not planned here; name the files that are meant"));
-            return Draft { tasks: Vec::new(), raw: String::new(), notes: vec![note] };
+            return Draft { tasks: Vec::new(), notes: vec![note], ..Draft::default() };
         }
         let resolved = followup::resolved(request);
         let (request, text) = (resolved.as_ref(), head(&resolved.text, LONGEST));
@@ -140,7 +140,7 @@ impl Offline {
                 notes.push(Note::left_out(format!("no tool fits \"{}\"", short(text))));
             }
         }
-        Draft { tasks, raw: String::new(), notes }
+        Draft { tasks, notes, ..Draft::default() }
     }
 
     /// What each clause of a request may mean, the likeliest first, for people to read.

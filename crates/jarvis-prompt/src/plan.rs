@@ -17,12 +17,14 @@ mod media;
 mod params;
 mod python;
 mod reference;
+mod written;
 
-use jarvis_plan::{Draft, Meant, Request, Vocabulary};
+use jarvis_plan::{Draft, Meant, Note, Plan, Request, Task, Vocabulary};
 use serde_json::Value;
 
 use self::call::Call;
-use crate::reader::{ReadError, ReadFault, without_reasoning};
+pub use self::written::Written;
+use crate::reader::{ReadError, ReadFault, Want, read_json, without_reasoning};
 
 /// What a reply is read against.
 #[derive(Clone, Copy)]
@@ -49,11 +51,50 @@ pub fn read_plan(reply: &str, scope: Scope<'_>) -> Result<Draft, ReadError> {
     let found = find::find(text, &knows).map_err(fail)?;
     let mut draft = args::draft(&found.calls, scope);
     draft.raw = reply.to_owned();
+    draft.more = says_more(text);
     if text.len() < reply.trim().len() {
         draft.notes.insert(0, "the planner's reply was mended: the reasoning before the answer was left out".into());
     }
     let mends = found.mended.iter().map(|mend| format!("the planner's reply was mended: {mend}").into());
     draft.notes.splice(0..0, mends);
+    Ok(draft)
+}
+
+/// Whether a reply says that its plan is a first part: `{"tasks": […], "more": true}`.
+fn says_more(text: &str) -> bool {
+    let read = || read_json(text, Want::Object).ok();
+    text.contains("\"more\"") && read().is_some_and(|read| read.value.get("more").is_some_and(|more| more == true))
+}
+
+/// Reads tasks that go on from a plan: their ids go on from its ids, and they may refer to its tasks. The draft holds the new
+/// ones alone, for [`Plan::grow`]. What is asked for again is left out, with what refers to it referring to the first.
+///
+/// # Errors
+/// As [`read_plan`].
+pub fn read_more(reply: &str, plan: &Plan, scope: Scope<'_>) -> Result<Draft, ReadError> {
+    let fail = |fault| ReadError { fault, reply: reply.to_owned() };
+    let text = without_reasoning(reply.trim_start_matches('\u{feff}'));
+    let knows = |name: &str| !matches!(scope.tools.meant(name), Meant::Nothing);
+    let found = find::find(text, &knows).map_err(fail)?;
+    let before = plan.tasks().len();
+    let mut in_order: Vec<&Task> = plan.tasks().iter().collect();
+    in_order.sort_by_key(|task| task.id);
+    let mut calls: Vec<Call> = in_order.into_iter().map(Call::of_task).collect();
+    // A task without an id has the next one.
+    calls.extend(found.calls.into_iter().zip(before..).map(|(mut call, id)| {
+        call.id.get_or_insert_with(|| id.into());
+        call
+    }));
+    let mut draft = args::draft(&calls, scope);
+    let of_before = |note: &Note| {
+        let number = note.text.strip_prefix("task ").and_then(|rest| rest.split([':', ' ']).next()?.parse().ok());
+        number.is_some_and(|number: usize| number <= before)
+    };
+    draft.notes.retain(|note| !of_before(note));
+    let is_new = |id: i64| usize::try_from(id).is_ok_and(|id| id >= before);
+    draft.tasks.retain(|task| is_new(task.id));
+    draft.raw = reply.to_owned();
+    draft.more = says_more(text);
     Ok(draft)
 }
 

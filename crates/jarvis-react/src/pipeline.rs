@@ -53,7 +53,7 @@ impl Agent {
             answer,
             conversation,
             not_done: answered.not_done,
-            cancelled: false,
+            ..Run::default()
         })
     }
 }

@@ -73,7 +73,7 @@ impl Rewoo {
         let undone: String = not_done.iter().map(|what| format!("Not done: {what}\n\n")).collect();
         let answer = Answer { text: undone + &text, resources: resources(request, &outcomes), notes: Vec::new() };
         let cancelled = cx.cancel.is_cancelled();
-        Ok(Run { plan: blueprint.plan, outcomes, answer, conversation: false, not_done, cancelled })
+        Ok(Run { plan: blueprint.plan, outcomes, answer, not_done, cancelled, ..Run::default() })
     }
 
     /// Asks for a plan, and once more with its faults. A second plan is carried out with the faults it has.

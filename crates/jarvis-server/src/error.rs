@@ -210,6 +210,7 @@ impl From<RunError> for ApiError {
 fn status_of_chat(error: &ChatError) -> StatusCode {
     match error {
         ChatError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
+        ChatError::Budget(_) => StatusCode::UNPROCESSABLE_ENTITY,
         ChatError::Recording { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         ChatError::Unreachable { .. }
         | ChatError::Unauthorized { .. }

@@ -15,7 +15,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use axum::http::StatusCode;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use jarvis_engine::Events;
+use jarvis_engine::{Events, Meter};
 use jarvis_plan::{Approval, Event, EventKind, INTERRUPTED, RunId, Usage};
 use jarvis_store::{Journal, RunStatus};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -116,6 +116,7 @@ pub(crate) struct Runs {
     tasks: TaskTracker,
     closing: AtomicBool,
     desk: Desk,
+    meter: Meter,
     me: Weak<Runs>,
 }
 
@@ -135,7 +136,13 @@ struct Begin {
 }
 
 impl Runs {
-    pub(crate) fn new(slots: Slots, journal: Option<Arc<Journal>>, metrics: Arc<Metrics>, desk: Desk) -> Arc<Runs> {
+    pub(crate) fn new(
+        slots: Slots,
+        journal: Option<Arc<Journal>>,
+        metrics: Arc<Metrics>,
+        desk: Desk,
+        meter: Meter,
+    ) -> Arc<Runs> {
         Arc::new_cyclic(|me| Runs {
             live: Mutex::default(),
             slots,
@@ -144,6 +151,7 @@ impl Runs {
             tasks: TaskTracker::new(),
             closing: AtomicBool::new(false),
             desk,
+            meter,
             me: Weak::clone(me),
         })
     }
@@ -185,6 +193,7 @@ impl Runs {
         })?;
         let Begin { run_id, request, started_at_ms, keep, stream: (events, receiver), log, tally, known, asked } =
             begin;
+        events.metered(&self.meter);
         let live = Arc::new(Live::new(run_id, request, started_at_ms, log, self.desk.clone(), tally));
         self.lock().insert(live.run_id.clone(), Arc::clone(&live));
         let journal = self.journal.clone().filter(|_| keep != Keep::Nothing);

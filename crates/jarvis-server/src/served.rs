@@ -148,6 +148,7 @@ pub(crate) fn failed(error: TaskError) -> ApiError {
         | ErrorCode::Upstream
         | ErrorCode::BadReply
         | ErrorCode::NotApproved
+        | ErrorCode::Budget
         | ErrorCode::Cancelled
         | ErrorCode::Panic
         | ErrorCode::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "model_failed"),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use jarvis_chat::ChatModel;
 use jarvis_engine::Events;
+use jarvis_engine::Meter;
 use jarvis_hugginggpt::HuggingGpt;
 use jarvis_hugginggpt::decisions::{Decisions, Format};
 use jarvis_net::Secret;
@@ -32,6 +33,8 @@ pub struct Parts {
     pub pipelines: Vec<Named>,
     pub context: MakeContext,
     pub agent: Arc<Agent>,
+    /// What model calls cost and what a run may take.
+    pub meter: Meter,
     /// Where calls wait for leave; the gate of the pipelines asks there.
     pub desk: Desk,
     /// Whether a tool takes these arguments; the error says what it takes.
@@ -145,7 +148,8 @@ impl Server {
     pub(crate) fn new(parts: Parts, options: Options) -> Server {
         let metrics = Arc::new(Metrics::new());
         let slots = Slots::new(options.max_running, options.max_waiting);
-        let runs = Runs::new(slots, parts.journal.clone(), Arc::clone(&metrics), parts.desk.clone());
+        let (desk, meter) = (parts.desk.clone(), parts.meter.clone());
+        let runs = Runs::new(slots, parts.journal.clone(), Arc::clone(&metrics), desk, meter);
         Server(Arc::new(Inner { parts, options, runs, metrics, sessions: Sessions::default() }))
     }
 

@@ -88,7 +88,7 @@ pub(crate) fn scripted(sees: bool, answer: Result<&str, ChatError>) -> Arc<Scrip
     let answer = answer.map(|text| ChatReply {
         text: text.to_owned(),
         finish_reason: "stop".to_owned(),
-        usage: TokenUsage { prompt: 7, completion: 2 },
+        usage: TokenUsage { prompt: 7, completion: 2, ..TokenUsage::default() },
         ..ChatReply::default()
     });
     Arc::new(Scripted::answering(vec![answer; 4]).seeing(sees))

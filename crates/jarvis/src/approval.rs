@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use clap::Args;
-use jarvis_pipeline::approval::{Approver, Decision, Nobody, question};
+use jarvis_pipeline::approval::{ASK_PERSON, Approver, Decision, Nobody, question};
 use jarvis_plan::{Approval, RunId};
 use tokio::sync::Mutex;
 
@@ -41,13 +41,31 @@ struct Terminal {
 impl Approver for Terminal {
     async fn ask(&self, _: &RunId, asked: &Approval) -> Decision {
         let turn = Arc::clone(&self.turn).lock_owned().await;
-        let question = question(asked);
+        let (question, is_question) = (question(asked), asked.tool == ASK_PERSON);
         let answered = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             // Not locked: a run that is interrupted meanwhile says so, and ends.
-            without_bars(|| answer(&question, &mut std::io::stdin().lock(), &mut std::io::stderr()))
+            let (mut input, mut output) = (std::io::stdin().lock(), std::io::stderr());
+            without_bars(|| match is_question {
+                true => told(&question, &mut input, &mut output),
+                false => answer(&question, &mut input, &mut output),
+            })
         });
         answered.await.unwrap_or_else(|_| refused("the question could not be asked"))
+    }
+}
+
+/// Asks what the planner wants to know. An empty line answers nothing.
+fn told(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> Decision {
+    let _ = write!(output, "{}> ", harmless(question));
+    let _ = output.flush();
+    let mut line = String::new();
+    match input.read_line(&mut line) {
+        Ok(_) if !line.trim().is_empty() => {
+            let answer = ("answer".to_owned(), line.trim().into());
+            Decision::Approve { arguments: Some([answer].into_iter().collect()) }
+        }
+        Ok(_) | Err(_) => refused("nothing was answered"),
     }
 }
 

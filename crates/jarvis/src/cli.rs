@@ -6,7 +6,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use jarvis_hugginggpt::Look;
+
 use crate::approval::ApprovalArgs;
+use crate::budget::BudgetArgs;
 use crate::commands::ask::AskArgs;
 use crate::commands::models::ModelsCommand;
 use crate::commands::tools::ToolsCommand;
@@ -231,8 +234,22 @@ pub(crate) struct RunArgs {
     /// Print every event as a line of JSON while it happens, instead of the answer
     #[arg(long)]
     pub(crate) events: bool,
+    /// When to look at what came of the plan and plan on; the configuration's `planning.replan` unless given
+    #[arg(long, value_name = "WHEN", value_parser = look)]
+    pub(crate) replan: Option<Look>,
     #[command(flatten)]
     pub(crate) approval: ApprovalArgs,
+    #[command(flatten)]
+    pub(crate) budget: BudgetArgs,
+}
+
+fn look(text: &str) -> Result<Look, String> {
+    match text {
+        "never" => Ok(Look::Never),
+        "failures" => Ok(Look::Failures),
+        "always" => Ok(Look::Always),
+        _ => Err("it is `never`, `failures` or `always`".to_owned()),
+    }
 }
 
 /// The names of the pipelines, with what each does.
@@ -260,6 +277,8 @@ pub(crate) struct ChatArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) approval: ApprovalArgs,
+    #[command(flatten)]
+    pub(crate) budget: BudgetArgs,
 }
 
 /// `jarvis plan`.

@@ -3,6 +3,7 @@
 //! Every environment variable that jarvis reads is named in [`env_vars`]. Unknown keys give a warning.
 
 mod agent;
+mod budget;
 mod decisions;
 pub(crate) mod env_vars;
 mod experts;
@@ -20,6 +21,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use decisions::{DecisionsConfig, LastResort};
 pub(crate) use experts::{MediaConfig, StatusApi};
+pub(crate) use llm::{FallbackConfig, Setting};
 pub(crate) use model::Config;
 #[cfg(feature = "serve")]
 pub(crate) use server::GrpcConfig;

@@ -6,6 +6,7 @@
 
 mod approval;
 mod batch_progress;
+mod budget;
 mod cli;
 mod commands;
 mod config;

@@ -5,7 +5,10 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use jarvis_plan::{EventKind, Level, Outcome, Status, TaskError, TaskId};
+use jarvis_pipeline::approval::ASK_PERSON;
+use jarvis_plan::{EventKind, Level, Outcome, Status, Task, TaskError, TaskId};
+
+use serde_json::Value;
 
 use crate::printer::{Printer, Verbosity, harmless, one_line};
 
@@ -51,17 +54,7 @@ impl Progress {
             EventKind::Plan { .. } | EventKind::TaskStarted { .. } | EventKind::TaskFinished { .. } if self.rounds => {}
             EventKind::Plan { plan } => {
                 self.settle();
-                let tasks: Vec<String> = plan
-                    .tasks()
-                    .iter()
-                    .map(|task| {
-                        let after: Vec<String> = task.dep.iter().map(|dep| (dep.0 + 1).to_string()).collect();
-                        let after =
-                            if after.is_empty() { String::new() } else { format!(" (after {})", after.join(", ")) };
-                        format!("{}. {}{after}", task.id.0 + 1, task.task)
-                    })
-                    .collect();
-                self.line(&format!("plan: {}", if tasks.is_empty() { "no tasks".into() } else { tasks.join("; ") }));
+                self.line(&format!("plan: {}", steps(plan.tasks())));
                 for note in plan.notes() {
                     self.note(&note.text);
                 }
@@ -69,6 +62,11 @@ impl Progress {
             EventKind::Mapped { task, from, to } => {
                 self.line(&format!("task {}: `{from}` was taken to mean `{to}`", task.0 + 1));
             }
+            EventKind::ApprovalNeeded { approval } if approval.tool == ASK_PERSON => {
+                let question = approval.arguments.get("question").and_then(Value::as_str).unwrap_or_default();
+                self.line(&format!("the planner asks: {question}"));
+            }
+            EventKind::ApprovalGiven { tool, .. } if tool == ASK_PERSON => {}
             EventKind::ApprovalNeeded { approval } => {
                 self.line(&format!("task {}: `{}` waits for leave", approval.task.0 + 1, approval.tool));
             }
@@ -77,6 +75,14 @@ impl Progress {
                 self.line(&format!("task {}: `{tool}` {decided}", id.0 + 1));
             }
             EventKind::ExecutionConfig { .. } => {}
+            // The first plan is shown when it stands.
+            EventKind::PlanGrew { round: 0, .. } => {}
+            EventKind::PlanGrew { tasks, notes, .. } => {
+                self.settle();
+                self.line(&format!("planned on: {}", steps(tasks)));
+                notes.iter().for_each(|note| self.note(note));
+            }
+            EventKind::Budget { spent } => self.line(&format!("{spent}; nothing new starts")),
             EventKind::ModelChosen { selection } => {
                 let chosen = &selection.chosen;
                 self.note(&format!(
@@ -196,6 +202,17 @@ impl Progress {
             self.line(&format!("note: {text}"));
         }
     }
+}
+
+/// Tasks in a line, each with those that it waits for.
+fn steps(tasks: &[Task]) -> String {
+    let step = |task: &Task| {
+        let after: Vec<String> = task.dep.iter().map(|dep| (dep.0 + 1).to_string()).collect();
+        let after = if after.is_empty() { String::new() } else { format!(" (after {})", after.join(", ")) };
+        format!("{}. {}{after}", task.id.0 + 1, task.task)
+    };
+    let steps: Vec<String> = tasks.iter().map(step).collect();
+    if steps.is_empty() { "no tasks".to_owned() } else { steps.join("; ") }
 }
 
 fn spinner(bars: &MultiProgress, what: &str) -> ProgressBar {

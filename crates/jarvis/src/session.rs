@@ -86,6 +86,7 @@ pub(crate) async fn watch<T>(
     let run_id = RunId(App::new_run_id());
     let screen = Screen { progress: Progress::new(printer), live, printer, streamed_text: String::new(), ms: 0 };
     let work = async |events: &Events, cancel: CancellationToken| {
+        events.metered(&app.meter);
         let ended = work(events, cancel).await;
         (ended, events.usage())
     };

@@ -28,9 +28,9 @@ use std::time::Duration;
 
 use jarvis_catalogue::{Catalogue, InferenceMode, RefreshConfig};
 use jarvis_chat::{ChatModel, OpenAi};
-use jarvis_engine::{Gate, Limits as EngineLimits};
+use jarvis_engine::{Gate, Limits as EngineLimits, Meter, Prices};
 use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
-use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Settings};
+use jarvis_hugginggpt::{HuggingGpt, Look, RequestLogs, Settings};
 use jarvis_pipeline::Shelf;
 use jarvis_pipeline::approval::{Approve, Approver, Gatekeeper, Rules};
 use jarvis_plan::Limits as PlanLimits;
@@ -41,6 +41,7 @@ use jarvis_store::{Journal, Media};
 use url::Url;
 
 use crate::approval::{self, ApprovalArgs};
+use crate::budget::BudgetArgs;
 use crate::cli::Global;
 use crate::config::{self, Config, LastResort, Loaded};
 use crate::failure::Failure;
@@ -66,6 +67,19 @@ pub(crate) const HUB: &str = "https://huggingface.co";
 /// Where models at Hugging Face are called unless configured otherwise.
 pub(crate) const ROUTER: &str = "https://router.huggingface.co/hf-inference/models";
 
+/// What a command says of its run, beside the flags of every command.
+#[derive(Debug, Default)]
+pub(crate) struct Flags<'a> {
+    /// What is allowed beforehand.
+    pub(crate) approval: ApprovalArgs,
+    /// What the run may take.
+    pub(crate) budget: BudgetArgs,
+    /// When what came of a plan is looked at.
+    pub(crate) replan: Option<Look>,
+    /// The folder for the files that are made.
+    pub(crate) out: Option<&'a Path>,
+}
+
 pub(crate) struct App {
     pub(crate) config: Config,
     pub(crate) media: Arc<Media>,
@@ -76,6 +90,8 @@ pub(crate) struct App {
     pub(crate) pipeline: Arc<HuggingGpt>,
     pub(crate) agent: Arc<Agent>,
     pub(crate) contexts: Contexts,
+    /// What model calls cost and what a run may take.
+    pub(crate) meter: Meter,
     /// The endpoint of the chat model, when it is at one.
     pub(crate) endpoint: Option<Arc<OpenAi>>,
     /// Where the workers send what they are given.
@@ -86,24 +102,19 @@ pub(crate) struct App {
 impl App {
     /// Builds everything from flags, environment and file, for a person at this machine.
     pub(crate) async fn build(global: &Global, printer: Printer) -> Result<App, Failure> {
-        App::build_allowing(&ApprovalArgs::default(), None, global, printer).await
+        App::build_with(Flags::default(), global, printer).await
     }
 
-    /// The same with what a command allows beforehand, and the folder for the files that are made, if it names one.
-    pub(crate) async fn build_allowing(
-        approval: &ApprovalArgs,
-        out: Option<&Path>,
-        global: &Global,
-        printer: Printer,
-    ) -> Result<App, Failure> {
-        let reader = Reader::Here { out: out.map(Path::to_path_buf) };
-        App::build_for(reader, approval, approval::at_this_machine(), global, printer).await
+    /// The same with what a command that runs something says of its run.
+    pub(crate) async fn build_with(flags: Flags<'_>, global: &Global, printer: Printer) -> Result<App, Failure> {
+        let reader = Reader::Here { out: flags.out.map(Path::to_path_buf) };
+        App::build_for(reader, flags, approval::at_this_machine(), global, printer).await
     }
 
     /// Builds everything from flags, environment and file; answers are for this reader, and this one is asked for leave.
     pub(crate) async fn build_for(
         reader: Reader,
-        approval: &ApprovalArgs,
+        flags: Flags<'_>,
         approver: Arc<dyn Approver>,
         global: &Global,
         printer: Printer,
@@ -112,6 +123,9 @@ impl App {
         let folders = Folders::of(&loaded.config)?;
         let tools = open_tools(&loaded, &folders, printer).await?;
         let mut config = loaded.config;
+        let Flags { approval, budget, replan, .. } = flags;
+        config.budget.set(budget);
+        config.planning.replan = replan.unwrap_or(config.planning.replan);
         let local = match config.local.enabled {
             true => Some(Arc::new(LocalRuntime::open(&config, &folders)?)),
             false => None,
@@ -137,7 +151,8 @@ impl App {
         let catalogue = catalogue(&config, printer)?;
         let prompts = Arc::new(prompts(&config)?);
         let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
-        let gate = gate(&config, approval, approver, &tools)?;
+        let meter = meter(&config)?;
+        let gate = gate(&config, &approval, Arc::clone(&approver), &tools)?;
         let agent = agent::build(&config, &tools, &media, model.clone(), Arc::clone(&gate))?;
         let (model, conversation_model) =
             if chat.as_ref().is_some_and(|chat| chat.plans) { (model, None) } else { (None, model) };
@@ -159,7 +174,7 @@ impl App {
         };
         let shelf = results.clone().map(|results| results as Arc<dyn Shelf>);
         let gate_of_runs = Arc::clone(&gate);
-        let base = Base { config, media, logs, prompts, catalogue, shelf, tools, local, gate: gate_of_runs };
+        let base = Base { config, media, logs, prompts, catalogue, shelf, tools, local, gate: gate_of_runs, approver };
         let (pipeline, addresses) = base.pipeline(model)?;
         let pipeline = Arc::new(HuggingGpt { conversation_model, ..pipeline });
         let inputs = experts::inputs(&base.config, &base.media)?;
@@ -174,6 +189,7 @@ impl App {
             pipeline,
             agent,
             contexts,
+            meter,
             endpoint,
             addresses,
             base: Arc::new(base),
@@ -230,6 +246,7 @@ pub(crate) struct Base {
     /// The models of this machine, unless the configuration leaves them out.
     local: Option<Arc<LocalRuntime>>,
     gate: Arc<dyn Gate>,
+    approver: Arc<dyn Approver>,
 }
 
 impl Base {
@@ -248,6 +265,7 @@ impl Base {
         let pipeline = HuggingGpt {
             logs: self.logs.clone(),
             gate: Arc::clone(&self.gate),
+            approver: Arc::clone(&self.approver),
             exists: Arc::new(move |path| media.open_file(path).is_ok()),
             shelf: self.shelf.clone(),
             settings: settings(&self.config),
@@ -388,11 +406,29 @@ fn gate(
     Ok(Arc::new(Gatekeeper::new(Arc::clone(&tools.registry), serving, rules, approver)))
 }
 
+/// What model calls cost and what a run may take.
+pub(crate) fn meter(config: &Config) -> Result<Meter, Failure> {
+    let prices = Prices::new(&config.prices.currency, &config.prices.models)
+        .map_err(|error| Failure::usage(error).hint("prices are numbers from 0 up, by patterns of model names"))?;
+    let budget = config.budget.budget();
+    if let Some(problem) = budget.problem() {
+        return Err(Failure::usage(format!("the budget cannot be used: {problem}")));
+    }
+    if budget.max_cost.is_some() && prices.is_empty() && !config.llm.is_offline() {
+        return Err(Failure::usage("a budget of cost needs prices, and none is known")
+            .hint("set `prices.models` in the configuration"));
+    }
+    Ok(Meter { prices: Arc::new(prices), budget })
+}
+
 fn settings(config: &Config) -> Settings {
     let bias = |bias: f32| (bias != 0.0).then_some(bias);
     Settings {
         reask: config.planning.reask,
         last_resort: config.planning.last_resort == LastResort::Offline,
+        stream_plan: config.planning.stream,
+        replan: config.planning.replan,
+        max_rounds: config.planning.max_rounds,
         plan: PlanLimits { max_tasks: config.planning.max_tasks },
         max_each: config.planning.max_each,
         engine: EngineLimits {

@@ -72,11 +72,7 @@ impl<M: ChatModel> ChatModel for Recorder<M> {
             let (mut chunks, mut reply, mut line, output) = state?;
             match chunks.next().await {
                 Some(Ok(chunk)) => {
-                    reply.text.push_str(&chunk.text);
-                    if let Some(reason) = &chunk.finish_reason {
-                        reply.finish_reason.clone_from(reason);
-                    }
-                    reply.usage = chunk.usage.unwrap_or(reply.usage);
+                    chunk.clone().add_to(&mut reply);
                     Some((Ok(chunk), Some((chunks, reply, line, output))))
                 }
                 Some(Err(error)) => Some((Err(error), None)),

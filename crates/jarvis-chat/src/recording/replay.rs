@@ -99,7 +99,9 @@ fn reply(line: &Line) -> ChatReply {
         usage: line.usage.map_or(TokenUsage::default(), |usage| TokenUsage {
             prompt: usage.prompt_tokens,
             completion: usage.completion_tokens,
+            ..TokenUsage::default()
         }),
+        model: None,
     }
 }
 

@@ -23,7 +23,7 @@ async fn ask(script: Script) -> (Result<String, ChatError>, usize) {
 async fn a_call_carries_stage_key_model_and_settings() {
     let fake = FakeChat::start(Script::new().on("parse_task", Reply::text(" Hello there \n").usage(12, 3))).await;
     let reply = client(&fake).complete(&request("parse_task", "Hi")).await.unwrap();
-    let usage = TokenUsage { prompt: 12, completion: 3 };
+    let usage = TokenUsage { prompt: 12, completion: 3, ..TokenUsage::default() };
     assert_eq!(
         reply,
         ChatReply { text: " Hello there \n".into(), finish_reason: "stop".into(), usage, ..ChatReply::default() }

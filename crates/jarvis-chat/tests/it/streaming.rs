@@ -30,8 +30,8 @@ async fn collect(client: &OpenAi) -> (Vec<String>, Result<ChatChunk, ChatError>)
 }
 
 fn end(reason: &str, usage: Option<(u64, u64)>) -> ChatChunk {
-    let usage = usage.map(|(prompt, completion)| TokenUsage { prompt, completion });
-    ChatChunk { text: String::new(), finish_reason: Some(reason.into()), usage }
+    let usage = usage.map(|(prompt, completion)| TokenUsage { prompt, completion, ..TokenUsage::default() });
+    ChatChunk { finish_reason: Some(reason.into()), usage, ..ChatChunk::default() }
 }
 
 #[tokio::test]

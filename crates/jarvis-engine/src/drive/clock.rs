@@ -22,7 +22,9 @@ impl Driver<'_> {
     pub(super) fn go_on(&mut self, now: Instant) {
         self.waiting -= 1;
         if self.waiting == 0 {
-            self.run_deadline += now.saturating_duration_since(self.held_since);
+            let held = now.saturating_duration_since(self.held_since);
+            self.run_deadline += held;
+            self.engine.events.excuse(held);
         }
     }
 

@@ -87,6 +87,7 @@ impl Node {
         let Resolved { args, notes } =
             self.resolved.take().unwrap_or_else(|| Resolved { args: as_planned(&self.task), notes: Vec::new() });
         Outcome {
+            made_up_for: false,
             id: self.task.id,
             task: self.task.task.clone(),
             status,

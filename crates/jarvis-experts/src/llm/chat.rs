@@ -72,7 +72,13 @@ impl ChatModel for LocalChat {
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let output = self.run(chat_input(request)?, call_of(request), request.timeout).await?;
         let usage = usage(&output);
-        Ok(ChatReply { text: output.text, tool_uses: Vec::new(), finish_reason: output.finish_reason, usage })
+        Ok(ChatReply {
+            text: output.text,
+            tool_uses: Vec::new(),
+            finish_reason: output.finish_reason,
+            usage,
+            model: None,
+        })
     }
 
     async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError> {
@@ -88,9 +94,9 @@ impl ChatModel for LocalChat {
         let (model, after) = (self.clone(), request.timeout);
         tokio::spawn(async move {
             let last = model.run(input, call, after).await.map(|output| ChatChunk {
-                text: String::new(),
                 usage: Some(usage(&output)),
                 finish_reason: Some(output.finish_reason),
+                ..ChatChunk::default()
             });
             let _ = sender.send(last);
         });
@@ -103,7 +109,7 @@ impl ChatModel for LocalChat {
 }
 
 fn usage(output: &ChatOutput) -> TokenUsage {
-    TokenUsage { prompt: output.prompt_tokens, completion: output.completion_tokens }
+    TokenUsage { prompt: output.prompt_tokens, completion: output.completion_tokens, ..TokenUsage::default() }
 }
 
 fn call_of(request: &ChatRequest) -> Call {

@@ -180,7 +180,9 @@ impl Decisions {
             false => |_| false,
         };
         let (offered, vocabulary) = (&tasks.offered, &tasks.vocabulary);
-        match (Planning { stages, offered, vocabulary, request, exists: &|_| true, tolerates, asked: None }).ask().await
+        match (Planning { stages, offered, vocabulary, request, exists: &|_| true, tolerates, asked: None })
+            .ask(None)
+            .await
         {
             Ok(draft) => Ok(draft),
             // JSON that is no list of tasks says that there are none; anything else says nothing.

@@ -360,7 +360,7 @@ fn ended(
         kind: error.as_ref().map(DecisionError::code),
         hopeless: matches!(&error, Some(DecisionError::Model { source, .. }) if is_hopeless(source)),
         calls: usage.total_calls() as usize,
-        usage: TokenUsage { prompt: usage.prompt_tokens, completion: usage.completion_tokens },
+        usage: TokenUsage { prompt: usage.prompt_tokens, completion: usage.completion_tokens, ..TokenUsage::default() },
         ..Ended::default()
     };
     Ok((sample, ended))

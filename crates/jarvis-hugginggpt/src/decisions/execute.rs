@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Executable;
 use crate::choose::Pinned;
+use crate::course::Course;
 use crate::pipeline::HuggingGpt;
 use crate::source::CHAT_MODEL_ID;
 
@@ -37,8 +38,9 @@ impl HuggingGpt {
             events.note(Level::Info, note.clone());
         }
         let selector = Pinned { pins: self.credited(&plan.pins), other: Arc::new(self.chooser(&request, events)) };
-        let ended =
-            self.carry_out(&request, plan.plan.clone(), Vec::new(), Arc::new(selector), events, &cancel, began).await;
+        let engine = self.engine(&request, Arc::new(selector), events, began);
+        let course = Course::start(engine, &cancel, plan.plan.clone(), Vec::new());
+        let ended = self.carry_out(&request, course, 0, events, &cancel, began).await;
         report_end(ended, events, began)
     }
 

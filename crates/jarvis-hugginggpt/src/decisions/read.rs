@@ -169,7 +169,7 @@ pub fn read_plan(
     }
     // Two tasks of one id would be mended by the check, which is not for it to do here.
     let plan = match faults.0.is_empty() {
-        true => check(&Draft { tasks: drafted, ..Draft::default() }, vocabulary, limits),
+        true => check(&Draft { tasks: drafted, more: file.more, ..Draft::default() }, vocabulary, limits),
         false => return Err(faults.in_order(&rows)),
     };
     // Copies that the check made of a task have ids beyond those of the file.

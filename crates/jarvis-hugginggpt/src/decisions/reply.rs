@@ -75,6 +75,9 @@ impl Decision {
             "dag": {"nodes": graph.keys().collect::<Vec<_>>(), "edges": edges},
             "execution_order": execution_order(&levels, |id| *id),
         });
+        if self.plan.may_grow() {
+            set(&mut config, "more", true);
+        }
         if !self.warnings.is_empty() {
             set(&mut config, "warnings", json!(self.warnings));
         }

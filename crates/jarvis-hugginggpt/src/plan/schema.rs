@@ -11,11 +11,27 @@ use serde_json::{Map, Value, json};
 /// How deep schemas of tools are followed; what lies deeper is written as text.
 const MAX_DEPTH: usize = 5;
 
-/// The schema of a plan with these tools.
-pub(super) fn of(tools: &[Tool]) -> Value {
+/// The schema of a plan with these tools; with `grows`, of one that may say that it is a first part.
+pub(crate) fn of(tools: &[Tool], grows: bool) -> Value {
+    let more = grows.then(|| ("more", json!({"type": "boolean"})));
+    object(std::iter::once(("tasks", tasks(tools))).chain(more))
+}
+
+/// The schema of what is to be done next, with these tools.
+pub(crate) fn next(tools: &[Tool]) -> Value {
+    let or_null = |schema: Value| json!({"anyOf": [schema, {"type": "null"}]});
+    object([
+        ("done", or_null(json!({"type": "boolean"}))),
+        ("missing", or_null(json!({"type": "string"}))),
+        ("tasks", or_null(tasks(tools))),
+        ("ask", or_null(json!({"type": "string"}))),
+    ])
+}
+
+fn tasks(tools: &[Tool]) -> Value {
     let tasks: Vec<Value> = tools.iter().map(task).collect();
     let items = if tasks.is_empty() { json!({"type": "object"}) } else { json!({"anyOf": tasks}) };
-    object([("tasks", json!({"type": "array", "items": items}))])
+    json!({"type": "array", "items": items})
 }
 
 fn task(tool: &Tool) -> Value {
@@ -134,7 +150,7 @@ mod tests {
             ],
             ..Tool::typed("flights/book", "", &[], &[Kind::Text])
         };
-        let schema = of(&[Tool::typed("image-to-text", "", &[Kind::Image], &[Kind::Text]), book]);
+        let schema = of(&[Tool::typed("image-to-text", "", &[Kind::Image], &[Kind::Text]), book], false);
         let check = |task: Value, fits: bool| assert_eq!(takes(&schema, &json!({"tasks": [task]})), fits, "{task}");
         check(json!({"task": "image-to-text", "id": 0, "dep": [-1], "args": {"image": "/images/a.jpg"}}), true);
         check(json!({"task": "image-to-text", "id": 0, "dep": [-1], "args": {}}), false);

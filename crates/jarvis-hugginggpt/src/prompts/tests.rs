@@ -27,7 +27,7 @@ fn tools() -> Vec<Tool> {
 }
 
 fn ask<'a>(tools: &'a [Tool], input: &'a str) -> ParseTask<'a> {
-    ParseTask { tools, history: &[], input, attachments: &[] }
+    ParseTask { tools, history: &[], input, attachments: &[], more: false }
 }
 
 fn written(turns: &[Turn]) -> String {
@@ -146,8 +146,13 @@ fn the_whole_planning_prompt_reads_well() {
         [Resource { kind: I, source: Source::Public("/images/b.png".into()), name: Some("b b.png".into()) }];
     let tools: Vec<Tool> =
         tools().into_iter().filter(|tool| ["image-to-text", "text-to-speech"].contains(&tool.name.as_str())).collect();
-    let ask =
-        ParseTask { tools: &tools, history: &history, input: "say {{tasks}} \\n \"aloud\"", attachments: &attachments };
+    let ask = ParseTask {
+        tools: &tools,
+        history: &history,
+        input: "say {{tasks}} \\n \"aloud\"",
+        attachments: &attachments,
+        more: false,
+    };
     let turns = Prompts::builtin().unwrap().parse_task(&ask, 6).unwrap();
     insta::assert_snapshot!(written(&turns));
 }

@@ -30,6 +30,7 @@ fn arg(text: &str) -> Arg {
 fn ended(id: u32, task: &str, status: Status, args: &[(&str, &str)], inference: Option<TaskOutput>) -> Outcome {
     let failed = (status != Status::Succeeded).then(|| TaskError::new(ErrorCode::Upstream, "the secret of its error"));
     Outcome {
+        made_up_for: false,
         id: TaskId(id),
         task: task.to_owned(),
         status,

@@ -14,6 +14,7 @@ fn outcome(id: u32, task: &str, model: &str, arg: &str, ended: Result<serde_json
     let chosen = Candidate { id: model.into(), host: Host::Native.into(), effective_task: task.into() };
     let error = ended.as_ref().err().cloned();
     Outcome {
+        made_up_for: false,
         id: TaskId(id),
         task: task.into(),
         status: if error.is_none() { Status::Succeeded } else { Status::Failed },

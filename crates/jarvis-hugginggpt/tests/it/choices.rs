@@ -67,7 +67,8 @@ async fn tasks_are_chosen_for_and_performed() {
 async fn nobody_available_is_a_failure_of_that_task_without_a_call() {
     let fixture = with_chat(script(CAPTION, "{}")).build().await;
     let went = fixture.run("what is this?").await;
-    assert_eq!(fixture.stages(), ["parse_task", "response_results"]);
+    // Whether another task may do is asked, and nobody chooses.
+    assert_eq!(fixture.stages(), ["parse_task", "replan", "response_results"]);
     let lines = went.lines();
     assert!(lines[0].contains("no_model"), "{lines:?}");
     let fail = fixture.log("log_fail.jsonl");

@@ -8,6 +8,8 @@ mod decided;
 mod decisions;
 mod each;
 mod fixture;
+mod grow;
+mod live;
 mod offline;
 mod outcomes;
 mod pipelines;

@@ -36,7 +36,7 @@ pub(super) fn draft(calls: &[Call], scope: Scope<'_>) -> Draft {
         reading.notes.push(Note::left_out(format!("the plan has {all} tasks; only the first {MOST} were read")));
     }
     let tasks = (0..calls.len()).map(|at| reading.task(at)).collect();
-    let mut draft = Draft { tasks, raw: String::new(), notes: reading.notes };
+    let mut draft = Draft { tasks, notes: reading.notes, ..Draft::default() };
     again::once(&mut draft, scope);
     given::fill(&mut draft, scope);
     given::hold(&mut draft, scope);

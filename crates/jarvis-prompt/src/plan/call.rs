@@ -1,5 +1,6 @@
 //! Calls in JSON: one shape for the many in which models write "call this tool with that".
 
+use jarvis_plan::Task;
 use serde_json::{Map, Value};
 
 /// A call as a model wrote it.
@@ -295,6 +296,17 @@ fn by_name(fields: &Map<String, Value>, knows: &dyn Fn(&str) -> bool) -> Option<
 }
 
 impl Call {
+    /// The call that a task of a checked plan is.
+    pub(super) fn of_task(task: &Task) -> Call {
+        Call {
+            name: task.task.clone(),
+            id: Some(task.id.0.into()),
+            dep: task.dep.iter().map(|dep| dep.0.into()).collect(),
+            named: task.args.iter().map(|(name, arg)| (name.clone(), arg.to_value())).collect(),
+            ..Call::default()
+        }
+    }
+
     /// Takes what stands in the place of the arguments: an object, a list of values or of one-pair objects, or a bare value,
     /// each also written as JSON text.
     pub(super) fn take(&mut self, value: &Value) {

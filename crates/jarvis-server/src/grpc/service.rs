@@ -200,6 +200,8 @@ async fn stream_events(kind: &EventKind, media: &Arc<Media>) -> Vec<QueryEvent> 
         | EventKind::Mapped { .. }
         | EventKind::ApprovalNeeded { .. }
         | EventKind::ApprovalGiven { .. }
+        | EventKind::PlanGrew { .. }
+        | EventKind::Budget { .. }
         | EventKind::ModelChosen { .. }
         | EventKind::ExecutionConfig { .. }
         | EventKind::TaskStarted { .. }

@@ -33,6 +33,7 @@ fn of_model(error: &ChatError) -> Code {
         | ChatError::Api { .. }
         | ChatError::Config(_)
         | ChatError::ReplayMiss { .. } => Code::FailedPrecondition,
+        ChatError::Budget(_) => Code::ResourceExhausted,
         ChatError::Recording { .. } => Code::Internal,
     }
 }

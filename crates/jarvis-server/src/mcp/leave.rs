@@ -1,6 +1,6 @@
 //! Calls that wait for leave, over MCP: a client that can elicit is asked; with any other nobody can be.
 
-use jarvis_pipeline::approval::{Decision, question};
+use jarvis_pipeline::approval::{ASK_PERSON, Decision, question};
 use jarvis_plan::{Approval, RunId};
 use rmcp::RoleServer;
 use rmcp::model::{ElicitRequestParams, ElicitationAction};
@@ -29,15 +29,28 @@ pub(super) async fn ask(desk: &Desk, run: &RunId, peer: &Peer<RoleServer>) {
 
 async fn put(asked: &Approval, peer: &Peer<RoleServer>) -> Decision {
     let refused = |reason: &str| Decision::Refuse { reason: reason.to_owned(), hint: None };
-    let schema = json!({
-        "type": "object",
-        "properties": {"allow": {"type": "boolean", "title": "Allow this call"}},
-        "required": ["allow"],
-    });
+    let is_question = asked.tool == ASK_PERSON;
+    let schema = match is_question {
+        true => json!({
+            "type": "object",
+            "properties": {"answer": {"type": "string", "title": "Your answer"}},
+            "required": ["answer"],
+        }),
+        false => json!({
+            "type": "object",
+            "properties": {"allow": {"type": "boolean", "title": "Allow this call"}},
+            "required": ["allow"],
+        }),
+    };
     let Ok(requested_schema) = serde_json::from_value(schema) else { return refused("the question could not be put") };
     let request = ElicitRequestParams::FormElicitationParams { meta: None, message: question(asked), requested_schema };
     match peer.create_elicitation(request).await {
         Ok(said) => {
+            let answer = said.content.as_ref().and_then(|content| content.get("answer")).filter(|_| is_question);
+            if let (ElicitationAction::Accept, Some(answer)) = (&said.action, answer) {
+                let arguments = [("answer".to_owned(), answer.clone())].into_iter().collect();
+                return Decision::Approve { arguments: Some(arguments) };
+            }
             let allowed = said.content.as_ref().and_then(|content| content.get("allow")).and_then(Value::as_bool);
             match (said.action, allowed) {
                 (ElicitationAction::Accept, Some(true)) => Decision::Approve { arguments: None },

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use jarvis_pipeline::approval::Decision;
+use jarvis_pipeline::approval::{ASK_PERSON, Decision};
 use jarvis_plan::{EACH, RunId, TaskId};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -66,6 +66,11 @@ pub(crate) async fn decide(
     if ask.arguments.is_some() && ask.decision != Said::Approve {
         return Err(ApiError::invalid("`arguments` go with the decision `approve` alone").param("arguments"));
     }
+    let is_question = live.pending().iter().any(|asked| asked.task == task && asked.tool == ASK_PERSON);
+    let answer = ask.arguments.as_ref().and_then(|arguments| arguments.get("answer")).and_then(Value::as_str);
+    if is_question && ask.decision != Said::Refuse && answer.is_none_or(|answer| answer.trim().is_empty()) {
+        return Err(ApiError::invalid("a question is answered with `arguments: {\"answer\": …}`").param("arguments"));
+    }
     let decision = match ask.decision {
         Said::Approve => {
             if let Some(arguments) = &ask.arguments
@@ -79,7 +84,8 @@ pub(crate) async fn decide(
                         return Err(invalid(format!("`{EACH}` must be the list of the arguments of all calls")));
                     }
                 };
-                calls.iter().try_for_each(|call| (server.parts.check)(&asked.tool, call)).map_err(invalid)?;
+                let mut checked = calls.iter().filter(|_| !is_question);
+                checked.try_for_each(|call| (server.parts.check)(&asked.tool, call)).map_err(invalid)?;
             }
             Decision::Approve { arguments: ask.arguments.map(|arguments| arguments.into_iter().collect()) }
         }

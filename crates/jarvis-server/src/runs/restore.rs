@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use jarvis_hugginggpt::HuggingGpt;
 use jarvis_hugginggpt::decisions::read_plan;
-use jarvis_plan::{Approval, Event, EventKind, INTERRUPTED, Note, Outcome, Plan, Request, RunId, Selection, Usage};
+use jarvis_hugginggpt::{HuggingGpt, LeftOff};
+use jarvis_plan::{
+    Approval, Event, EventKind, INTERRUPTED, Note, Outcome, Plan, Request, RunId, Selection, Tokens, Usage,
+};
 use jarvis_store::{Journal, RunRecord, is_cut};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -15,10 +17,7 @@ use jarvis_engine::Events;
 /// What a run needs to go on.
 struct Waiting {
     request: Request,
-    plan: Plan,
-    ended: Vec<Outcome>,
-    /// Who is to perform what, as far as that was settled.
-    chosen: Vec<Selection>,
+    left: LeftOff,
     asked: Vec<Approval>,
     usage: Usage,
 }
@@ -52,7 +51,7 @@ impl Runs {
 
     fn go_on(self: &Arc<Runs>, record: &RunRecord, waiting: Waiting, next: u64, pipeline: &Arc<HuggingGpt>) {
         let run = record.summary.run_id.clone();
-        let Waiting { request, plan, ended, chosen, asked, usage } = waiting;
+        let Waiting { request, left, asked, usage } = waiting;
         let frames = record.events.iter().filter_map(Frame::recorded).collect();
         let begin = Begin {
             stream: Events::resumed(run.clone(), next, usage),
@@ -74,7 +73,7 @@ impl Runs {
         let work = move |events: Events, cancel| -> futures::future::BoxFuture<'static, ()> {
             Box::pin(async move {
                 // How it ended is told by its events; nobody waits for more.
-                let _ = pipeline.resume(Arc::new(request), plan, ended, chosen, &events, cancel).await;
+                let _ = pipeline.resume(Arc::new(request), left, &events, cancel).await;
             })
         };
         match self.begin(begin, Box::new(work)) {
@@ -100,7 +99,18 @@ impl Waiting {
         };
         let request: Request = field(of_kind("run_started").next(), "request")?;
         let recorded = of_kind("plan").next_back().and_then(|event| event.get("plan"));
-        let tasks = recorded.and_then(|plan| plan.get("tasks")).ok_or("its plan is not in the journal")?;
+        let planned =
+            recorded.and_then(|plan| plan.get("tasks")?.as_array()).ok_or("its plan is not in the journal")?;
+        let grown = |first: bool| {
+            let of = move |event: &&Value| event.get("round").is_some_and(|round| (*round == 0) == first);
+            of_kind("plan_grew").filter(of).map(|event| event.get("tasks")?.as_array())
+        };
+        let (mut tasks, mut grown_at) = (planned.clone(), Vec::new());
+        for added in grown(false).flatten() {
+            grown_at.push(tasks.len());
+            tasks.extend(added.iter().cloned());
+        }
+        let tasks = &Value::Array(tasks);
         let read = read_plan(tasks, &pipeline.vocabulary, &pipeline.sources, pipeline.settings.plan);
         let mut plan = read.map_err(|error| format!("its plan cannot be read any more ({error})"))?.plan;
         let left_out = recorded.and_then(|plan| plan.get("left_out")).and_then(Value::as_array);
@@ -113,8 +123,15 @@ impl Waiting {
         if !now.eq(before) || plan.tasks().iter().any(|task| !task.faults.is_empty()) {
             return Err("its tools are not what they were".to_owned());
         }
-        let ended =
-            of_kind("task_finished").map(|event| field(Some(event), "outcome")).collect::<Result<Vec<Outcome>, _>>()?;
+        // Tasks that ran while the plan was written are part of it where it says the same of them.
+        let written: Vec<&Value> = grown(true).flatten().flatten().collect();
+        let stands =
+            planned.iter().zip(&written).all(|(task, written)| task == *written) && written.len() <= planned.len();
+        let seq = |event: &Value| event.get("seq").and_then(Value::as_u64);
+        let since = of_kind("plan").next_back().and_then(seq).filter(|_| !stands);
+        let counts = |event: &&Value| since.is_none_or(|since| seq(event).is_some_and(|seq| seq > since));
+        let ended = of_kind("task_finished").filter(counts);
+        let ended = ended.map(|event| field(Some(event), "outcome")).collect::<Result<Vec<Outcome>, _>>()?;
         let chosen = of_kind("model_chosen")
             .map(|event| field(Some(event), "selection"))
             .collect::<Result<Vec<Selection>, _>>()?;
@@ -133,10 +150,18 @@ impl Waiting {
         let mut usage = Usage::default();
         for call in of_kind("model_call") {
             let tokens = |name: &str| call.get(name).and_then(Value::as_u64).unwrap_or(0);
-            let stage = call.get("stage").and_then(Value::as_str).unwrap_or_default();
-            usage.add_call(stage, tokens("prompt_tokens"), tokens("completion_tokens"));
+            let text = |name: &str| call.get(name).and_then(Value::as_str).unwrap_or_default();
+            let taken = Tokens {
+                prompt: tokens("prompt_tokens"),
+                cached: tokens("cached_tokens"),
+                completion: tokens("completion_tokens"),
+                estimated: call.get("estimated").is_some_and(|estimated| estimated == true),
+            };
+            let cost = call.get("cost").and_then(|cost| read_value(cost.clone()).ok());
+            usage.add_call(text("stage"), text("model"), taken, cost);
         }
-        Ok(Waiting { request, plan, ended, chosen, asked, usage })
+        let left = LeftOff { plan, grown_at, ended, chosen };
+        Ok(Waiting { request, left, asked, usage })
     }
 }
 

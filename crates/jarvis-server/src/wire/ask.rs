@@ -1,6 +1,6 @@
 //! What callers ask: messages and attachments, turned into a Request.
 
-use jarvis_plan::{Kind, Request, Resource, Source, Turn, is_han};
+use jarvis_plan::{Budget, Kind, Request, Resource, Source, Turn, is_han};
 use jarvis_store::Media;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -26,11 +26,29 @@ pub(crate) struct Ask {
     /// Let a streamed run go on when the connection closes; it can be followed again, and cancelled, by its id.
     #[serde(default)]
     pub(crate) detached: bool,
+    /// The most that the run may take, beside what the server allows.
+    #[serde(default)]
+    #[schema(value_type = BudgetAsk)]
+    pub(crate) budget: Budget,
     /// A chat endpoint of the caller's own; refused unless the server allows it.
     pub(crate) api_endpoint: Option<String>,
     /// A key for it; refused unless the server allows it.
     #[schema(write_only)]
     pub(crate) api_key: Option<String>,
+}
+
+/// The most that a run may take: the schema of [`Budget`].
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) struct BudgetAsk {
+    /// Seconds; then nothing new starts, and what runs may end.
+    max_time_s: Option<f64>,
+    /// Tokens of all model calls.
+    max_tokens: Option<u64>,
+    /// Model calls.
+    max_calls: Option<u32>,
+    /// Cost of all model calls, in the currency of the server's prices.
+    max_cost: Option<f64>,
 }
 
 /// One message of a conversation: the schema of [`Turn`].
@@ -109,7 +127,11 @@ impl Ask {
         let attachments = resources(&self.attachments)?;
         let turn = |turn: &Turn| Turn { role: turn.role, content: with_paths(&turn.content, &attachments) };
         let history = earlier.iter().map(turn).collect();
-        Ok(Request { text: with_paths(last.content.trim(), &attachments), attachments, history, results: Vec::new() })
+        let text = with_paths(last.content.trim(), &attachments);
+        if let Some(problem) = self.budget.problem() {
+            return Err(ApiError::invalid(problem).param("budget"));
+        }
+        Ok(Request { text, attachments, history, budget: self.budget, ..Request::default() })
     }
 
     /// The chat endpoint and key that the caller brings, if any.

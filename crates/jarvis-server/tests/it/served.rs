@@ -52,7 +52,7 @@ fn chat(replies: &[&str]) -> Arc<dyn ChatModel> {
         Ok(ChatReply {
             text: (*text).to_owned(),
             finish_reason: "stop".to_owned(),
-            usage: TokenUsage { prompt: 3, completion: 2 },
+            usage: TokenUsage { prompt: 3, completion: 2, ..TokenUsage::default() },
             ..ChatReply::default()
         })
     };

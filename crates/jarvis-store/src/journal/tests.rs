@@ -31,6 +31,7 @@ fn planned(run: &str, seq: u64, tasks: u32) -> Event {
 
 fn finished(run: &str, seq: u64, status: Status) -> Event {
     let outcome = Outcome {
+        made_up_for: false,
         id: TaskId(0),
         task: "x".to_owned(),
         status,

@@ -68,6 +68,8 @@ impl Row {
             | EventKind::Mapped { .. }
             | EventKind::ApprovalNeeded { .. }
             | EventKind::ApprovalGiven { .. }
+            | EventKind::PlanGrew { .. }
+            | EventKind::Budget { .. }
             | EventKind::ExecutionConfig { .. }
             | EventKind::Note { .. } => Change::Nothing,
         };

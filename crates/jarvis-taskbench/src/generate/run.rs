@@ -309,7 +309,8 @@ impl Failed {
             | ChatError::BadReply { .. }
             | ChatError::ReplayMiss { .. }
             | ChatError::Recording { .. }
-            | ChatError::Config(_) => GenerateError::Sample { kind, message: error.to_string(), raw: None },
+            | ChatError::Config(_)
+            | ChatError::Budget(_) => GenerateError::Sample { kind, message: error.to_string(), raw: None },
         };
         Failed { kind, error, hopeless }
     }

@@ -185,7 +185,8 @@ fn refused(id: &SampleId, stage: &'static str, error: &ChatError) -> Failed {
         | ChatError::Timeout { .. }
         | ChatError::ReplayMiss { .. }
         | ChatError::Recording { .. }
-        | ChatError::Config(_) => {}
+        | ChatError::Config(_)
+        | ChatError::Budget(_) => {}
     }
     failed
 }

@@ -132,7 +132,7 @@ impl<F: Fn(&str, &str) -> Result<String, ChatError> + Send + Sync> ChatModel for
         Ok(ChatReply {
             text,
             finish_reason: "stop".into(),
-            usage: TokenUsage { prompt: 10, completion: 1 },
+            usage: TokenUsage { prompt: 10, completion: 1, ..TokenUsage::default() },
             ..ChatReply::default()
         })
     }

@@ -26,7 +26,7 @@ async fn text_tasks_give_a_response() {
     assert_eq!(asked.len(), 1);
     assert_eq!((asked[0].stage.as_str(), asked[0].temperature), ("task_llm", None));
     insta::assert_snapshot!(asked[0].messages[0].joined_text(), @r#"do it | {"task":"translation","id":3,"dep":[1],"args":{"text":"Hello"}}"#);
-    let EventKind::ModelCall { stage, task, prompt_tokens, completion_tokens, reply, ok, ms: _ } =
+    let EventKind::ModelCall { stage, task, prompt_tokens, completion_tokens, reply, ok, .. } =
         events.recv().await.unwrap().kind
     else {
         panic!("no call was reported")

@@ -16,11 +16,12 @@ use serde_json::{Value, json};
 
 use super::{picture_place, read_input, request_text};
 use crate::approval::ApprovalArgs;
+use crate::budget::BudgetArgs;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::session::{Live, Watched, watch};
-use crate::wiring::App;
+use crate::wiring::{App, Flags};
 
 /// The largest document that is read at all, in bytes.
 const MAX_DOCUMENT: u64 = 256 << 20;
@@ -65,6 +66,8 @@ pub(crate) struct AskArgs {
     events: bool,
     #[command(flatten)]
     pub(crate) approval: ApprovalArgs,
+    #[command(flatten)]
+    budget: BudgetArgs,
 }
 
 #[derive(Debug, Default)]
@@ -164,7 +167,8 @@ async fn here(
     global: &Global,
     printer: Printer,
 ) -> Result<Answered, Failure> {
-    let app = App::build_allowing(&args.approval, None, global, printer).await?;
+    let flags = Flags { approval: args.approval.clone(), budget: args.budget, ..Flags::default() };
+    let app = App::build_with(flags, global, printer).await?;
     let most = app.config.limits.max_input_bytes;
     if bytes.len() as u64 > most {
         let words =

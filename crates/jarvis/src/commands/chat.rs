@@ -17,7 +17,7 @@ use crate::ingest::{self, Intake};
 use crate::printer::Printer;
 use crate::results::make_folder;
 use crate::session::{self, Live, Work};
-use crate::wiring::App;
+use crate::wiring::{App, Flags};
 
 const GREETING: &str = "Tell me what you need; name files by their path. `exit` ends.";
 
@@ -25,7 +25,9 @@ pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Re
     if let Some(folder) = &args.out {
         make_folder(folder)?;
     }
-    let app = App::build_allowing(&args.approval, args.out.as_deref(), global, printer).await?;
+    let flags =
+        Flags { approval: args.approval.clone(), budget: args.budget, out: args.out.as_deref(), ..Flags::default() };
+    let app = App::build_with(flags, global, printer).await?;
     let hint = Hint::look(&app.config, app.local().map(AsRef::as_ref), printer);
     let pipeline = app.pipeline_named(&args.pipeline)?;
     let mut files = args.files;

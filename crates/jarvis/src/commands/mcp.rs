@@ -7,17 +7,16 @@ use jarvis_server::Desk;
 use tokio_util::sync::CancellationToken;
 
 use super::serve;
-use crate::approval::ApprovalArgs;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::wiring::{App, Reader};
+use crate::wiring::{App, Flags, Reader};
 
 pub(super) async fn run(global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     // The terminal, where there is one, is the protocol's; files are named by their place on disk.
     let desk = Desk::default();
     let approver = Arc::new(desk.clone());
-    let app = App::build_for(Reader::Here { out: None }, &ApprovalArgs::default(), approver, global, printer).await?;
+    let app = App::build_for(Reader::Here { out: None }, Flags::default(), approver, global, printer).await?;
     if let Some(endpoint) = app.endpoint.clone() {
         // So that the first request does not wait for the tokenizer.
         tokio::spawn(async move { endpoint.preload().await });

@@ -17,7 +17,7 @@ use crate::ingest::{self, Intake};
 use crate::printer::Printer;
 use crate::results::make_folder;
 use crate::session::{self, Finished, Live, Work};
-use crate::wiring::App;
+use crate::wiring::{App, Flags};
 
 /// The largest plan that is read, in bytes.
 const MAX_PLAN: u64 = 4 << 20;
@@ -36,7 +36,9 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
     if let Some(folder) = &args.out {
         make_folder(folder)?;
     }
-    let app = App::build_allowing(&args.approval, args.out.as_deref(), global, printer).await?;
+    let flags =
+        Flags { approval: args.approval.clone(), budget: args.budget, replan: args.replan, out: args.out.as_deref() };
+    let app = App::build_with(flags, global, printer).await?;
     let hint = Hint::look(&app.config, app.local().map(AsRef::as_ref), printer);
     let pipeline = app.pipeline_named(&args.pipeline)?;
     let plan = given.map(|given| executable(&given, &app)).transpose()?;

@@ -11,12 +11,11 @@ use jarvis_server::{CallerPolicy, Desk, GrpcOptions, GrpcTls, Listeners, Options
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::ApprovalArgs;
 use crate::cli::{Global, ServeArgs};
 use crate::config::{Config, GrpcConfig, env_vars};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::wiring::{App, Reader, checks, secret};
+use crate::wiring::{App, Flags, Reader, checks, secret};
 
 const HTTP_PORT: u16 = 8004;
 
@@ -28,7 +27,7 @@ const GRPC_PORT: u16 = 50051;
 pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let desk = Desk::default();
     let approver = Arc::new(desk.clone());
-    let app = App::build_for(Reader::Wire, &ApprovalArgs::default(), approver, global, printer).await?;
+    let app = App::build_for(Reader::Wire, Flags::default(), approver, global, printer).await?;
     let options = Options { models_only: args.models_only, ..options(&app.config) };
     // A thousand streams need more files than many systems allow by default.
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
@@ -62,6 +61,7 @@ pub(super) fn parts(app: App, desk: Desk, global: &Global) -> Result<Parts, Fail
     let (reach, kept, warnings) = (app.reach(), app.kept()?, app.tool_warnings());
     let contexts = app.contexts.clone();
     Ok(Parts {
+        meter: app.meter.clone(),
         pipelines: app.pipelines_for_callers(),
         desk,
         check: app.check_call(),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use jarvis_hugginggpt::Look;
 use jarvis_hugginggpt::decisions::{Format, Method};
 use serde::Deserialize;
 
@@ -13,6 +14,15 @@ pub(crate) struct PlanningConfig {
     pub(crate) reask: bool,
     /// Who plans when no plan of the chat model can run: `offline`, or `none`.
     pub(crate) last_resort: LastResort,
+    /// Start tasks while the chat model still writes the plan: each as soon as it is written whole, but for those that change
+    /// something, which wait for the rest.
+    pub(crate) stream: bool,
+    /// When the chat model looks at what came of a plan and plans on: `never`, `failures` (a task failed, or the plan said that
+    /// it was a first part), `always`. Also `--replan`.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub(crate) replan: Look,
+    /// How often a plan is planned on, at most.
+    pub(crate) max_rounds: u32,
     /// The most tasks of a plan.
     pub(crate) max_tasks: usize,
     /// The most calls of a task that runs once for each element of a list.
@@ -26,6 +36,9 @@ impl Default for PlanningConfig {
         PlanningConfig {
             reask: true,
             last_resort: LastResort::Offline,
+            stream: true,
+            replan: Look::default(),
+            max_rounds: 4,
             max_tasks: 32,
             max_each: 32,
             reserve_tokens: 800,

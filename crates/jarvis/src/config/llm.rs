@@ -47,6 +47,11 @@ pub(crate) struct LlmConfig {
     /// Retries after the first attempt, on 429, 5xx and timeouts; `Retry-After` is honoured.
     pub(crate) max_retries: u32,
     pub(crate) azure: Option<AzureConfig>,
+    /// Models that are asked in this order where the one before cannot be reached, is overloaded (after its retries) or broken, or
+    /// has too small a context: a list of `{model, base_url, api_key_env, context_tokens}`; `local/NAME` is a model of this
+    /// machine. A key is sent only where `api_key_env` names it. Default: none.
+    #[cfg_attr(test, serde(skip_serializing), schemars(with = "Vec<String>"))]
+    pub(crate) fallback: Vec<FallbackConfig>,
     /// The endpoint was found and not configured, so no key is meant for it.
     #[serde(skip)]
     pub(crate) is_keyless: bool,
@@ -70,6 +75,7 @@ impl Default for LlmConfig {
             timeout_s: 120,
             max_retries: 2,
             azure: None,
+            fallback: Vec::new(),
             is_keyless: false,
         }
     }
@@ -118,6 +124,19 @@ impl<T> Setting<T> {
             Setting::Set(value) => Some(value),
         }
     }
+}
+
+/// A model that is asked where another fails.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FallbackConfig {
+    pub(crate) model: String,
+    #[serde(default)]
+    pub(crate) base_url: Option<String>,
+    #[serde(default)]
+    pub(crate) api_key_env: Option<String>,
+    #[serde(default)]
+    pub(crate) context_tokens: Option<usize>,
 }
 
 /// Azure OpenAI, which names deployments in the URL.

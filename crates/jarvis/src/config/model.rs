@@ -10,6 +10,7 @@ use jarvis_tools::config::{McpEntry, ToolEntry};
 use serde::Deserialize;
 
 use super::agent::ReactConfig;
+use super::budget::{BudgetConfig, PricesConfig};
 use super::decisions::{DecisionsConfig, PlanningConfig};
 use super::experts::{HuggingFaceConfig, LocalConfig, LocalEndpoint, MediaConfig};
 use super::limits::{LimitsConfig, UrlConfig};
@@ -25,6 +26,8 @@ use serde_json::{Value as GrpcConfig, Value as ServerConfig};
 pub(crate) struct Config {
     pub(crate) llm: LlmConfig,
     pub(crate) planning: PlanningConfig,
+    pub(crate) budget: BudgetConfig,
+    pub(crate) prices: PricesConfig,
     pub(crate) decisions: DecisionsConfig,
     pub(crate) logit_bias: BiasConfig,
     /// Where expert models may run: `local`, `huggingface`, `hybrid`.
@@ -86,6 +89,8 @@ impl Default for Config {
         Config {
             llm: LlmConfig::default(),
             planning: PlanningConfig::default(),
+            budget: BudgetConfig::default(),
+            prices: PricesConfig::default(),
             decisions: DecisionsConfig::default(),
             logit_bias: BiasConfig::default(),
             inference_mode: InferenceMode::Hybrid,

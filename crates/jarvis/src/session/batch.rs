@@ -116,8 +116,12 @@ mod tests {
         let call = || EventKind::ModelCall {
             stage: "plan".to_owned(),
             task: None,
+            model: "m".to_owned(),
             prompt_tokens: 10,
+            cached_tokens: 0,
             completion_tokens: 2,
+            estimated: false,
+            cost: None,
             ms: 1,
             reply: String::new(),
             ok: true,

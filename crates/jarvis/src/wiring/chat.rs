@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jarvis_chat::{
-    Azure, ChatError, ChatModel, Discovery, ModelServer, NoServer, OpenAi, OpenAiConfig, Protocol, Recorder, Replay,
-    Retries, Secret,
+    Azure, ChatError, ChatModel, Discovery, Fallback, ModelServer, NoServer, OpenAi, OpenAiConfig, Protocol, Recorder,
+    Replay, Retries, Secret,
 };
 #[cfg(feature = "serve")]
 use jarvis_server::CallerModel;
@@ -18,7 +18,7 @@ use jarvis_workers::TASK_STAGE;
 use super::Folders;
 use super::experts::secret;
 use super::local::{LocalRuntime, PREFIX};
-use crate::config::{Config, env_vars};
+use crate::config::{Config, FallbackConfig, Setting, env_vars};
 use crate::failure::Failure;
 
 const OPENAI: &str = "https://api.openai.com/v1";
@@ -50,12 +50,11 @@ pub(super) async fn build(
     local: Option<&LocalRuntime>,
     record: Option<&Path>,
 ) -> Result<Option<Chat>, Failure> {
+    let others = fallbacks(config, local)?;
     match (local_name(config), local) {
-        (None, _) => build_elsewhere(config, record, Special::default()).await,
-        (Some(name), Some(local)) => build_local(config, &name, local, record).map(Some),
-        (Some(_), None) => {
-            Err(Failure::usage("local models are turned off").hint("set `local.enabled: true` in the configuration"))
-        }
+        (None, _) => build_elsewhere(config, record, Special::default(), others).await,
+        (Some(name), Some(local)) => build_local(config, &name, local, record, others).map(Some),
+        (Some(_), None) => Err(turned_off()),
     }
 }
 
@@ -65,11 +64,45 @@ fn local_name(config: &Config) -> Option<String> {
     name.strip_prefix(PREFIX).or((name == LOCAL).then_some("")).map(str::to_owned)
 }
 
-fn build_local(config: &mut Config, name: &str, local: &LocalRuntime, record: Option<&Path>) -> Result<Chat, Failure> {
+fn turned_off() -> Failure {
+    Failure::usage("local models are turned off").hint("set `local.enabled: true` in the configuration")
+}
+
+/// The models that are asked where the first fails.
+fn fallbacks(config: &Config, local: Option<&LocalRuntime>) -> Result<Vec<Arc<dyn ChatModel>>, Failure> {
+    let model = |other: &FallbackConfig| -> Result<Arc<dyn ChatModel>, Failure> {
+        if let Some(name) = other.model.strip_prefix(PREFIX) {
+            return Ok(local.ok_or_else(turned_off)?.named(name)?.0);
+        }
+        let mut own = config.clone();
+        own.llm.model = Some(other.model.clone());
+        own.llm.base_url = Some(other.base_url.clone().unwrap_or_else(|| OPENAI.to_owned()));
+        own.llm.azure = None;
+        own.llm.stages.clear();
+        // No other endpoint's key is sent here.
+        own.llm.is_keyless = other.api_key_env.is_none();
+        own.llm.api_key_env = other.api_key_env.clone();
+        own.llm.context_tokens = other.context_tokens.map_or(own.llm.context_tokens, Setting::Set);
+        Ok(Arc::new(OpenAi::new(openai(&own, None)?).map_err(unusable)?))
+    };
+    config.llm.fallback.iter().map(model).collect()
+}
+
+fn with_fallbacks(model: Arc<dyn ChatModel>, others: Vec<Arc<dyn ChatModel>>) -> Arc<dyn ChatModel> {
+    if others.is_empty() { model } else { Arc::new(Fallback::new(model, others)) }
+}
+
+fn build_local(
+    config: &mut Config,
+    name: &str,
+    local: &LocalRuntime,
+    record: Option<&Path>,
+    others: Vec<Arc<dyn ChatModel>>,
+) -> Result<Chat, Failure> {
     let (model, can_plan) = local.named(name)?;
     config.llm.model = Some(model.model_name(TASK_STAGE));
     let plans = config.llm.plans.get().unwrap_or(can_plan);
-    Ok(Chat { model: recorded(model, record)?, endpoint: None, plans })
+    Ok(Chat { model: recorded(with_fallbacks(model, others), record)?, endpoint: None, plans })
 }
 
 /// Builds the chat model of a command that has its own way with calls; otherwise as [`build`].
@@ -81,9 +114,9 @@ pub(crate) async fn build_special(
     match local_name(config) {
         Some(name) => {
             let local = LocalRuntime::open(config, &Folders::of(config)?)?;
-            build_local(config, &name, &local, record).map(Some)
+            build_local(config, &name, &local, record, Vec::new()).map(Some)
         }
-        None => build_elsewhere(config, record, special).await,
+        None => build_elsewhere(config, record, special, Vec::new()).await,
     }
 }
 
@@ -92,6 +125,7 @@ async fn build_elsewhere(
     config: &mut Config,
     record: Option<&Path>,
     special: Special,
+    others: Vec<Arc<dyn ChatModel>>,
 ) -> Result<Option<Chat>, Failure> {
     let found = match config.llm.name() {
         // Boxed, since every command holds this future.
@@ -119,7 +153,7 @@ async fn build_elsewhere(
         endpoint = Some(Arc::clone(&openai));
         openai
     };
-    Ok(Some(Chat { model: recorded(model, record)?, endpoint, plans: true }))
+    Ok(Some(Chat { model: recorded(with_fallbacks(model, others), record)?, endpoint, plans: true }))
 }
 
 fn recorded(model: Arc<dyn ChatModel>, record: Option<&Path>) -> Result<Arc<dyn ChatModel>, Failure> {

@@ -104,7 +104,11 @@ fn an_inference_is_a_run_of_the_journal() {
     assert_eq!(names, ["run_started", "model_call", "model_call", "model_call", "answer", "done"]);
     assert_eq!((&events[0]["planner"], &events[0]["model"]), (&json!("llm"), &json!("m")));
     assert_eq!(events[4]["answer"]["text"], "2 of 3 done; failed: 1, left: 0");
-    let usage = json!({"calls": {"plan": 3}, "prompt_tokens": 2030, "completion_tokens": 203});
+    let usage = json!({
+        "calls": {"plan": 3}, "prompt_tokens": 2030, "completion_tokens": 203,
+        "by_stage": {"plan": {"calls": 3, "prompt_tokens": 2030, "completion_tokens": 203}},
+        "cost": null, "unpriced": ["m"],
+    });
     assert_eq!(events[5]["usage"], usage);
     let recorded = std::fs::read_to_string(harness.work().join("calls.jsonl")).unwrap();
     assert_eq!(recorded.lines().count(), 3);

@@ -40,12 +40,14 @@ pub(super) struct Row {
 pub(super) struct File {
     pub(super) request: Option<String>,
     pub(super) rows: Vec<Value>,
+    /// Whether it is a first part, to be planned on when its results are known.
+    pub(super) more: bool,
 }
 
 pub(super) fn find(value: &Value) -> Result<File, PlanFileError> {
     let not_a_plan = || PlanFileError::of_plan("tasks", "there is no list of tasks");
     match value {
-        Value::Array(rows) => Ok(File { request: None, rows: rows.clone() }),
+        Value::Array(rows) => Ok(File { request: None, rows: rows.clone(), more: false }),
         Value::Object(fields) => {
             if let Some(inner) = fields.get("execution_config") {
                 return find(inner);
@@ -54,7 +56,8 @@ pub(super) fn find(value: &Value) -> Result<File, PlanFileError> {
                 let request = fields.get("user_request").and_then(Value::as_str).map(str::to_owned);
                 // The two ends of a pipeline are no work.
                 let rows = rows.iter().filter(|row| !is_pipeline_end(row)).cloned().collect();
-                return Ok(File { request, rows });
+                let more = fields.get("more").is_some_and(|more| more == true);
+                return Ok(File { request, rows, more });
             }
             if let Some(inner) =
                 fields.get("message").and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok())
@@ -87,7 +90,7 @@ fn decided(decisions: &Map<String, Value>) -> Option<File> {
         row
     });
     let request = decisions.get("input").and_then(Value::as_str).map(str::to_owned);
-    Some(File { request, rows: rows.collect() })
+    Some(File { request, rows: rows.collect(), more: false })
 }
 
 /// Reads one row. What is wrong goes to the faults; a row that cannot be read at all is none.

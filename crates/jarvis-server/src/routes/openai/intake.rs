@@ -66,7 +66,7 @@ pub(super) async fn request(server: &Server, body: ChatCompletionRequest, links:
             }
         });
     }
-    Ok(Request { text: last.content.trim().to_owned(), attachments, history, results: Vec::new() })
+    Ok(Request { text: last.content.trim().to_owned(), attachments, history, ..Request::default() })
 }
 
 #[derive(Debug, Clone, Copy)]
