@@ -226,7 +226,7 @@ fn refused(reason: &str, tool: &str) -> Decision {
 impl Approver for Desk {
     async fn ask(&self, run: &RunId, asked: &Approval) -> Decision {
         let (answer, answered) = oneshot::channel();
-        let lease = {
+        let (lease, suspend) = {
             let mut runs = self.runs();
             if runs.values().filter(|seated| !seated.open.is_empty()).count() >= MOST {
                 return refused("too many runs wait for leave", &asked.tool);
@@ -246,11 +246,16 @@ impl Approver for Desk {
             if self.is_closing() {
                 seated.leave();
             }
-            Arc::clone(&seated.lease)
+            (Arc::clone(&seated.lease), seated.suspend.clone())
         };
         let _asked = Asked { desk: self, run, task: asked.task };
         lease.give_back();
-        let decision = answered.await.unwrap_or_else(|_| refused("the question was withdrawn", &asked.tool));
+        let decision = match answered.await {
+            Ok(decision) => decision,
+            // The next process asks again, and this one ends: nobody has refused anything.
+            Err(_) if suspend.is_cancelled() => std::future::pending().await,
+            Err(_) => refused("the question was withdrawn", &asked.tool),
+        };
         lease.take_again().await;
         decision
     }

@@ -49,6 +49,13 @@ fn message(name: &str, event: &Value) -> Option<String> {
                 names => format!("planned: {}", names.join(", ")),
             }
         }
+        "plan_grew" => {
+            let tasks = event.get("tasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            let names: Vec<&str> = tasks.iter().filter_map(|task| task.get("task")?.as_str()).collect();
+            let first = event.get("round").is_some_and(|round| *round == 0);
+            format!("{}: {}", if first { "being planned" } else { "planned on" }, names.join(", "))
+        }
+        "budget" => format!("the budget is used up: {} of {}", text("/used"), text("/most")),
         "model_chosen" => format!("task {}: chose {}", number("/selection/task"), text("/selection/chosen/id")),
         "task_started" => format!("task {} ({}) started with {}", number("/id"), text("/task"), text("/model")),
         "task_attempt" => format!("task {}: {} failed", number("/id"), text("/attempt/candidate/id")),

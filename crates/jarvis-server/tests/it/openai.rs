@@ -56,7 +56,7 @@ async fn a_streamed_reply_comes_in_pieces() {
         assert_eq!(chunks[0]["choices"][0]["delta"]["role"], "assistant");
         assert_eq!(text("content"), "Here you are.", "{more}");
         assert_eq!(
-            text("reasoning_content").contains("Plan: 1. text-classification.\nTask 1 (text-classification)"),
+            text("reasoning_content").contains("Being planned: 1. text-classification.\nTask 1 (text-classification)"),
             progress,
             "{more}"
         );

@@ -157,6 +157,15 @@ fn progress(name: &str, event: &Value) -> Option<String> {
             let names: Vec<String> = tasks.iter().enumerate().filter_map(name).collect();
             format!("Plan: {}.\n", names.join(", "))
         }
+        "plan_grew" => {
+            let name = |task: &Value| {
+                Some(format!("{}. {}", task.get("id")?.as_u64()?.saturating_add(1), task.get("task")?.as_str()?))
+            };
+            let names: Vec<String> = event.get("tasks")?.as_array()?.iter().filter_map(name).collect();
+            let first = event.get("round").is_some_and(|round| *round == 0);
+            format!("{}: {}.\n", if first { "Being planned" } else { "Planned on" }, names.join(", "))
+        }
+        "budget" => format!("The budget is used up: {} of {}.\n", text("/used"), text("/most")),
         "task_started" => format!("Task {} ({}) runs on {}.\n", task("/id"), text("/task"), text("/model")),
         "task_finished" => {
             let status = text("/outcome/status");
