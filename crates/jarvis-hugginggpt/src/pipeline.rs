@@ -169,7 +169,7 @@ impl HuggingGpt {
 
     pub(crate) fn report_start(&self, request: &Request, events: &Events) {
         let model = self.chat.as_ref().map(|chat| chat.model_name("parse_task"));
-        events.emit(EventKind::run_started(request.clone(), model));
+        events.emit(EventKind::run_started(NAME, request.clone(), model));
     }
 
     /// Stage 1 within the run's deadline, unless the run is cancelled before.

@@ -75,19 +75,20 @@ impl RunContext {
         self.ask.as_ref().ok_or_else(|| RunError::NoModel { pipeline: pipeline.to_owned() })
     }
 
-    /// Does `work` as a whole run: reports the request first, puts the files of the answer on the shelf, and reports the
+    /// Does `work` as a whole run of the pipeline of this name: reports the request first, puts the files of the answer on the shelf, and reports the
     /// answer or the error last.
     ///
     /// # Errors
     /// Those of `work`.
     pub async fn report(
         &self,
+        pipeline: &str,
         request: &Request,
         work: impl Future<Output = Result<Run, RunError>>,
     ) -> Result<Run, RunError> {
         let began = Instant::now();
         let model = self.ask.as_ref().map(|ask| ask.model().model_name(""));
-        self.events.emit(EventKind::run_started(request.clone(), model));
+        self.events.emit(EventKind::run_started(pipeline, request.clone(), model));
         let mut ended = work.await;
         if let Ok(run) = &mut ended {
             let resources = std::mem::take(&mut run.answer.resources);

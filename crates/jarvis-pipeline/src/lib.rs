@@ -22,7 +22,7 @@
 //!     }
 //!
 //!     async fn run(&self, request: Arc<Request>, cx: &RunContext) -> Result<Run, RunError> {
-//!         cx.report(&request, async {
+//!         cx.report(self.name(), &request, async {
 //!             let question = cx.model(self.name())?.stage("direct").messages(vec![Turn::user(&request.text).into()]);
 //!             let answer = Answer { text: question.call().await?.text, ..Answer::default() };
 //!             Ok(Run { answer, conversation: true, ..Run::default() })

@@ -50,6 +50,9 @@ pub enum EventKind {
         planner: String,
         /// The chat model's name, or `offline`.
         model: String,
+        /// The pipeline that carries it out, or the command that it is.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        pipeline: String,
     },
     /// A model call ended.
     ModelCall {
@@ -232,11 +235,11 @@ fn is_zero(tokens: &u64) -> bool {
 }
 
 impl EventKind {
-    /// The start of a run that plans with the chat model of this name, or offline.
-    pub fn run_started(request: Request, model: Option<String>) -> EventKind {
+    /// The start of a run of a pipeline that plans with the chat model of this name, or offline.
+    pub fn run_started(pipeline: &str, request: Request, model: Option<String>) -> EventKind {
         let planner = if model.is_some() { "llm" } else { "offline" };
         let model = model.unwrap_or_else(|| "offline".to_owned());
-        EventKind::RunStarted { request, planner: planner.to_owned(), model }
+        EventKind::RunStarted { request, planner: planner.to_owned(), model, pipeline: pipeline.to_owned() }
     }
 
     /// Whether a run ends with it.

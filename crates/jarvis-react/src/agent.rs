@@ -225,7 +225,7 @@ impl Agent {
     ) -> Result<AgentAnswer, AskError> {
         let began = Instant::now();
         let model = self.chat.as_ref().map(|chat| chat.model_name(STAGE));
-        events.emit(EventKind::run_started(Request::new(&asked.question), model));
+        events.emit(EventKind::run_started(crate::NAME, Request::new(&asked.question), model));
         let ended = self.answer(asked, events, &cancel).await;
         let ms = began.elapsed().as_millis() as u64;
         match &ended {

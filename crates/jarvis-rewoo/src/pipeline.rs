@@ -123,7 +123,7 @@ impl Pipeline for Rewoo {
     }
 
     async fn run(&self, request: Arc<Request>, cx: &RunContext) -> Result<Run, RunError> {
-        cx.report(&request, self.carry_out(&request, cx)).await
+        cx.report(self.name(), &request, self.carry_out(&request, cx)).await
     }
 }
 

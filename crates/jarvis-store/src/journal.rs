@@ -2,6 +2,7 @@
 //!
 //! It stores events as they are and adds nothing: a run's events are authoritative, and the summaries follow from them.
 
+mod costs;
 mod error;
 mod file;
 mod presence;
@@ -17,6 +18,7 @@ use std::thread::JoinHandle;
 use jarvis_plan::Event;
 use tokio::sync::oneshot;
 
+pub use self::costs::CostRow;
 pub use self::error::JournalError;
 pub use self::read::{RunRecord, RunStatus, RunSummary};
 pub use self::write::is_cut;
@@ -107,6 +109,15 @@ impl Journal {
     /// [`JournalError::NotFound`], [`JournalError::Ambiguous`], or when the file cannot be read.
     pub fn run(&self, id: &str) -> Result<RunRecord, JournalError> {
         read::run(&self.path, &self.writers, id)
+    }
+
+    /// What model calls took since a time in milliseconds since the Unix epoch, by day (UTC), model and pipeline; the latest day
+    /// first. Blocks.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn costs(&self, since_ms: u64) -> Result<Vec<CostRow>, JournalError> {
+        costs::costs(&self.path, since_ms)
     }
 
     /// The runs that wait for leave and whose process has ended, the oldest first. Blocks.

@@ -9,5 +9,5 @@ mod journal;
 mod media;
 
 pub use blocking::blocking;
-pub use journal::{Journal, JournalError, RunRecord, RunStatus, RunSummary, is_cut};
+pub use journal::{CostRow, Journal, JournalError, RunRecord, RunStatus, RunSummary, is_cut};
 pub use media::{Media, MediaError};

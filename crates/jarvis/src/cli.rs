@@ -374,6 +374,19 @@ pub(crate) enum RunsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Sum what model calls took, by day, model and pipeline
+    Cost {
+        /// By which of these to sum
+        #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = ["day", "model", "pipeline"],
+              default_values = ["day", "model", "pipeline"])]
+        by: Vec<String>,
+        /// Of how many days, today included
+        #[arg(long, value_name = "N", default_value_t = 30)]
+        days: u32,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Open the files that a run made, or say where they are
     Open {
         /// The run's id, or the start of it; without one, the latest run that made files

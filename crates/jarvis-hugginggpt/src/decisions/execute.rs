@@ -32,6 +32,7 @@ impl HuggingGpt {
             request: (*request).clone(),
             planner: "plan".into(),
             model: self.model_name(),
+            pipeline: crate::NAME.to_owned(),
         });
         events.emit(EventKind::Plan { plan: plan.plan.clone() });
         for note in &plan.notes {

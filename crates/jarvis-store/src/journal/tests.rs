@@ -20,7 +20,16 @@ fn note(run: &str, seq: u64) -> Event {
 
 fn started(run: &str) -> Event {
     let request = Request::new(format!("request of {run}"));
-    event(run, 0, EventKind::RunStarted { request, planner: "offline".into(), model: "offline".into() })
+    event(
+        run,
+        0,
+        EventKind::RunStarted {
+            request,
+            planner: "offline".into(),
+            model: "offline".into(),
+            pipeline: "hugginggpt".into(),
+        },
+    )
 }
 
 fn planned(run: &str, seq: u64, tasks: u32) -> Event {
@@ -356,7 +365,12 @@ fn long_texts_of_a_request_are_cut_and_marked() {
     shelf.write(&[event(
         "a",
         0,
-        EventKind::RunStarted { request, planner: "offline".into(), model: "offline".into() },
+        EventKind::RunStarted {
+            request,
+            planner: "offline".into(),
+            model: "offline".into(),
+            pipeline: "hugginggpt".into(),
+        },
     )]);
     let events = shelf.open().run("a").unwrap().events;
     let request = &events[0]["request"];

@@ -80,7 +80,7 @@ impl Row {
 
 /// The event without the long texts that its request carries: they are the person's files, and would be kept twice.
 fn capped(event: &Event) -> Cow<'_, Event> {
-    let EventKind::RunStarted { request, planner, model } = &event.kind else { return Cow::Borrowed(event) };
+    let EventKind::RunStarted { request, planner, model, pipeline } = &event.kind else { return Cow::Borrowed(event) };
     let mut request: Request = request.clone();
     for attachment in &mut request.attachments {
         if let Source::Inline(text) = &mut attachment.source {
@@ -88,7 +88,8 @@ fn capped(event: &Event) -> Cow<'_, Event> {
         }
     }
     request.history.iter_mut().for_each(|turn| cap(&mut turn.content));
-    let kind = EventKind::RunStarted { request, planner: planner.clone(), model: model.clone() };
+    let (planner, model, pipeline) = (planner.clone(), model.clone(), pipeline.clone());
+    let kind = EventKind::RunStarted { request, planner, model, pipeline };
     Cow::Owned(Event { run_id: event.run_id.clone(), seq: event.seq, at_ms: event.at_ms, kind })
 }
 

@@ -15,6 +15,7 @@ fn event(seq: u64) -> Event {
             request: Request::new("write until killed"),
             planner: "offline".to_owned(),
             model: "offline".to_owned(),
+            pipeline: String::new(),
         },
         _ => EventKind::Note { level: Level::Info, message: format!("note {seq}") },
     };

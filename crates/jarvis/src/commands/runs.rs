@@ -3,9 +3,10 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use jarvis_plan::RunId;
-use jarvis_store::{Journal, Media, RunRecord};
+use jarvis_plan::{Money, RunId};
+use jarvis_store::{CostRow, Journal, Media, RunRecord};
 use serde_json::Value;
 
 use crate::cli::{Global, RunsCommand};
@@ -39,6 +40,7 @@ pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Re
                 ));
             }
         }
+        RunsCommand::Cost { by, days, json } => return cost(&journal, &by, days, json, printer),
         RunsCommand::Open { id, print } => {
             let media = wiring::open_media(global, printer)?;
             return open(&Made { journal, media }, id.as_deref(), print, printer);
@@ -153,12 +155,16 @@ fn describe(event: &Value, typed: &str, start: u64, reply: bool) -> Vec<String> 
             tasks.chain(notes).collect()
         }
         "model_call" => {
+            let model = text("/model");
             let mut lines = vec![line(format!(
-                "{} call: {} ms, {} + {} tokens{}",
+                "{} call{}: {} ms, {} + {} tokens{}{}{}",
                 text("/stage"),
+                if model.is_empty() { model } else { format!(" of {model}") },
                 number("/ms"),
                 number("/prompt_tokens"),
                 number("/completion_tokens"),
+                if event.get("estimated") == Some(&Value::Bool(true)) { " (estimated)" } else { "" },
+                money(event.get("cost")).map(|cost| format!(", {cost}")).unwrap_or_default(),
                 if event.get("ok") == Some(&Value::Bool(true)) { "" } else { ", failed" },
             ))];
             if reply {
@@ -208,12 +214,114 @@ fn describe(event: &Value, typed: &str, start: u64, reply: bool) -> Vec<String> 
                 .collect()
         }
         "note" => vec![line(format!("{}: {}", text("/level"), text("/message")))],
+        "plan_grew" => {
+            let how = match number("/round") {
+                0 => "being planned".to_owned(),
+                round => format!("planned on ({}, round {round})", text("/why")),
+            };
+            let tasks = rows("/tasks").into_iter().map(|task| line(format!("{how}: {task}")));
+            tasks
+                .chain(rows("/notes").iter().filter_map(Value::as_str).map(|note| line(format!("plan note: {note}"))))
+                .collect()
+        }
+        "approval_needed" => {
+            vec![line(format!("task {}: `{}` waits for an answer", number("/task") + 1, text("/tool")))]
+        }
+        "approval_given" => {
+            let said =
+                if event.get("approved") == Some(&Value::Bool(true)) { "answered" } else { "not answered, or refused" };
+            vec![line(format!("task {}: `{}` was {said}", number("/id") + 1, text("/tool")))]
+        }
+        "budget" => vec![line(format!("the budget is used up: {} of {}", text("/used"), text("/most")))],
         "done" => {
-            vec![line(format!("done in {} ms, usage {}", number("/ms"), event.get("usage").unwrap_or(&Value::Null)))]
+            let calls: Vec<String> = event
+                .pointer("/usage/by_stage")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+                .map(|(stage, took)| {
+                    let of = |field: &str| took.get(field).and_then(Value::as_u64).unwrap_or_default();
+                    format!("{stage} {} ({} + {} tokens)", of("calls"), of("prompt_tokens"), of("completion_tokens"))
+                })
+                .collect();
+            let calls = if calls.is_empty() { String::new() } else { format!("; model calls: {}", calls.join(", ")) };
+            let cost = money(event.pointer("/usage/cost")).map(|cost| format!("; cost {cost}")).unwrap_or_default();
+            vec![line(format!("done in {} ms{calls}{cost}", number("/ms")))]
         }
         "error" => vec![line(format!("error {}: {}", text("/code"), text("/message")))],
         _ => Vec::new(),
     }
+}
+
+/// An amount of money in words; `None` where there is none.
+fn money(value: Option<&Value>) -> Option<String> {
+    serde_json::from_value::<Money>(value?.clone()).ok().map(|money| money.to_string())
+}
+
+/// Prints what model calls took, summed by these columns.
+fn cost(journal: &Journal, by: &[String], days: u32, json: bool, printer: Printer) -> Result<ExitCode, Failure> {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    // Whole days: today and those before it.
+    let today = now.as_secs() / DAY.as_secs();
+    let since = today.saturating_sub(u64::from(days.saturating_sub(1))) * DAY.as_secs() * 1_000;
+    let mut rows: Vec<CostRow> = Vec::new();
+    let by = |what: &str| by.iter().any(|by| by == what);
+    for mut row in journal.costs(since).map_err(Failure::work)? {
+        for (kept, column) in
+            [(by("day"), &mut row.day), (by("model"), &mut row.model), (by("pipeline"), &mut row.pipeline)]
+        {
+            if !kept {
+                column.clear();
+            }
+        }
+        let same = |sum: &&mut CostRow| {
+            (&sum.day, &sum.model, &sum.pipeline, &sum.currency) == (&row.day, &row.model, &row.pipeline, &row.currency)
+        };
+        match rows.iter_mut().find(same) {
+            Some(sum) => {
+                sum.calls += row.calls;
+                sum.prompt_tokens += row.prompt_tokens;
+                sum.cached_tokens += row.cached_tokens;
+                sum.completion_tokens += row.completion_tokens;
+                sum.unpriced += row.unpriced;
+                sum.cost = match (sum.cost, row.cost) {
+                    (Some(sum), Some(cost)) => Some(sum + cost),
+                    (sum, cost) => sum.or(cost),
+                };
+            }
+            None => rows.push(row),
+        }
+    }
+    if json {
+        return printer.json(&rows);
+    }
+    if rows.is_empty() {
+        printer.progress(&format!("no chat model was called in {days} days"));
+    }
+    for row in &rows {
+        let of: Vec<&str> = [&row.day, &row.model, &row.pipeline]
+            .into_iter()
+            .map(String::as_str)
+            .filter(|text| !text.is_empty())
+            .collect();
+        let cost = match (row.cost, &row.currency) {
+            (Some(amount), Some(currency)) => Money { amount, currency: currency.clone() }.to_string(),
+            _ => "no price".to_owned(),
+        };
+        let unpriced = match row.unpriced {
+            unpriced if unpriced > 0 && row.cost.is_some() => format!(", {unpriced} calls without a price"),
+            _ => String::new(),
+        };
+        printer.out(&format!(
+            "{:<44}  {:>6} calls  {:>9} + {:>8} tokens  {cost}{unpriced}",
+            of.join("  "),
+            row.calls,
+            row.prompt_tokens,
+            row.completion_tokens
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// A time as `YYYY-MM-DD HH:MM:SS` in UTC.

@@ -55,7 +55,7 @@ pub(crate) async fn batch<T: BatchResult>(
     let model = (!config.llm.is_offline()).then(|| config.llm.name().to_owned());
     let work = async |events: &Events, cancel: CancellationToken| {
         let began = Instant::now();
-        events.emit(EventKind::run_started(request, model));
+        events.emit(EventKind::run_started("batch", request, model));
         let ended = work(events, cancel.clone()).await;
         let ms = began.elapsed().as_millis() as u64;
         match &ended {
