@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use jarvis_engine::{Engine, Events, Job, Selector, Worker};
+use jarvis_engine::{Engine, Events, Job, Selector, Tell, Worker};
 use jarvis_plan::{Candidate, Draft, DraftTask, Limits, Plan, RunId, Selection, Task, TaskError, Vocabulary, check};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ struct Idle;
 
 #[async_trait]
 impl Selector for Idle {
-    async fn select(&self, task: &Task, _events: &Events) -> Result<Selection, TaskError> {
+    async fn select(&self, task: &Task, _: &Events, _: Tell<'_>) -> Result<Selection, TaskError> {
         let chosen = Candidate::tool(&task.task);
         Ok(Selection { task: task.id, chosen, fallbacks: Vec::new(), reason: "only one".to_owned(), notes: Vec::new() })
     }

@@ -101,9 +101,13 @@ impl Gate for OpenGate {
     }
 }
 
+/// Takes a guess of who will be chosen.
+pub type Tell<'a> = &'a (dyn Fn(Candidate) + Send + Sync);
+
 /// Chooses who performs a task, from the request and the task alone: its inputs need not exist yet.
 #[async_trait]
 pub trait Selector: Send + Sync {
-    /// Chooses for one task.
-    async fn select(&self, task: &Task, events: &Events) -> Result<Selection, TaskError>;
+    /// Chooses for one task. Where that takes a while, it may tell `guess` who will probably be chosen; an engine that
+    /// [speculates](crate::Engine::speculating) then starts with them.
+    async fn select(&self, task: &Task, events: &Events, guess: Tell<'_>) -> Result<Selection, TaskError>;
 }

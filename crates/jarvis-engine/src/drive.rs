@@ -3,6 +3,8 @@
 //! Selectors and workers run as tokio tasks of their own, so one that panics, hangs or blocks takes nothing with it.
 
 mod clock;
+mod guess;
+mod intake;
 mod node;
 mod repeats;
 
@@ -15,7 +17,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use jarvis_plan::{Candidate, Effect, ErrorCode, EventKind, Outcome, Selection, Status, Task, TaskError, TaskId};
 use serde_json::Value;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{Id as SlotId, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -24,11 +26,10 @@ use tracing::Instrument;
 use self::clock::{after, seconds};
 use self::node::{Choice, Node, call, candidates, held_back, repeated, tries_left};
 use self::repeats::Made;
-use crate::barrier::barriers;
 use crate::engine::{Batch, itself};
 use crate::resolve::planned_fault;
 use crate::schedule::Schedule;
-use crate::{Engine, Job, Limits};
+use crate::{Engine, Limits};
 
 /// Runs the tasks that arrive, until their sender is dropped and every task has finished.
 ///
@@ -46,6 +47,8 @@ pub(crate) fn drive<'a>(
         let mut cancelled = pin!(cancel.cancelled());
         let mut driver = Driver::new(engine, ended, finished);
         let mut timer = pin!(sleep_until(driver.run_deadline));
+        let (guessed, mut guesses) = unbounded_channel();
+        driver.guessed = Some(guessed).filter(|_| driver.engine.speculates);
         let mut open = true;
         loop {
             driver.advance();
@@ -84,6 +87,7 @@ pub(crate) fn drive<'a>(
                         driver.schedule.close();
                     }
                 },
+                Some((id, candidate)) = guesses.recv(), if driver.guessed.is_some() => driver.guess(id, candidate),
                 Some(joined) = driver.work.join_next_with_id(), if !driver.work.is_empty() => {
                     driver.joined(joined);
                     driver.hear();
@@ -112,6 +116,8 @@ enum Busy {
     Waiting,
     /// Being performed.
     Performing(Candidate),
+    /// Being performed by who will probably be chosen, while the choice is still being made.
+    Guessing(Candidate),
 }
 
 /// One spawned piece of work. Dropping it tells work on other threads to stop.
@@ -141,6 +147,8 @@ struct Driver<'a> {
     unsure: HashSet<String>,
     /// Calls that were made, where none is made twice.
     made: Made,
+    /// Where choices say who will probably be chosen, if the engine starts on that.
+    guessed: Option<UnboundedSender<(TaskId, Candidate)>>,
     to_select: VecDeque<TaskId>,
     to_perform: VecDeque<TaskId>,
     selecting: usize,
@@ -171,6 +179,7 @@ impl<'a> Driver<'a> {
             outcomes: ended.into_iter().map(|outcome| (outcome.id, outcome)).collect(),
             unsure: HashSet::new(),
             made: Made::default(),
+            guessed: None,
             to_select: VecDeque::new(),
             to_perform: VecDeque::new(),
             selecting: 0,
@@ -182,93 +191,6 @@ impl<'a> Driver<'a> {
             held_since: Instant::now(),
             deadlines: BinaryHeap::new(),
             engine,
-        }
-    }
-
-    fn add(&mut self, Batch { tasks, anew, whole }: Batch) {
-        if anew {
-            self.made.plan += 1;
-        }
-        if whole && (anew || self.unwritten.is_empty()) {
-            let effects = self.effects(&tasks);
-            let barriers = barriers(&tasks.iter().collect::<Vec<_>>(), &effects);
-            return self.start(tasks, &effects, barriers);
-        }
-        self.unwritten.extend(tasks.iter().cloned());
-        let effects = self.effects(&tasks);
-        let (mut reading, mut held) = (Vec::new(), std::mem::take(&mut self.held));
-        for (task, effect) in tasks.into_iter().zip(effects) {
-            if effect == Effect::Reads { reading.push(task) } else { held.push(task) }
-        }
-        let barrierless = vec![Vec::new(); reading.len()];
-        self.start(reading, &vec![Effect::Reads; barrierless.len()], barrierless);
-        if !whole {
-            self.held = held;
-            return;
-        }
-        let written = std::mem::take(&mut self.unwritten);
-        let all = barriers(&written.iter().collect::<Vec<_>>(), &self.effects(&written));
-        let mut barriers: HashMap<TaskId, Vec<TaskId>> = written.iter().map(|task| task.id).zip(all).collect();
-        let barriers = held.iter().map(|task| barriers.remove(&task.id).unwrap_or_default()).collect();
-        let effects = self.effects(&held);
-        self.start(held, &effects, barriers);
-    }
-
-    fn effects(&self, tasks: &[Task]) -> Vec<Effect> {
-        tasks.iter().map(|task| self.engine.gate.effect(task)).collect()
-    }
-
-    /// Takes in tasks, each with what it does and with what it waits for beside its dependencies.
-    fn start(&mut self, tasks: Vec<Task>, effects: &[Effect], barriers: Vec<Vec<TaskId>>) {
-        self.nodes.reserve(tasks.len());
-        self.to_select.reserve(tasks.len());
-        self.schedule.extend(tasks.iter().zip(barriers.iter().map(Vec::as_slice)));
-        for ((task, effect), barrier) in tasks.into_iter().zip(effects.iter().copied()).zip(barriers) {
-            let id = task.id;
-            if let Some(outcome) = self.outcomes.get(&id) {
-                let code = outcome.error.as_ref().map(|error| error.code);
-                if effect != Effect::Reads && code.is_some_and(ErrorCode::may_have_arrived) {
-                    self.unsure.insert(call(&task.task, &outcome.args));
-                }
-                if !self.engine.repeats {
-                    self.made.note(&task.task, &outcome.args, id);
-                }
-                self.schedule.finish(id);
-                continue;
-            }
-            let mut node = Node::new(task, effect, barrier);
-            match &self.engine.selector {
-                None => node.choice = Choice::Unneeded,
-                Some(_) if node.task.faults.is_empty() => self.to_select.push_back(id),
-                Some(_) => {}
-            }
-            self.nodes.insert(id, node);
-        }
-    }
-
-    /// Takes what was sent and not yet received: those tasks are part of the run and have outcomes too.
-    fn take_rest(&mut self, batches: &mut UnboundedReceiver<Batch>) {
-        while let Ok(batch) = batches.try_recv() {
-            self.add(batch);
-        }
-        self.take_held();
-    }
-
-    /// Takes in the tasks that wait for the rest of their plan, as part of the run. They must be ended before they start.
-    fn take_held(&mut self) -> Vec<TaskId> {
-        let held = std::mem::take(&mut self.held);
-        let ids: Vec<TaskId> = held.iter().map(|task| task.id).collect();
-        let effects = self.effects(&held);
-        let barriers = vec![Vec::new(); held.len()];
-        self.start(held, &effects, barriers);
-        ids
-    }
-
-    /// Ends the tasks whose plan was never whole: what changes something is not done on half a plan.
-    fn give_up_held(&mut self) {
-        for id in self.take_held() {
-            let error = TaskError::new(ErrorCode::Cancelled, "the plan that it is part of was given up");
-            self.conclude(id, Status::Cancelled, Err(error));
         }
     }
 
@@ -332,7 +254,7 @@ impl<'a> Driver<'a> {
     fn pair(&mut self, id: TaskId) {
         let Some(node) = self.nodes.get_mut(&id).filter(|node| node.resolved.is_some()) else { return };
         match &node.choice {
-            Choice::Pending => {}
+            Choice::Pending => self.start_guess(id),
             Choice::Failed(error) => {
                 let error = error.clone();
                 self.conclude(id, Status::Failed, Err(error));
@@ -356,7 +278,14 @@ impl<'a> Driver<'a> {
         self.deadlines.push(Reverse((deadline, id)));
         let (task, events) = (Arc::clone(&node.task), self.engine.events.clone());
         self.selecting += 1;
-        let work = async move { Done::Selected(selector.select(&task, &events).await) };
+        let guessed = self.guessed.clone();
+        let work = async move {
+            let guess = |candidate: Candidate| {
+                // The driver may have ended.
+                let _ = guessed.as_ref().map(|guessed| guessed.send((id, candidate)));
+            };
+            Done::Selected(selector.select(&task, &events, &guess).await)
+        };
         self.spawn(id, Busy::Choosing, None, work);
     }
 
@@ -365,14 +294,7 @@ impl<'a> Driver<'a> {
         let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
         let (Some(candidate), Some(resolved)) = (node.candidates.pop_front(), &node.resolved) else { return };
         let stop = self.stop.child_token();
-        let job = Job {
-            request: Arc::clone(&self.engine.request),
-            task: Arc::clone(&node.task),
-            args: resolved.args.clone(),
-            candidate: candidate.clone(),
-            events: self.engine.events.clone(),
-            cancel: stop.clone(),
-        };
+        let job = self.engine.job(&node.task, resolved, &candidate, &stop);
         if !node.admitted {
             node.candidates.push_front(candidate);
             // However long the answer takes, the call has its whole time.
@@ -411,6 +333,9 @@ impl<'a> Driver<'a> {
             Busy::Performing(candidate) => {
                 tracing::debug_span!("task", id = %task, model = candidate.id, host = candidate.host)
             }
+            Busy::Guessing(candidate) => {
+                tracing::debug_span!("guess", id = %task, model = candidate.id, host = candidate.host)
+            }
             Busy::Choosing => tracing::debug_span!("choose", id = %task),
             Busy::Waiting => tracing::debug_span!("approve", id = %task),
         };
@@ -419,7 +344,10 @@ impl<'a> Driver<'a> {
         let handle = if span.is_none() { self.work.spawn(work) } else { self.work.spawn(work.instrument(span)) };
         let slot = handle.id();
         if let Some(node) = self.nodes.get_mut(&task) {
-            node.slot = Some(handle);
+            match busy {
+                Busy::Guessing(_) => node.guess.slot = Some(handle),
+                Busy::Choosing | Busy::Waiting | Busy::Performing(_) => node.slot = Some(handle),
+            }
         }
         self.slots.insert(slot, Slot { task, busy, since: Instant::now(), _stop: stop });
     }
@@ -428,12 +356,15 @@ impl<'a> Driver<'a> {
     fn free(&mut self, slot: SlotId) -> Option<Slot> {
         let slot = self.slots.remove(&slot)?;
         match slot.busy {
-            Busy::Performing(_) => self.performing -= 1,
+            Busy::Performing(_) | Busy::Guessing(_) => self.performing -= 1,
             Busy::Choosing => self.selecting -= 1,
             Busy::Waiting => self.go_on(Instant::now()),
         }
         if let Some(node) = self.nodes.get_mut(&slot.task) {
-            node.slot = None;
+            match slot.busy {
+                Busy::Guessing(_) => node.guess.slot = None,
+                Busy::Choosing | Busy::Waiting | Busy::Performing(_) => node.slot = None,
+            }
         }
         Some(slot)
     }
@@ -469,8 +400,14 @@ impl<'a> Driver<'a> {
             (Busy::Performing(candidate), Err(error)) => {
                 self.performed(slot.task, candidate, slot.since, Err(broken(error, "worker")));
             }
+            (Busy::Guessing(candidate), Ok(Done::Performed(result))) => {
+                self.guess_ended(slot.task, candidate, slot.since, result);
+            }
+            (Busy::Guessing(candidate), Err(error)) => {
+                self.guess_ended(slot.task, candidate, slot.since, Err(broken(error, "worker")));
+            }
             // A slot gives what it was made for.
-            (Busy::Choosing | Busy::Waiting | Busy::Performing(_), Ok(_)) => {}
+            (Busy::Choosing | Busy::Waiting | Busy::Performing(_) | Busy::Guessing(_), Ok(_)) => {}
         }
     }
 
@@ -484,7 +421,9 @@ impl<'a> Driver<'a> {
             }
             Err(error) => Choice::Failed(error),
         };
-        self.pair(id);
+        if !self.take_guess(id) {
+            self.pair(id);
+        }
     }
 
     /// Goes on with a task that the gate has looked at.
@@ -549,6 +488,7 @@ impl<'a> Driver<'a> {
     fn conclude(&mut self, id: TaskId, status: Status, result: Result<Value, TaskError>) {
         // A choice that is still being made is of no use any more.
         self.abort(id);
+        self.drop_guess(id);
         let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
         if !self.engine.repeats
             && let (Some(resolved), true) = (&node.resolved, node.started.is_some())

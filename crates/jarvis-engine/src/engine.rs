@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use crate::drive::drive;
-use crate::{ByOutput, Events, Gate, OpenGate, Resolver, Selector, Worker};
+use crate::{ByOutput, Events, Gate, Job, OpenGate, Resolved, Resolver, Selector, Worker};
 
 /// How much at once, how long, how often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +73,7 @@ pub struct Engine {
     pub(crate) events: Events,
     pub(crate) limits: Limits,
     pub(crate) repeats: bool,
+    pub(crate) speculates: bool,
     pub(crate) cancel: CancellationToken,
 }
 
@@ -99,6 +100,7 @@ impl Engine {
             events: Events::unread(),
             limits: Limits::default(),
             repeats: true,
+            speculates: false,
             cancel: CancellationToken::new(),
         }
     }
@@ -137,6 +139,23 @@ impl Engine {
         self.gate.effect(task) != Effect::Reads
     }
 
+    pub(crate) fn job(
+        &self,
+        task: &Arc<Task>,
+        resolved: &Resolved,
+        candidate: &Candidate,
+        cancel: &CancellationToken,
+    ) -> Job {
+        Job {
+            request: Arc::clone(&self.request),
+            task: Arc::clone(task),
+            args: resolved.args.clone(),
+            candidate: candidate.clone(),
+            events: self.events.clone(),
+            cancel: cancel.clone(),
+        }
+    }
+
     /// The request that the graph is for; workers see it.
     #[must_use]
     pub fn request(self, request: Arc<Request>) -> Engine {
@@ -167,6 +186,13 @@ impl Engine {
     #[must_use]
     pub fn without_repeats(self) -> Engine {
         Engine { repeats: false, ..self }
+    }
+
+    /// Starts tasks that only read with who will probably be chosen, while the choice is being made; what was begun with somebody
+    /// else is thrown away.
+    #[must_use]
+    pub fn speculating(self, speculates: bool) -> Engine {
+        Engine { speculates, ..self }
     }
 
     /// Ends the run when it fires.

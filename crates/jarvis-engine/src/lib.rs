@@ -13,7 +13,7 @@ mod engine;
 mod resolve;
 mod schedule;
 
-pub use contract::{Gate, Job, OpenGate, Selector, Worker};
+pub use contract::{Gate, Job, OpenGate, Selector, Tell, Worker};
 pub use engine::{Engine, GrowingPlan, Growth, Limits, NotExtended, Run, RunEnded};
 pub use jarvis_events::{Events, InvalidPrice, Meter, Price, Prices};
 pub use jarvis_plan::{Plan as Graph, out};

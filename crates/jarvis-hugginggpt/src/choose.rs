@@ -7,7 +7,7 @@ use jarvis_ask::{AskError, Events};
 use jarvis_catalogue::Host;
 use jarvis_catalogue::{Available, metas, rank};
 use jarvis_chat::ChatError;
-use jarvis_engine::Selector;
+use jarvis_engine::{Selector, Tell};
 use jarvis_plan::{ErrorCode, Level, Request, Selection, Task, TaskError};
 use jarvis_prompt::reader::{Want, read_json};
 use serde_json::{Value, json};
@@ -37,8 +37,8 @@ pub(crate) struct Chosen {
 
 #[async_trait]
 impl Selector for Chooser {
-    async fn select(&self, task: &Task, _: &Events) -> Result<Selection, TaskError> {
-        self.choose(task).await.map(|chosen| chosen.selection)
+    async fn select(&self, task: &Task, _: &Events, guess: Tell<'_>) -> Result<Selection, TaskError> {
+        self.choose(task, guess).await.map(|chosen| chosen.selection)
     }
 }
 
@@ -56,18 +56,25 @@ pub(crate) fn effective_of(task: &str, has_text: bool) -> &str {
 }
 
 impl Chooser {
-    pub(crate) async fn choose(&self, task: &Task) -> Result<Chosen, TaskError> {
+    /// Chooses; `guess` is told who is ranked best before the chat model is asked.
+    pub(crate) async fn choose(&self, task: &Task, guess: Tell<'_>) -> Result<Chosen, TaskError> {
         let effective = effective(task);
         match self.source.find(task, effective).await? {
             Found::Fixed { chosen, fallbacks, reason } => {
                 let selection = Selection { task: task.id, chosen, fallbacks, reason, notes: Vec::new() };
                 Ok(Chosen { selection, among: 1 })
             }
-            Found::Among(candidates) => self.among(task, effective, candidates).await,
+            Found::Among(candidates) => self.among(task, effective, candidates, guess).await,
         }
     }
 
-    async fn among(&self, task: &Task, effective: &str, candidates: Candidates) -> Result<Chosen, TaskError> {
+    async fn among(
+        &self,
+        task: &Task,
+        effective: &str,
+        candidates: Candidates,
+        guess: Tell<'_>,
+    ) -> Result<Chosen, TaskError> {
         let Candidates { models, fallbacks, count, native_first, note } = candidates;
         let ranked = rank(&models, &self.request.text, effective, native_first);
         let mut order: Vec<(Available, String)> =
@@ -79,6 +86,9 @@ impl Chooser {
         let mut notes: Vec<String> = note.into_iter().collect();
         match &self.stages {
             Some(stages) if models.len() > 1 || self.explain_single => {
+                if let Some((best, _)) = order.first() {
+                    guess(best.candidate(effective));
+                }
                 // Without a usable reply the first candidate in catalogue order is taken, those on the model server first.
                 let choice = self.ask(stages, task, &models).await?;
                 if let Some(note) = choice.note {
@@ -206,11 +216,11 @@ pub(crate) struct Pinned {
 
 #[async_trait]
 impl Selector for Pinned {
-    async fn select(&self, task: &Task, events: &Events) -> Result<Selection, TaskError> {
+    async fn select(&self, task: &Task, events: &Events, guess: Tell<'_>) -> Result<Selection, TaskError> {
         let pinned = usize::try_from(task.id.0).ok().and_then(|id| self.pins.get(id)?.clone());
         match pinned {
             Some(selection) => Ok(selection),
-            None => self.other.select(task, events).await,
+            None => self.other.select(task, events, guess).await,
         }
     }
 }

@@ -346,6 +346,7 @@ impl HuggingGpt {
             .events(events.clone())
             .limits(Limits { run_timeout, ..self.settings.engine })
             .without_repeats()
+            .speculating(self.settings.speculate)
     }
 
     /// Stage 4. Without a chat model, or when its call fails, the answer is written by template.

@@ -27,6 +27,8 @@ pub struct Settings {
     pub choose_bias: Option<f32>,
     /// Ask the endpoint for structured output where a stage answers in JSON.
     pub structured: bool,
+    /// Start tasks that only read with the model that is ranked best while the chat model chooses.
+    pub speculate: bool,
     /// How many available models are shown to the model that chooses.
     pub num_candidates: usize,
     /// Characters of a model's description that are shown.
@@ -62,6 +64,7 @@ impl Default for Settings {
             parse_bias: Some(0.1),
             choose_bias: Some(5.0),
             structured: true,
+            speculate: false,
             num_candidates: 5,
             max_description: 100,
             stream_answer: true,

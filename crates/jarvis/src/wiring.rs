@@ -441,6 +441,7 @@ fn settings(config: &Config) -> Settings {
         parse_bias: bias(config.logit_bias.parse_task),
         choose_bias: bias(config.logit_bias.choose_model),
         structured: config.llm.structured.get().unwrap_or(true),
+        speculate: config.choose.speculate,
         num_candidates: config.num_candidate_models,
         max_description: config.max_description_length,
         stream_answer: true,

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use super::guess::Guess;
 use crate::resolve::as_planned;
 use crate::{Resolved, Unresolved};
 
@@ -43,6 +44,7 @@ pub(super) struct Node {
     /// What it is busy with.
     pub(super) slot: Option<AbortHandle>,
     pub(super) done: bool,
+    pub(super) guess: Guess,
     attempts: Vec<Attempt>,
 }
 
@@ -61,6 +63,7 @@ impl Node {
             deadline: None,
             slot: None,
             done: false,
+            guess: Guess::default(),
             attempts: Vec::new(),
         }
     }

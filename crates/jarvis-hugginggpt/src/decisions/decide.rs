@@ -267,7 +267,7 @@ async fn choice(chooser: &Chooser, task: &Task, events: &Events) -> TaskChoice {
             Err(TaskError::new(ErrorCode::UnsupportedTask, format!("no task type `{}` is known", task.task)))
         }
         Some(fault) => Err(TaskError::new(ErrorCode::BadPlan, fault.to_string())),
-        None => chooser.choose(task).await,
+        None => chooser.choose(task, &|_| {}).await,
     };
     match made {
         Ok(chosen) => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jarvis_catalogue::{Host, TaskOutput};
-use jarvis_engine::{Events, Job, Selector, Worker};
+use jarvis_engine::{Events, Job, Selector, Tell, Worker};
 use jarvis_plan::{Candidate, ErrorCode, Kind, Outcome, Selection, Task, TaskError};
 use jarvis_store::Media;
 use jarvis_tools::{Registry, Scope, ToolSource};
@@ -19,7 +19,7 @@ pub(super) struct Named(pub(super) Arc<Registry>);
 
 #[async_trait]
 impl Selector for Named {
-    async fn select(&self, task: &Task, _events: &Events) -> Result<Selection, TaskError> {
+    async fn select(&self, task: &Task, _: &Events, _: Tell<'_>) -> Result<Selection, TaskError> {
         let native = self.0.spec(&task.task).is_some_and(|spec| spec.source == ToolSource::Native);
         let host = if native { Host::Native } else { Host::Tool };
         let chosen = Candidate { id: task.task.clone(), host: host.into(), effective_task: task.task.clone() };

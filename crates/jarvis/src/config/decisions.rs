@@ -46,6 +46,16 @@ impl Default for PlanningConfig {
     }
 }
 
+/// How a model is chosen for a task.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[serde(default)]
+pub(crate) struct ChooseConfig {
+    /// Start tasks that only read with the model that is ranked best while the chat model chooses, and keep what it gives when it
+    /// was the choice. Saves the wait for the choice where the ranking is right; costs a call of a model where it is not.
+    pub(crate) speculate: bool,
+}
+
 /// Who plans when no plan of the chat model can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::agent::ReactConfig;
 use super::budget::{BudgetConfig, PricesConfig};
-use super::decisions::{DecisionsConfig, PlanningConfig};
+use super::decisions::{ChooseConfig, DecisionsConfig, PlanningConfig};
 use super::experts::{HuggingFaceConfig, LocalConfig, LocalEndpoint, MediaConfig};
 use super::limits::{LimitsConfig, UrlConfig};
 use super::llm::{BiasConfig, LlmConfig};
@@ -26,6 +26,7 @@ use serde_json::{Value as GrpcConfig, Value as ServerConfig};
 pub(crate) struct Config {
     pub(crate) llm: LlmConfig,
     pub(crate) planning: PlanningConfig,
+    pub(crate) choose: ChooseConfig,
     pub(crate) budget: BudgetConfig,
     pub(crate) prices: PricesConfig,
     pub(crate) decisions: DecisionsConfig,
@@ -89,6 +90,7 @@ impl Default for Config {
         Config {
             llm: LlmConfig::default(),
             planning: PlanningConfig::default(),
+            choose: ChooseConfig::default(),
             budget: BudgetConfig::default(),
             prices: PricesConfig::default(),
             decisions: DecisionsConfig::default(),

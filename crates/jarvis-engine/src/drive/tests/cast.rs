@@ -11,7 +11,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::sleep;
 
 use super::super::*;
-use crate::{Events, Selector, Worker};
+use crate::{Events, Job, Selector, Tell, Worker};
 
 /// What one try does, after a pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,12 +27,14 @@ pub(super) enum Act {
 pub(super) struct Role {
     pub(super) choice: Act,
     pub(super) choice_ms: u64,
+    /// Whom the choice names as probable before it is made.
+    pub(super) guess: Option<usize>,
     pub(super) tries: Vec<(Act, u64)>,
 }
 
 impl Role {
     pub(super) fn giving() -> Role {
-        Role { choice: Act::Give, choice_ms: 0, tries: vec![(Act::Give, 0)] }
+        Role { choice: Act::Give, choice_ms: 0, guess: None, tries: vec![(Act::Give, 0)] }
     }
 
     pub(super) fn trying(acts: &[Act]) -> Role {
@@ -95,8 +97,11 @@ fn candidate(name: String) -> Candidate {
 
 #[async_trait]
 impl Selector for Cast {
-    async fn select(&self, task: &Task, _events: &Events) -> Result<Selection, TaskError> {
+    async fn select(&self, task: &Task, _: &Events, guess: Tell<'_>) -> Result<Selection, TaskError> {
         let role = &self.roles[task.id.index()];
+        if let Some(at) = role.guess {
+            guess(candidate(format!("model-{}", at % role.tries.len())));
+        }
         Cast::act(role.choice, role.choice_ms, "the selector").await?;
         let mut names = (0..role.tries.len()).map(|at| candidate(format!("model-{at}")));
         let chosen = names.next().unwrap();

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use super::any_graph::graph;
 use super::cast::{Act, Cast, QUICK, Role, engine, paint, run, run_from};
 use super::*;
-use crate::Gate;
+use crate::{Gate, Job};
 
 /// What is decided about a task that would change something, after a pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
