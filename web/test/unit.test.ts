@@ -113,6 +113,36 @@ test("a run goes through its phases", () => {
   );
 });
 
+test("a plan grows while it is written, and after it was looked at", () => {
+  const task = (id: number, name: string) => ({ id, task: name, dep: [-1], args: {} });
+  const events = [
+    wire(0, "run_started"),
+    wire(1, "plan_grew", { round: 0, why: "written", tasks: [task(0, "a")] }),
+    wire(2, "task_started", { id: 0, task: "a", model: "m" }),
+    wire(3, "task_finished", outcome(0, "succeeded")),
+    wire(4, "plan_grew", { round: 0, why: "written", tasks: [task(1, "b")] }),
+    wire(5, "plan", { plan: { tasks: [task(0, "a"), task(1, "c")], notes: [] } }),
+    wire(6, "plan_grew", { round: 1, why: "failures", tasks: [task(2, "d")], notes: ["mended"] }),
+  ];
+  const states = events.map((_, i) =>
+    follow(...events.slice(0, i + 1))
+      .tasks.map((t) => `${t.task} ${t.state}`)
+      .join(),
+  );
+  assert.deepEqual(states, [
+    "",
+    "a waiting",
+    "a running",
+    "a succeeded",
+    "a succeeded,b waiting",
+    // The plan says otherwise of the second.
+    "a succeeded,c waiting",
+    "a succeeded,c waiting,d waiting",
+  ]);
+  const run = follow(...events);
+  assert.deepEqual([run.rounds, run.notes, run.phase], [1, ["mended"], "running"]);
+});
+
 test("a run that ends early leaves nothing running", () => {
   const begun = [wire(0, "run_started"), wire(1, "plan", twoTasks), wire(2, "task_started", { id: 0 })];
   const failed = follow(...begun, wire(3, "error", { code: "timeout", message: "m", ms: 1 }));

@@ -150,7 +150,15 @@ const usage = (v: unknown): Usage => {
   const o = record(v);
   const calls: Record<string, number> = {};
   for (const [stage, n] of Object.entries(record(o.calls))) calls[stage] = num(n);
-  return { calls, promptTokens: num(o.prompt_tokens), completionTokens: num(o.completion_tokens) };
+  const cost = record(o.cost);
+  const amount = num(cost.amount);
+  const words = typeof cost.amount === "number" ? `${amount.toFixed(amount < 0.01 ? 6 : 4)} ${str(cost.currency)}` : "";
+  return {
+    calls,
+    promptTokens: num(o.prompt_tokens),
+    completionTokens: num(o.completion_tokens),
+    cost: words,
+  };
 };
 
 const approval = (o: Json): Approval => ({
@@ -188,6 +196,16 @@ export function event(v: unknown, kind?: string): RunEvent | null {
       const plan = Array.isArray(o.plan) ? { tasks: o.plan } : record(o.plan ?? o);
       return { ...head, event: "plan", tasks: list(plan.tasks).map(plannedTask), notes: strings(plan.notes) };
     }
+    case "plan_grew":
+      return {
+        ...head,
+        event: "plan_grew",
+        round: num(o.round),
+        tasks: list(o.tasks).map(plannedTask),
+        notes: strings(o.notes),
+      };
+    case "budget":
+      return { ...head, event: "budget", used: str(o.used), most: str(o.most) };
     case "model_chosen":
       return { ...head, event: "model_chosen", selection: selection(o.selection ?? o) };
     case "task_started":

@@ -102,6 +102,8 @@ export interface Usage {
   calls: Record<string, number>;
   promptTokens: number;
   completionTokens: number;
+  /** What it cost, in words; empty without prices. */
+  cost: string;
 }
 
 /** What the server tells of a run. Kinds this page does not know are dropped by the decoder. */
@@ -110,6 +112,9 @@ export type RunEvent = { runId: string; seq: number; atMs: number } & (
   | { event: "run_started"; text: string; attachments: Attachment[]; planner: string; model: string }
   | { event: "model_call"; stage: string; task: number | null; ms: number; ok: boolean }
   | { event: "plan"; tasks: PlannedTask[]; notes: string[] }
+  /** More tasks: the plan is still being written (round 0), or was planned on. */
+  | { event: "plan_grew"; round: number; tasks: PlannedTask[]; notes: string[] }
+  | { event: "budget"; used: string; most: string }
   | { event: "model_chosen"; selection: Selection }
   | { event: "task_started"; id: number; task: string; model: string }
   | { event: "task_attempt"; id: number; attempt: Attempt }

@@ -67,6 +67,8 @@ export interface RunView {
   planId: string | null;
   /** The calls that wait for leave. */
   asks?: Approval[];
+  /** How often it was looked at and planned on. */
+  rounds?: number;
 }
 
 export const newRun = (plansOnly = false): RunView => ({
@@ -140,9 +142,11 @@ function withTask(run: RunView, id: number, change: (task: TaskView) => TaskView
   return { ...run, tasks: run.tasks.map((task) => (task.id === id ? change(task) : task)) };
 }
 
+const isOpen = (task: TaskView): boolean => task.state === "waiting" || task.state === "running";
+
 /** Ends what was still open when the run ended, so that nothing spins for ever. */
 function closeTasks(tasks: TaskView[]): TaskView[] {
-  return tasks.map((t) => (t.state === "waiting" || t.state === "running" ? { ...t, state: "cancelled" } : t));
+  return tasks.map((t) => (isOpen(t) ? { ...t, state: "cancelled" } : t));
 }
 
 /** The run after an event. An event seen before (by its number) changes nothing, so streams may be joined again. */
@@ -161,14 +165,22 @@ function advance(run: RunView, e: RunEvent): RunView {
       return { ...next, phase: "planning", planner: e.planner, model: e.model, startedAt: e.atMs || null };
     case "plan": {
       const old = new Map(run.tasks.map((task) => [task.id, task]));
-      const tasks = e.tasks.map((p) => ({ ...newTask(p), ...pick(old.get(p.id)) }));
+      const tasks = e.tasks.map((p) => ({ ...newTask(p), ...pick(p, old.get(p.id)) }));
       return {
         ...next,
         tasks,
         notes: e.notes,
-        phase: run.plansOnly ? "planning" : tasks.length ? "running" : "answering",
+        phase: run.plansOnly ? "planning" : tasks.some(isOpen) ? "running" : "answering",
       };
     }
+    case "plan_grew": {
+      const known = new Set(run.tasks.map((task) => task.id));
+      const fresh = e.tasks.filter((task) => !known.has(task.id)).map(newTask);
+      const notes = e.round > 0 ? [...run.notes, ...e.notes] : run.notes;
+      return { ...next, phase: "running", tasks: [...run.tasks, ...fresh], notes, rounds: e.round };
+    }
+    case "budget":
+      return { ...next, notes: [...run.notes, `${e.used} / ${e.most}`] };
     case "model_chosen":
       return withTask(next, e.selection.task, (t) => ({
         ...t,
@@ -198,8 +210,7 @@ function advance(run: RunView, e: RunEvent): RunView {
         ms: o.ms,
         model: o.attempts.find((a) => a.error === null)?.candidate.id ?? o.selection?.chosen.id ?? t.model,
       }));
-      const open = ended.tasks.some((t) => t.state === "waiting" || t.state === "running");
-      return { ...ended, phase: open ? "running" : "answering" };
+      return { ...ended, phase: ended.tasks.some(isOpen) ? "running" : "answering" };
     }
     case "approval_needed": {
       const others = (run.asks ?? []).filter((ask) => ask.task !== e.approval.task);
@@ -241,11 +252,11 @@ function advance(run: RunView, e: RunEvent): RunView {
   }
 }
 
-/** What a task has already learnt when the plan comes after it (a plan that streams names tasks one by one). */
-function pick(task: TaskView | undefined): Partial<TaskView> {
-  if (!task) return {};
-  const { selection, model, state, startedAt } = task;
-  return { selection, model, state, startedAt };
+/** What a task has already learnt when the plan comes after it: tasks start while the plan is being written. */
+function pick(planned: PlannedTask, task: TaskView | undefined): Partial<TaskView> {
+  if (!task || task.task !== planned.task) return {};
+  const { id: _id, dep: _dep, task: _task, planned: _planned, notes, ...learnt } = task;
+  return { ...learnt, notes: [...new Set([...planned.faults, ...notes])] };
 }
 
 /** The run as the server lists it when it was cancelled, whatever its events tell. */

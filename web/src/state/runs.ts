@@ -293,8 +293,16 @@ function ended(chatId: string, exchangeId: string): void {
 
 /** Tells a screen reader what matters of an event. */
 function tell(event: RunEvent, run: RunView | undefined): void {
-  if (event.event === "approval_needed") announce(t("said_approval", { tool: label(event.approval.tool, 60) }));
-  else if (event.event === "plan" && event.tasks.length)
+  if (event.event === "approval_needed") {
+    const { tool, args } = event.approval;
+    const question = typeof args.question === "string" ? args.question : "";
+    announce(
+      tool === "ask_person"
+        ? t("said_question", { question: label(question, 300) })
+        : t("said_approval", { tool: label(tool, 60) }),
+    );
+  }
+  if (event.event === "plan" && event.tasks.length)
     announce(t("said_plan", { tasks: count("tasks", event.tasks.length) }));
   else if (event.event === "task_finished")
     announce(t("said_task", { task: taskName(event.outcome.task), state: t(`state_${event.outcome.status}`) }));

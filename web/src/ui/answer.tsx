@@ -106,7 +106,9 @@ function Provenance({ run }: { run: RunView }) {
     planner,
     ...shown.map((m) => label(m, 60)),
     run.ms === null ? "" : duration(run.ms, language.value),
+    run.rounds ? t("planned_on", { n: run.rounds }) : "",
     tokens ? t("tokens", { n: tokens }) : "",
+    run.usage?.cost ?? "",
   ];
   return <span class="provenance">{parts.filter(Boolean).join(" · ")}</span>;
 }

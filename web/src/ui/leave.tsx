@@ -16,7 +16,71 @@ const rows = (args: Record<string, unknown>): [string, unknown][] =>
     ? args.each.map((call, at): [string, unknown] => [`${at + 1}.`, call])
     : Object.entries(args);
 
+/** What stands in the place of a tool where the planner asks the person something. */
+const ASK_PERSON = "ask_person";
+
 export function Leave({ runId, ask }: { runId: string | null; ask: Approval }) {
+  return ask.tool === ASK_PERSON ? <Question runId={runId} ask={ask} /> : <Call runId={runId} ask={ask} />;
+}
+
+/** What the planner asks, with a line for the answer. */
+function Question({ runId, ask }: { runId: string | null; ask: Approval }) {
+  const busy = useSignal(false);
+  const problem = useSignal("");
+  const answer = useSignal("");
+  const say = async (decision: "approve" | "refuse") => {
+    if (!runId) return;
+    busy.value = true;
+    problem.value = "";
+    try {
+      await client.approve(runId, ask.task, decision, decision === "approve" ? { answer: answer.value } : undefined);
+    } catch (e) {
+      const { code, message } = asApiError(e);
+      problem.value = wordsOf({ code, message }).message;
+      busy.value = false;
+    }
+  };
+  return (
+    <section class="leave" aria-label={t("question_title")}>
+      <h3>
+        <Icon name="warn" size={16} />
+        {t("question_title")}
+      </h3>
+      <p>{clean(shown(ask.args.question)).slice(0, 2000)}</p>
+      {ask.here ? (
+        <form
+          class="leave-actions"
+          onSubmit={(e) => {
+            e.preventDefault();
+            void say("approve");
+          }}
+        >
+          <input
+            type="text"
+            aria-label={t("question_answer")}
+            value={answer.value}
+            onInput={(e) => (answer.value = e.currentTarget.value)}
+          />
+          <button type="submit" class="primary" disabled={busy.value || !answer.value.trim()}>
+            {t("question_send")}
+          </button>
+          <button type="button" class="secondary" disabled={busy.value} onClick={() => void say("refuse")}>
+            {t("question_refuse")}
+          </button>
+        </form>
+      ) : (
+        <p class="hint">{t("approval_elsewhere")}</p>
+      )}
+      {problem.value && (
+        <p class="hint" role="alert">
+          {problem.value}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Call({ runId, ask }: { runId: string | null; ask: Approval }) {
   const busy = useSignal(false);
   const problem = useSignal("");
   const edited = useSignal<string | null>(null);
