@@ -60,8 +60,17 @@ pub(crate) struct Looking<'a> {
     pub(crate) events: &'a Events,
     pub(crate) cancel: &'a CancellationToken,
     pub(crate) began: Instant,
-    /// How often a run that goes on was planned on before.
+}
+
+/// What was looked at before, of a run that goes on.
+#[derive(Debug, Default)]
+pub(crate) struct Looked {
+    /// How often it was planned on.
     pub(crate) rounds: u32,
+    /// What was asked, and answered.
+    pub(crate) told: Vec<(String, String)>,
+    /// What was asked and waits for its answer.
+    pub(crate) question: Option<String>,
 }
 
 impl Looking<'_> {
@@ -69,11 +78,14 @@ impl Looking<'_> {
     ///
     /// # Errors
     /// When the prompt cannot be made. Failures of the call end the looks.
-    pub(crate) async fn rounds(&self, course: &mut Course) -> Result<Grown, RunError> {
+    pub(crate) async fn rounds(&self, course: &mut Course, looked: Looked) -> Result<Grown, RunError> {
         let settings = &self.pipeline.settings;
-        let mut grown = Grown { rounds: self.rounds, ..Grown::default() };
+        let Looked { rounds: before, mut told, question } = looked;
+        let mut grown = Grown { rounds: before, ..Grown::default() };
         let Some(chat) = self.pipeline.chat.clone() else { return Ok(grown) };
-        let (mut idle, mut told, mut reason) = (0, Vec::new(), None);
+        // What was begun with a look goes on with one.
+        let mut reason = (before > 0 || question.is_some()).then_some("answer");
+        let (mut idle, mut open) = (0, question.map(Next::Ask));
         loop {
             if !course.settled().await || self.cancel.is_cancelled() {
                 return Ok(grown);
@@ -81,7 +93,11 @@ impl Looking<'_> {
             // What was looked at once is looked at until the planner says that it is done.
             reason = reason.or_else(|| self.reason(course));
             let Some(why) = reason.filter(|_| self.may_look(course.plan())) else { return Ok(grown) };
-            let next = match self.look(&chat, course, &told).await {
+            let looked = match open.take() {
+                Some(next) => Ok(Some(next)),
+                None => self.look(&chat, course, &told).await,
+            };
+            let next = match looked {
                 Ok(Some(next)) => next,
                 Ok(None) => return Ok(grown),
                 // Recordings of runs that were not looked at are followed as they are.
@@ -126,7 +142,7 @@ impl Looking<'_> {
                         }
                     }
                 }
-                Next::Tasks(_) if grown.rounds - self.rounds >= settings.max_rounds => {
+                Next::Tasks(_) if grown.rounds - before >= settings.max_rounds => {
                     let most = settings.max_rounds;
                     let message = format!("the plan was planned on {most} times, and is not any more");
                     self.events.note(Level::Warning, message);

@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 use crate::choose::{Chooser, Pinned};
 use crate::course::Course;
 use crate::each::ForEach;
-use crate::grow::{Looking, make_up};
+use crate::grow::{Looked, Looking, make_up};
 use crate::json::take;
 use crate::live::Live;
 use crate::logs::RequestLogs;
@@ -75,6 +75,10 @@ pub struct LeftOff {
     pub grown_at: Vec<usize>,
     pub ended: Vec<Outcome>,
     pub chosen: Vec<Selection>,
+    /// Questions of the planner that were answered.
+    pub told: Vec<(String, String)>,
+    /// The question that waits for its answer.
+    pub question: Option<String>,
 }
 
 pub const NAME: &str = "hugginggpt";
@@ -201,7 +205,7 @@ impl HuggingGpt {
         match self.plan_within(request, events, cancel, Some(&mut live)).await {
             Ok(Planned::Tasks(plan)) => {
                 let course = live.whole(plan).await;
-                self.carry_out(request, course, 0, events, cancel, began).await
+                self.carry_out(request, course, Looked::default(), events, cancel, began).await
             }
             Ok(Planned::Conversation(answer, plan)) => {
                 live.give_up_unused().await;
@@ -236,7 +240,7 @@ impl HuggingGpt {
         events: &Events,
         cancel: CancellationToken,
     ) -> Result<Run, RunError> {
-        let LeftOff { plan, grown_at, ended, chosen } = left;
+        let LeftOff { plan, grown_at, ended, chosen, told, question } = left;
         let began = Instant::now();
         let mut pins = vec![None; plan.tasks().len()];
         for selection in chosen {
@@ -248,17 +252,17 @@ impl HuggingGpt {
         let engine = self.engine(&request, chooser, events, began);
         let course = Course::resume(engine, &cancel, plan, &grown_at, ended);
         let rounds = u32::try_from(grown_at.len()).unwrap_or(u32::MAX);
-        let run = self.carry_out(&request, course, rounds, events, &cancel, began).await;
+        let looked = Looked { rounds, told, question };
+        let run = self.carry_out(&request, course, looked, events, &cancel, began).await;
         report_end(run, events, began)
     }
 
-    /// The rest of a run whose tasks are on their way: looks at what comes of them, plans on, and answers. It was planned on
-    /// `rounds` times before.
+    /// The rest of a run whose tasks are on their way: looks at what comes of them, plans on, and answers.
     pub(crate) fn carry_out<'a>(
         &'a self,
         request: &'a Arc<Request>,
         mut course: Course,
-        rounds: u32,
+        looked: Looked,
         events: &'a Events,
         cancel: &'a CancellationToken,
         began: Instant,
@@ -266,8 +270,8 @@ impl HuggingGpt {
         async move {
             let allowed = self.settings.engine.run_timeout;
             let first_added = course.plan().tasks().len();
-            let looking = Looking { pipeline: self, request, events, cancel, began, rounds };
-            let grown = looking.rounds(&mut course).await?;
+            let looking = Looking { pipeline: self, request, events, cancel, began };
+            let grown = looking.rounds(&mut course, looked).await?;
             let (mut plan, mut outcomes) = course.end().await;
             if grown.answered {
                 let changes = |outcome: &Outcome| plan.task(outcome.id).is_some_and(|task| self.gate.effect(task) != Effect::Reads);

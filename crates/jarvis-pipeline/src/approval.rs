@@ -193,7 +193,8 @@ pub async fn ask_person(approver: &dyn Approver, events: &Events, next: TaskId, 
         Decision::ApproveAlways | Decision::Refuse { .. } => None,
     };
     events.excuse(began.elapsed());
-    events.emit(EventKind::ApprovalGiven { id: next, tool: asked.tool, approved: answer.is_some() });
+    let approved = answer.is_some();
+    events.emit(EventKind::ApprovalGiven { id: next, tool: asked.tool, approved, answer: answer.clone() });
     answer
 }
 
@@ -281,7 +282,8 @@ impl Gate for Gatekeeper {
             job.events.emit(EventKind::ApprovalNeeded { approval: asked.clone() });
         }
         let decision = self.approver.ask(run, &asked).await;
-        let given = |approved: bool| EventKind::ApprovalGiven { id: asked.task, tool: tool.clone(), approved };
+        let given =
+            |approved: bool| EventKind::ApprovalGiven { id: asked.task, tool: tool.clone(), approved, answer: None };
         let args = match decision {
             Decision::Approve { arguments } => arguments.unwrap_or_else(|| job.args.clone()),
             Decision::ApproveAlways => {

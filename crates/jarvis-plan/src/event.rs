@@ -137,8 +137,11 @@ pub enum EventKind {
         id: TaskId,
         /// The tool.
         tool: String,
-        /// Whether it may be called.
+        /// Whether it may be called, or was answered.
         approved: bool,
+        /// The answer, where the planner asked something.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
     },
     /// A task's inputs are there and its worker starts.
     TaskStarted {

@@ -70,7 +70,7 @@ impl Progress {
             EventKind::ApprovalNeeded { approval } => {
                 self.line(&format!("task {}: `{}` waits for leave", approval.task.0 + 1, approval.tool));
             }
-            EventKind::ApprovalGiven { id, tool, approved } => {
+            EventKind::ApprovalGiven { id, tool, approved, .. } => {
                 let decided = if *approved { "is allowed" } else { "is not allowed" };
                 self.line(&format!("task {}: `{tool}` {decided}", id.0 + 1));
             }

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::Executable;
 use crate::choose::Pinned;
 use crate::course::Course;
+use crate::grow::Looked;
 use crate::pipeline::HuggingGpt;
 use crate::source::CHAT_MODEL_ID;
 
@@ -41,7 +42,7 @@ impl HuggingGpt {
         let selector = Pinned { pins: self.credited(&plan.pins), other: Arc::new(self.chooser(&request, events)) };
         let engine = self.engine(&request, Arc::new(selector), events, began);
         let course = Course::start(engine, &cancel, plan.plan.clone(), Vec::new());
-        let ended = self.carry_out(&request, course, 0, events, &cancel, began).await;
+        let ended = self.carry_out(&request, course, Looked::default(), events, &cancel, began).await;
         report_end(ended, events, began)
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jarvis_hugginggpt::decisions::read_plan;
 use jarvis_hugginggpt::{HuggingGpt, LeftOff};
+use jarvis_pipeline::approval::ASK_PERSON;
 use jarvis_plan::{
     Approval, Event, EventKind, INTERRUPTED, Note, Outcome, Plan, Request, RunId, Selection, Tokens, Usage,
 };
@@ -160,7 +161,19 @@ impl Waiting {
             let cost = call.get("cost").and_then(|cost| read_value(cost.clone()).ok());
             usage.add_call(text("stage"), text("model"), taken, cost);
         }
-        let left = LeftOff { plan, grown_at, ended, chosen };
+        let question = |asked: &Value| {
+            let is_question = asked.get("tool").is_some_and(|tool| tool == ASK_PERSON);
+            asked.pointer("/arguments/question").and_then(Value::as_str).filter(|_| is_question).map(str::to_owned)
+        };
+        let answer = |asked: &Value| {
+            let given = of_kind("approval_given").filter(|given| given.get("id") == asked.get("task"));
+            let later = given.filter(|given| seq(given) > seq(asked)).find_map(|given| given.get("answer")?.as_str());
+            later.map(str::to_owned)
+        };
+        let questions = || of_kind("approval_needed").filter_map(|asked| Some((asked, question(asked)?)));
+        let told = questions().filter_map(|(asked, question)| Some((question, answer(asked)?))).collect();
+        let question = questions().filter(|(asked, _)| !is_given(asked)).map(|(_, question)| question).next();
+        let left = LeftOff { plan, grown_at, ended, chosen, told, question };
         Ok(Waiting { request, left, asked, usage })
     }
 }

@@ -13,6 +13,7 @@ mod easytool_pipelines;
 mod easytool_retrieve;
 mod endpoints;
 mod experts;
+mod growing;
 mod harness;
 mod local_models;
 mod mcp;

@@ -1,0 +1,194 @@
+//! The wall time of runs against their critical path: a model call takes 300 ms, an expert 200 ms. With a planner that
+//! writes its plan token by token, also when the first task starts after its closing brace.
+//!
+//! `cargo bench -p jarvis-hugginggpt --bench critical`
+
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures::StreamExt;
+use futures::stream::{self};
+use jarvis_catalogue::{Catalogue, Deployment, Host, InferenceMode, Model, TaskOutput, Wanted};
+use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, ChatStream};
+use jarvis_engine::{Events, Job, Worker};
+use jarvis_hugginggpt::prompts::Prompts;
+use jarvis_hugginggpt::{HuggingGpt, Settings, Sources};
+use jarvis_plan::{Request, RunId, TaskError};
+use tokio_util::sync::CancellationToken;
+
+const CALL: Duration = Duration::from_millis(300);
+const EXPERT: Duration = Duration::from_millis(200);
+/// Tokens of a task, and the time that the planner takes to write one.
+const TASK_TOKENS: usize = 60;
+const TOKEN: Duration = Duration::from_nanos(1_000_000_000 / 30);
+
+type Times = Arc<Mutex<Vec<Instant>>>;
+
+/// Takes its time over each call, and writes plans token by token where it is asked to.
+struct Planner {
+    tasks: Vec<String>,
+    /// When the closing brace of each task was written.
+    written: Times,
+}
+
+#[async_trait]
+impl ChatModel for Planner {
+    fn model_name(&self, _stage: &str) -> String {
+        "planner".into()
+    }
+
+    fn context_tokens(&self, _stage: &str) -> usize {
+        128_000
+    }
+
+    fn count_tokens(&self, _stage: &str, text: &str) -> usize {
+        text.len() / 4
+    }
+
+    fn token_ids(&self, _stage: &str, _text: &str) -> Vec<u32> {
+        Vec::new()
+    }
+
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
+        tokio::time::sleep(CALL).await;
+        let text = match request.stage.as_str() {
+            "parse_task" => format!("[{}]", self.tasks.join(",")),
+            "choose_model" => r#"{"id": "org/best", "reason": "it is the best"}"#.to_owned(),
+            _ => "Done.".to_owned(),
+        };
+        Ok(ChatReply { text, ..ChatReply::default() })
+    }
+
+    async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError> {
+        if request.stage != "parse_task" {
+            #[allow(clippy::disallowed_methods)]
+            let reply = self.complete(request).await?;
+            return Ok(stream::iter([Ok(ChatChunk { text: reply.text, ..ChatChunk::default() })]).boxed());
+        }
+        let mut pieces = Vec::new();
+        for (at, task) in self.tasks.iter().enumerate() {
+            let task = if at == 0 { format!("[{task}") } else { format!(",{task}") };
+            let size = task.len().div_ceil(TASK_TOKENS);
+            let tokens = task.as_bytes().chunks(size).map(|token| String::from_utf8_lossy(token).into_owned());
+            let before = pieces.len();
+            pieces.extend(tokens.map(|token| (token, false)));
+            pieces.resize(before + TASK_TOKENS, (String::new(), false));
+            // The brace comes last.
+            let (last, rest) = (pieces.len() - 1, before..pieces.len() - 1);
+            let text: String = pieces[before..].iter().map(|(text, _)| text.as_str()).collect();
+            let (head, brace) = text.split_at(text.len() - 1);
+            let step = head.len().div_ceil(rest.len());
+            for (place, at) in rest.enumerate() {
+                let (from, to) = ((place * step).min(head.len()), ((place + 1) * step).min(head.len()));
+                pieces[at].0 = head[from..to].to_owned();
+            }
+            pieces[last] = (brace.to_owned(), true);
+        }
+        pieces.push(("]".to_owned(), false));
+        let written = Arc::clone(&self.written);
+        let first = tokio::time::Instant::now() + CALL;
+        let pieces = stream::iter(pieces.into_iter().enumerate()).then(move |(at, (text, closes))| {
+            let written = Arc::clone(&written);
+            async move {
+                tokio::time::sleep_until(first + TOKEN * u32::try_from(at).unwrap()).await;
+                if closes {
+                    written.lock().unwrap().push(Instant::now());
+                }
+                Ok(ChatChunk { text, ..ChatChunk::default() })
+            }
+        });
+        Ok(pieces.boxed())
+    }
+}
+
+struct Expert(Times);
+
+#[async_trait]
+impl Worker for Expert {
+    async fn perform(&self, _job: &Job) -> Result<serde_json::Value, TaskError> {
+        self.0.lock().unwrap().push(Instant::now());
+        tokio::time::sleep(EXPERT).await;
+        Ok(TaskOutput::image("/images/a.png").into())
+    }
+}
+
+/// The tasks of a shape, by what each depends on, and how many experts stand behind each other on its critical path.
+fn shape(name: &str) -> (Vec<Vec<usize>>, u32) {
+    match name {
+        "one task" => (vec![vec![]], 1),
+        "fan-out of 8" => (vec![vec![]; 8], 1),
+        "chain of 4" => (vec![vec![], vec![0], vec![1], vec![2]], 4),
+        _ => (vec![vec![], vec![0], vec![0], vec![1, 2]], 3),
+    }
+}
+
+fn task((id, dep): (usize, &Vec<usize>)) -> String {
+    let image = dep.last().map_or_else(|| format!("/images/{id}.png"), |of| format!("<GENERATED>-{of}"));
+    let dep = if dep.is_empty() { vec![-1] } else { dep.iter().map(|of| i64::try_from(*of).unwrap()).collect() };
+    format!(r#"{{"task":"image-to-image","id":{id},"dep":{dep:?},"args":{{"image":"{image}"}}}}"#)
+}
+
+async fn run(name: &str, candidates: usize, settings: Settings) -> (Duration, Option<Duration>) {
+    let (dependencies, _) = shape(name);
+    let tasks = dependencies.iter().enumerate().map(task).collect();
+    let (written, started) = (Times::default(), Times::default());
+    let chat = Arc::new(Planner { tasks, written: Arc::clone(&written) });
+    let model = |at: usize| {
+        let id = if at == 0 { "org/best".to_owned() } else { format!("org/other-{at}") };
+        Model::new(&id, "image-to-image", Host::Huggingface, "a model")
+    };
+    let catalogue = Catalogue::with_models((0..candidates).map(model).collect(), Vec::new());
+    let sources = Sources {
+        huggingface: true,
+        ..Sources::new(catalogue, Wanted::remote(InferenceMode::Huggingface, Deployment::Minimal))
+    };
+    let prompts = Arc::new(Prompts::builtin().unwrap());
+    let pipeline = HuggingGpt {
+        settings,
+        ..HuggingGpt::new(Some(chat), sources, Arc::new(Expert(Arc::clone(&started))), prompts)
+    };
+    let (events, receiver) = Events::channel(RunId("r".into()));
+    let began = Instant::now();
+    let files: Vec<String> = (0..dependencies.len()).map(|id| format!("/images/{id}.png")).collect();
+    let request = Arc::new(Request::new(format!("change {}", files.join(" and "))));
+    let run = pipeline.run(request, &events, CancellationToken::new()).await.unwrap();
+    let took = began.elapsed();
+    assert!(run.ok(), "{:?}", run.not_done);
+    drop(receiver);
+    let (written, started) = (written.lock().unwrap(), started.lock().unwrap());
+    (took, written.first().zip(started.first()).map(|(brace, start)| start.saturating_duration_since(*brace)))
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        println!("without streaming: a call 300 ms, an expert 200 ms; bound = plan + choice + critical path + answer");
+        for name in ["one task", "fan-out of 8", "chain of 4", "diamond"] {
+            for (candidates, choice) in [(1, Duration::ZERO), (3, CALL)] {
+                let bound = CALL + choice + EXPERT * shape(name).1 + CALL;
+                let settings = Settings { stream_plan: false, ..Settings::default() };
+                let (took, _) = run(name, candidates, settings).await;
+                let times = took.as_secs_f64() / bound.as_secs_f64();
+                println!("{name:<14} {candidates} candidates: {took:>7.1?} of {bound:?}, {times:.4} times");
+            }
+        }
+        println!("written at 30 tokens/s, 60 tokens a task, 300 ms to the first");
+        for name in ["one task", "fan-out of 8", "chain of 4", "diamond"] {
+            let (dependencies, depth) = shape(name);
+            let plan = CALL + TOKEN * u32::try_from(dependencies.len() * TASK_TOKENS).unwrap();
+            let in_a_row = plan + CALL + EXPERT * depth + CALL;
+            for (candidates, speculate) in [(1, false), (3, false), (3, true)] {
+                let settings = Settings { speculate, ..Settings::default() };
+                let (took, start) = run(name, candidates, settings).await;
+                let guess = if speculate { ", speculating" } else { "" };
+                println!(
+                    "{name:<14} {candidates} candidates{guess}: {took:>7.1?}, in a row {in_a_row:.1?}; first task {:.1?} after its brace",
+                    start.unwrap_or_default()
+                );
+            }
+        }
+    });
+}
