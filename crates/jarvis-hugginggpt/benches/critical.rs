@@ -25,6 +25,9 @@ const EXPERT: Duration = Duration::from_millis(200);
 const TASK_TOKENS: usize = 60;
 const TOKEN: Duration = Duration::from_nanos(1_000_000_000 / 30);
 
+/// Task types of which each takes a picture and gives one.
+const NAMES: [&str; 4] = ["canny-control", "depth-control", "hed-control", "mlsd-control"];
+
 type Times = Arc<Mutex<Vec<Instant>>>;
 
 /// Takes its time over each call, and writes plans token by token where it is asked to.
@@ -128,19 +131,17 @@ fn shape(name: &str) -> (Vec<Vec<usize>>, u32) {
 fn task((id, dep): (usize, &Vec<usize>)) -> String {
     let image = dep.last().map_or_else(|| format!("/images/{id}.png"), |of| format!("<GENERATED>-{of}"));
     let dep = if dep.is_empty() { vec![-1] } else { dep.iter().map(|of| i64::try_from(*of).unwrap()).collect() };
-    format!(r#"{{"task":"image-to-image","id":{id},"dep":{dep:?},"args":{{"image":"{image}"}}}}"#)
+    let name = NAMES[id % NAMES.len()];
+    format!(r#"{{"task":"{name}","id":{id},"dep":{dep:?},"args":{{"image":"{image}"}}}}"#)
 }
 
-async fn run(name: &str, candidates: usize, settings: Settings) -> (Duration, Option<Duration>) {
+async fn run(name: &str, settings: Settings) -> (Duration, Option<Duration>) {
     let (dependencies, _) = shape(name);
     let tasks = dependencies.iter().enumerate().map(task).collect();
     let (written, started) = (Times::default(), Times::default());
     let chat = Arc::new(Planner { tasks, written: Arc::clone(&written) });
-    let model = |at: usize| {
-        let id = if at == 0 { "org/best".to_owned() } else { format!("org/other-{at}") };
-        Model::new(&id, "image-to-image", Host::Huggingface, "a model")
-    };
-    let catalogue = Catalogue::with_models((0..candidates).map(model).collect(), Vec::new());
+    let model = |name: &&str| Model::new("org/best", name, Host::Huggingface, "a model");
+    let catalogue = Catalogue::with_models(NAMES.iter().map(model).collect(), Vec::new());
     let sources = Sources {
         huggingface: true,
         ..Sources::new(catalogue, Wanted::remote(InferenceMode::Huggingface, Deployment::Minimal))
@@ -152,7 +153,8 @@ async fn run(name: &str, candidates: usize, settings: Settings) -> (Duration, Op
     };
     let (events, receiver) = Events::channel(RunId("r".into()));
     let began = Instant::now();
-    let files: Vec<String> = (0..dependencies.len()).map(|id| format!("/images/{id}.png")).collect();
+    let first = dependencies.iter().enumerate().filter(|(_, dep)| dep.is_empty());
+    let files: Vec<String> = first.map(|(id, _)| format!("/images/{id}.png")).collect();
     let request = Arc::new(Request::new(format!("change {}", files.join(" and "))));
     let run = pipeline.run(request, &events, CancellationToken::new()).await.unwrap();
     let took = began.elapsed();
@@ -165,30 +167,21 @@ async fn run(name: &str, candidates: usize, settings: Settings) -> (Duration, Op
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
-        println!("without streaming: a call 300 ms, an expert 200 ms; bound = plan + choice + critical path + answer");
+        println!("the whole plan at once: a call 300 ms, an expert 200 ms; bound = plan + critical path + answer");
         for name in ["one task", "fan-out of 8", "chain of 4", "diamond"] {
-            for (candidates, choice) in [(1, Duration::ZERO), (3, CALL)] {
-                let bound = CALL + choice + EXPERT * shape(name).1 + CALL;
-                let settings = Settings { stream_plan: false, ..Settings::default() };
-                let (took, _) = run(name, candidates, settings).await;
-                let times = took.as_secs_f64() / bound.as_secs_f64();
-                println!("{name:<14} {candidates} candidates: {took:>7.1?} of {bound:?}, {times:.4} times");
-            }
+            let bound = CALL + EXPERT * shape(name).1 + CALL;
+            let (took, _) = run(name, Settings { stream_plan: false, ..Settings::default() }).await;
+            let times = took.as_secs_f64() / bound.as_secs_f64();
+            println!("{name:<14} {took:>7.1?} of {bound:?}, {times:.4} times");
         }
         println!("written at 30 tokens/s, 60 tokens a task, 300 ms to the first");
         for name in ["one task", "fan-out of 8", "chain of 4", "diamond"] {
             let (dependencies, depth) = shape(name);
             let plan = CALL + TOKEN * u32::try_from(dependencies.len() * TASK_TOKENS).unwrap();
-            let in_a_row = plan + CALL + EXPERT * depth + CALL;
-            for (candidates, speculate) in [(1, false), (3, false), (3, true)] {
-                let settings = Settings { speculate, ..Settings::default() };
-                let (took, start) = run(name, candidates, settings).await;
-                let guess = if speculate { ", speculating" } else { "" };
-                println!(
-                    "{name:<14} {candidates} candidates{guess}: {took:>7.1?}, in a row {in_a_row:.1?}; first task {:.1?} after its brace",
-                    start.unwrap_or_default()
-                );
-            }
+            let in_a_row = plan + EXPERT * depth + CALL;
+            let (took, start) = run(name, Settings::default()).await;
+            let start = start.unwrap_or_default();
+            println!("{name:<14} {took:>7.1?}, in a row {in_a_row:.1?}; first task {start:.1?} after its brace");
         }
     });
 }

@@ -16,7 +16,7 @@ fn asking() -> Script {
     let ask = format!(r#"{{"ask": "{QUESTION}"}}"#);
     Script::new()
         .on("parse_task", Reply::text(PLAN))
-        .on_containing("replan", &["by the sea", "positive"], Reply::text(r#"{"done": true}"#))
+        .on_containing("replan", &["by the sea", "\"1\":"], Reply::text(r#"{"done": true}"#))
         .on_containing("replan", &["by the sea"], Reply::text(next))
         .on("replan", Reply::text(ask))
         .on("response_results", Reply::text("Here it is."))
