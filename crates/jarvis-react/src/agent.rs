@@ -1,4 +1,4 @@
-//! The agent: one question about one document, from the first thought to the answer.
+//! The agent: one question, about a document or over tools alone, from the first thought to the answer.
 
 mod agent_loop;
 mod calls;
@@ -36,7 +36,10 @@ use clock::{Clock, Timed};
 
 pub(crate) const STAGE: &str = "react";
 
-/// Answers questions about documents. Cheap to share; holds nothing of any one question.
+/// The native tool that looks into the document of a question.
+const SEARCH_DOCUMENT: &str = "search_document";
+
+/// Answers questions about documents and over tools. Cheap to share; holds nothing of any one question.
 #[derive(Clone)]
 pub struct Agent {
     /// The chat model; without one the offline agent answers what can be found and counted.
@@ -56,7 +59,8 @@ pub struct Agent {
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
     pub question: String,
-    pub document: Arc<str>,
+    /// The text that the question is about; `None` for a question over tools alone. An empty text is a document too.
+    pub document: Option<Arc<str>>,
     /// Earlier turns of the conversation, oldest first, for a chat model; the offline agent looks at the question alone.
     pub history: Vec<Turn>,
     /// The language of the prompt and of offline answers; that of the question unless set.
@@ -70,7 +74,27 @@ pub struct Asked {
 
 impl Asked {
     pub fn new(question: impl Into<String>, document: impl Into<Arc<str>>) -> Asked {
-        Asked { question: question.into(), document: document.into(), ..Asked::default() }
+        Asked { document: Some(document.into()), ..Asked::over_tools(question) }
+    }
+
+    /// Several texts as one document, each under its name; one alone stands without it.
+    pub fn joined(texts: Vec<(String, Arc<str>)>) -> Option<Arc<str>> {
+        match texts.as_slice() {
+            [] => None,
+            [(_, text)] => Some(Arc::clone(text)),
+            texts => {
+                let headed = |(name, text): &(String, Arc<str>)| match name.is_empty() {
+                    true => text.to_string(),
+                    false => format!("{name}:\n{text}"),
+                };
+                Some(texts.iter().map(headed).collect::<Vec<String>>().join("\n\n").into())
+            }
+        }
+    }
+
+    /// A question without a document.
+    pub fn over_tools(question: impl Into<String>) -> Asked {
+        Asked { question: question.into(), ..Asked::default() }
     }
 }
 
@@ -158,7 +182,7 @@ impl AskError {
 
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            AskError::EmptyQuestion => Some("say what you want to know about the document"),
+            AskError::EmptyQuestion => Some("say what you want to know"),
             AskError::Model { source } => source.hint(),
             AskError::Prompt(_) => Some("use a model with a larger context, or a shorter question"),
             AskError::Timeout { .. } => {
@@ -259,14 +283,20 @@ impl Agent {
                 return Err(AskError::EmptyQuestion);
             }
             let deadline = asked.deadline.map_or(self.settings.deadline, |own| own.min(self.settings.deadline));
+            // What searches the document has nothing to search without one, and a prompt should not speak of it.
+            let registry = match asked.document {
+                Some(_) => Arc::clone(&self.registry),
+                None => Arc::new(self.registry.only(|spec| spec.name != SEARCH_DOCUMENT)),
+            };
+            let agent = Agent { registry, ..self.clone() };
             let (plan, growth) = GrowingPlan::new(Plan::default());
             let (ended, outcomes) = unbounded_channel();
-            let scope = Scope { document: Some(Arc::clone(&asked.document)), cancel: CancellationToken::new() };
+            let scope = Scope { document: asked.document.clone(), cancel: CancellationToken::new() };
             let stop = cancel.child_token();
             let clock = Clock::of(deadline);
             let engine =
-                Engine::new(Caller { registry: Arc::clone(&self.registry), media: Arc::clone(&self.media), scope })
-                    .selector(Arc::new(Named(Arc::clone(&self.registry))))
+                Engine::new(Caller { registry: Arc::clone(&agent.registry), media: Arc::clone(&self.media), scope })
+                    .selector(Arc::new(Named(Arc::clone(&agent.registry))))
                     .gate(Arc::new(Timed { gate: Arc::clone(&self.gate), clock: clock.clone() }))
                     .request(Arc::new(Request::new(&asked.question)))
                     .events(events.clone())
@@ -281,7 +311,7 @@ impl Agent {
                 // Whoever thinks may have given up already.
                 let _ = ended.send(outcome.clone());
             });
-            let agent_loop = AgentLoop::new(self, asked, events, plan, outcomes);
+            let agent_loop = AgentLoop::new(&agent, asked, events, plan, outcomes);
             let answered = async {
                 // What is not yet done when the thinking ends is not waited for.
                 let _stop = stop.drop_guard();

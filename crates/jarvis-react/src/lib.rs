@@ -1,4 +1,4 @@
-//! Questions about a document, answered by thought, action and observation: a plan that grows by one task after each
+//! Questions about documents and over tools, answered by thought, action and observation: a plan that grows by one task after each
 //! observation.
 //!
 //! The loop is the pipeline's own; the tasks run on the engine, tools come from the registry, and what happens is told

@@ -5,6 +5,7 @@
 //! is a pure function of the question, the document and the results of tools, and its work is linear in the document.
 
 mod amount;
+mod bare;
 mod data;
 mod figures;
 mod intent;
@@ -16,14 +17,13 @@ mod tables;
 mod tests;
 mod words;
 
-use std::sync::Arc;
-
 use jarvis_plan::Language;
 use serde_json::Value;
 
 use crate::parse::{Action, Parsed};
 use crate::rounds::Round;
 use crate::{AskError, Asked};
+pub(crate) use bare::expression;
 use data::Data;
 use intent::{Intent, Op};
 use question::Question;
@@ -58,8 +58,12 @@ struct Step<'a> {
 /// When it panics, which is a defect.
 pub(crate) async fn think(asked: &Asked, rounds: &[Round]) -> Result<Parsed, AskError> {
     let language = asked.language.unwrap_or_else(|| Language::of(&asked.question));
-    let (question, document, rounds) = (asked.question.clone(), Arc::clone(&asked.document), rounds.to_vec());
-    let step = tokio::task::spawn_blocking(move || next(&question, &document, &rounds, language)).await;
+    let (question, document, rounds) = (asked.question.clone(), asked.document.clone(), rounds.to_vec());
+    let step = tokio::task::spawn_blocking(move || match document {
+        Some(document) => next(&question, &document, &rounds, language),
+        None => bare::next(&question, &rounds, language),
+    })
+    .await;
     Ok(match step.map_err(|error| AskError::Offline(error.to_string()))? {
         Move::Call { thought, tool, input } => {
             let action = Action { tool: tool.to_owned(), input: Some(input.to_string()), id: None };

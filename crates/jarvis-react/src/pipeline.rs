@@ -1,4 +1,4 @@
-//! The agent as a pipeline: the request is the question, and the texts attached to it are the document.
+//! The agent as a pipeline: the request is the question, and the texts attached to it, if any, are the document.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ impl Agent {
     async fn carry_out(&self, request: &Request, cx: &RunContext) -> Result<Run, RunError> {
         let mut agent = self.clone();
         agent.chat = cx.ask.as_ref().map(|ask| Arc::clone(ask.model()));
-        if agent.chat.is_none() && request.attachments.is_empty() {
+        let document = document(request)?;
+        if agent.chat.is_none() && document.is_none() && crate::offline::expression(&request.text).is_none() {
             let reason =
                 format!("without a chat model the pipeline `{NAME}` answers from attached texts, and none is attached");
             return Err(RunError::InvalidRequest(reason));
@@ -34,7 +35,8 @@ impl Agent {
         let asked = Asked {
             history: request.history.clone(),
             deadline: Some(cx.limits.engine.run_timeout),
-            ..Asked::new(&request.text, document(request)?)
+            document,
+            ..Asked::over_tools(&request.text)
         };
         let answered = agent.answer(&asked, &cx.events, &cx.cancel).await.map_err(RunError::from)?;
         for warning in &answered.warnings {
@@ -58,12 +60,12 @@ impl Agent {
     }
 }
 
-/// The attached texts, each after its name where there are several.
-fn document(request: &Request) -> Result<String, RunError> {
+/// The attached texts as one document; `None` where none is attached.
+fn document(request: &Request) -> Result<Option<Arc<str>>, RunError> {
     let mut texts = Vec::new();
     for resource in &request.attachments {
         match &resource.source {
-            Source::Inline(text) => texts.push((resource.name.as_deref(), text)),
+            Source::Inline(text) => texts.push((resource.name.clone().unwrap_or_default(), Arc::from(text.as_str()))),
             Source::Public(_) | Source::Url(_) => {
                 let name = resource.name.as_deref().unwrap_or_else(|| resource.as_arg());
                 return Err(RunError::InvalidRequest(format!(
@@ -72,14 +74,7 @@ fn document(request: &Request) -> Result<String, RunError> {
             }
         }
     }
-    if let [(_, text)] = texts.as_slice() {
-        return Ok((*text).clone());
-    }
-    let headed = |(name, text): &(Option<&str>, &String)| match name {
-        Some(name) => format!("{name}:\n{text}"),
-        None => (*text).clone(),
-    };
-    Ok(texts.iter().map(headed).collect::<Vec<_>>().join("\n\n"))
+    Ok(Asked::joined(texts))
 }
 
 impl From<AskError> for RunError {

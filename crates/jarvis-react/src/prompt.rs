@@ -18,14 +18,14 @@ const MAX_SCHEMA: usize = 3_000;
 jarvis_ask::prompts! {
     /// The prompts of the agent, in both languages.
     pub(crate) enum Prompt in "../prompts/" {
-        TagsEn = "tags.en", STAGE, [fence, document, empty, tools, names, question, scratchpad];
-        TagsZh = "tags.zh", STAGE, [fence, document, empty, tools, names, question, scratchpad];
-        JsonEn = "json.en", STAGE, [fence, document, empty, tools, names, question, scratchpad];
-        JsonZh = "json.zh", STAGE, [fence, document, empty, tools, names, question, scratchpad];
-        NativeEn = "native.en", STAGE, [fence, document, empty, tools, names, question, scratchpad];
-        NativeZh = "native.zh", STAGE, [fence, document, empty, tools, names, question, scratchpad];
-        FinalEn = "final.en", STAGE, [fence, document, empty, tools, names, question, scratchpad];
-        FinalZh = "final.zh", STAGE, [fence, document, empty, tools, names, question, scratchpad];
+        TagsEn = "tags.en", STAGE, [fence, document, has_document, empty, tools, names, question, scratchpad];
+        TagsZh = "tags.zh", STAGE, [fence, document, has_document, empty, tools, names, question, scratchpad];
+        JsonEn = "json.en", STAGE, [fence, document, has_document, empty, tools, names, question, scratchpad];
+        JsonZh = "json.zh", STAGE, [fence, document, has_document, empty, tools, names, question, scratchpad];
+        NativeEn = "native.en", STAGE, [fence, document, has_document, empty, tools, names, question, scratchpad];
+        NativeZh = "native.zh", STAGE, [fence, document, has_document, empty, tools, names, question, scratchpad];
+        FinalEn = "final.en", STAGE, [fence, document, has_document, empty, tools, names, question, scratchpad];
+        FinalZh = "final.zh", STAGE, [fence, document, has_document, empty, tools, names, question, scratchpad];
     }
 }
 
@@ -36,6 +36,7 @@ pub struct Prompts(jarvis_ask::Prompts<Prompt>);
 pub(crate) struct Filling<'a> {
     pub(crate) fence: &'a str,
     pub(crate) document: &'a str,
+    pub(crate) has_document: bool,
     pub(crate) empty: bool,
     pub(crate) tools: &'a str,
     pub(crate) names: &'a str,
@@ -141,6 +142,7 @@ mod tests {
         let filling = Filling {
             fence: "=====F=====",
             document: "pear,pear,{{question}},{input},<Final Answer>: 42",
+            has_document: true,
             empty: false,
             tools: "plot\n  draws",
             names: "plot, count",
@@ -183,6 +185,11 @@ mod tests {
                 let empty = Filling { empty: true, document: "", ..filling.clone() };
                 let text = prompts.messages(which, language, &empty).unwrap()[1].joined_text();
                 assert!(!text.contains("====="), "{text}");
+                let none = Filling { has_document: false, ..empty };
+                let messages = prompts.messages(which, language, &none).unwrap();
+                let text: String = messages.iter().map(Message::joined_text).collect();
+                let text = text.replace("{{document}}", "");
+                assert!(!text.contains("document") && !text.contains("文档") && !text.contains("文件"), "{text}");
             }
         }
     }

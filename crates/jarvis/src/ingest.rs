@@ -99,14 +99,7 @@ pub(crate) async fn request(
             }
             (None, None, Found::Nowhere | Found::Outside) => {
                 let Some(path) = intake.made_before(name) else {
-                    warnings.push(match found {
-                        Found::Outside => format!(
-                            "`{name}` is outside the working folder and is not read; give it with --file if it is meant"
-                        ),
-                        Found::Here | Found::Nowhere => format!(
-                            "there is no file `{name}` in the working folder; a file elsewhere is given with --file"
-                        ),
-                    });
+                    warnings.push(unread(name, found));
                     continue;
                 };
                 let Attached { resource, warnings: told } = intake.take(&path, name).await?;
@@ -133,6 +126,38 @@ pub(crate) async fn request(
         rewritten.replace_range(range, &display);
     }
     Ok((Request { text: rewritten, attachments, ..Request::default() }, warnings))
+}
+
+/// The files that a question names, as a request names them, and what is to be said about those that are not read.
+pub(crate) fn named(text: &str, intake: Intake<'_>) -> (Vec<PathBuf>, Vec<String>) {
+    let (mut paths, mut warnings): (Vec<PathBuf>, Vec<String>) = (Vec::new(), Vec::new());
+    for Mention { range, found } in mentions(text) {
+        let Some(name) = text.get(range.clone()) else { continue };
+        if jarvis_planner::names_result(text, range.start) {
+            continue;
+        }
+        let path = match found {
+            Found::Here => Some(PathBuf::from(name)),
+            Found::Nowhere | Found::Outside => intake.made_before(name),
+        };
+        match path {
+            Some(path) if paths.contains(&path) => {}
+            Some(path) => paths.push(path),
+            None => warnings.push(unread(name, found)),
+        }
+    }
+    (paths, warnings)
+}
+
+fn unread(name: &str, found: Found) -> String {
+    match found {
+        Found::Outside => {
+            format!("`{name}` is outside the working folder and is not read; give it with --file if it is meant")
+        }
+        Found::Here | Found::Nowhere => {
+            format!("there is no file `{name}` in the working folder; a file elsewhere is given with --file")
+        }
+    }
 }
 
 /// Puts the files that a plan's arguments name in their place: those of the request by their names, and those of the

@@ -16,7 +16,9 @@ use crate::settings::{Format, PromptLanguage};
 
 pub(super) struct Context {
     prompts: Arc<Prompts>,
+    /// Empty where there is none.
     document: Arc<str>,
+    has_document: bool,
     history: Vec<Turn>,
     question: String,
     fence: String,
@@ -35,13 +37,15 @@ impl Context {
         let settings = &agent.settings;
         let question = asked.language.unwrap_or_else(|| Language::of(&asked.question));
         let language = settings.prompt_language.of(question);
+        let document = asked.document.clone().unwrap_or_default();
         let wire_names = WireNames::of(&agent.registry);
         Context {
             prompts: Arc::clone(&agent.prompts),
-            document: Arc::clone(&asked.document),
+            has_document: asked.document.is_some(),
             history: asked.history.clone(),
             question: asked.question.trim().to_owned(),
-            fence: prompt::fence(&asked.document),
+            fence: prompt::fence(&document),
+            document,
             tools: prompt::tools(&agent.registry, language),
             names: prompt::names(&agent.registry),
             offers: wire_names.offers(&agent.registry),
@@ -103,6 +107,7 @@ impl Context {
         let filling = Filling {
             fence: &self.fence,
             document: &document,
+            has_document: self.has_document,
             empty: document.trim().is_empty(),
             tools: &self.tools,
             names: &self.names,

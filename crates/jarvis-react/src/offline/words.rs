@@ -113,6 +113,7 @@ mod tests {
     fn names_in_the_code_and_in_the_files_are_the_same() {
         let code = [
             include_str!("../offline.rs"),
+            include_str!("bare.rs"),
             include_str!("data.rs"),
             include_str!("figures.rs"),
             include_str!("intent.rs"),

@@ -1,10 +1,11 @@
-//! `jarvis ask`: a question about a document, answered in this process or by a server.
+//! `jarvis ask`: a question about documents or over tools, answered in this process or by a server.
 
 #[cfg(feature = "grpc")]
 mod remote;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,6 +20,7 @@ use crate::approval::ApprovalArgs;
 use crate::budget::BudgetArgs;
 use crate::cli::Global;
 use crate::failure::Failure;
+use crate::ingest::{self, Intake};
 use crate::printer::Printer;
 use crate::session::{Live, Watched, watch};
 use crate::wiring::{App, Flags};
@@ -33,16 +35,19 @@ const MAX_DOCUMENT: u64 = 256 << 20;
     jarvis ask \"what was the total revenue?\" --file sales.csv --llm qwen3:8b --base-url http://localhost:11434/v1\n  \
     jarvis ask \"文件中有几种水果？用柱状图表示\" --file fruits.txt --chart fruits.png --json\n  \
     cat report.txt | jarvis ask \"when was the company founded?\" --file -\n  \
+    jarvis ask \"what is new in v2.md since v1.md?\" --llm qwen3:8b    # files of the working folder that it names\n  \
+    jarvis ask \"who is online?\" --llm qwen3:8b    # over tools alone\n  \
     jarvis ask \"who signed it?\" --file contract.pdf --addr 127.0.0.1:50051    # a running `jarvis serve --grpc`\n\n\
-    Without --llm an extractive agent answers what can be found, counted and added up. The document is text\n\
+    Without --llm an extractive agent answers what can be found, counted and added up. A document is text\n\
     (UTF-8, UTF-16, GB18030 or a Cyrillic encoding) or a PDF file. Tools are those of `jarvis tools list`.\n\n\
     Exit status: 0 when there is an answer or a chart, 1 when none was found, 2 for wrong use.")]
 pub(crate) struct AskArgs {
     /// The question, in any language; `-` reads it from standard input
     question: String,
-    /// The document; `-` reads it from standard input
-    #[arg(short, long, value_name = "DOC")]
-    file: PathBuf,
+    /// A document; `-` reads it from standard input, and several are read one after the other. Default: the files of the
+    /// working folder that the question names
+    #[arg(short, long = "file", value_name = "DOC")]
+    files: Vec<PathBuf>,
     /// Write the last chart to this file (PNG)
     #[arg(long, alias = "out", value_name = "FILE")]
     chart: Option<PathBuf>,
@@ -137,8 +142,9 @@ fn asked(args: &AskArgs, global: &Global) -> Result<String, Failure> {
     }
     if let Some(chart) = &args.chart {
         picture_place(chart)?;
-        let same = chart.canonicalize().is_ok_and(|chart| args.file.canonicalize().is_ok_and(|file| chart == file));
-        if same && chart.is_file() {
+        let is_document =
+            |chart: PathBuf| args.files.iter().any(|file| file.canonicalize().is_ok_and(|file| chart == file));
+        if chart.is_file() && chart.canonicalize().is_ok_and(is_document) {
             return Err(Failure::usage(format!(
                 "the chart would take the place of the document `{}`",
                 chart.display()
@@ -150,36 +156,27 @@ fn asked(args: &AskArgs, global: &Global) -> Result<String, Failure> {
 }
 
 async fn answered(args: &AskArgs, question: &str, global: &Global, printer: Printer) -> Result<Answered, Failure> {
-    let bytes = read(&args.file)?;
+    let given = args.files.iter().map(|file| Ok((file.as_path(), read(file)?))).collect::<Result<Vec<_>, Failure>>()?;
     match &args.addr {
         #[cfg(feature = "grpc")]
-        Some(addr) => remote::ask(addr, args, question, bytes, printer).await,
+        Some(addr) => remote::ask(addr, args, question, only(given)?, printer).await,
         #[cfg(not(feature = "grpc"))]
         Some(_) => Err(super::not_built("grpc")),
-        None => here(args, question, bytes, global, printer).await,
+        None => here(args, question, given, global, printer).await,
     }
 }
 
 async fn here(
     args: &AskArgs,
     question: &str,
-    bytes: Bytes,
+    given: Vec<(&Path, Bytes)>,
     global: &Global,
     printer: Printer,
 ) -> Result<Answered, Failure> {
     let flags = Flags { approval: args.approval.clone(), budget: args.budget, ..Flags::default() };
     let app = App::build_with(flags, global, printer).await?;
-    let most = app.config.limits.max_input_bytes;
-    if bytes.len() as u64 > most {
-        let words =
-            format!("the document `{}` has {} bytes, more than the limit of {most}", args.file.display(), bytes.len());
-        return Err(Failure::usage(words).hint("raise limits.max_input_bytes in the configuration"));
-    }
-    let document = app.agent.read(bytes).await.map_err(|error| {
-        Failure::usage(format!("the document `{}` cannot be read: {error}", args.file.display()))
-            .hint("give a plain text (UTF-8 is best), or a PDF file with text in it")
-    })?;
-    let asked = Asked { warnings: document.warnings, ..Asked::new(question, document.text) };
+    let (document, warnings) = documents(question, given, &app, printer).await?;
+    let asked = Asked { document, warnings, ..Asked::over_tools(question) };
     // What is typed wins over the configuration.
     let mut agent = Agent::clone(&app.agent);
     agent.settings.max_steps = args.max_steps.unwrap_or(agent.settings.max_steps);
@@ -208,6 +205,56 @@ async fn here(
             ("ms", json!(ms)),
         ],
     })
+}
+
+/// The text of the documents, each under its name where there are several, and what is odd about them.
+async fn documents(
+    question: &str,
+    mut given: Vec<(&Path, Bytes)>,
+    app: &App,
+    printer: Printer,
+) -> Result<(Option<Arc<str>>, Vec<String>), Failure> {
+    let mut named = Vec::new();
+    if given.is_empty() {
+        let (paths, missing) = ingest::named(question, Intake::of(app));
+        missing.iter().for_each(|what| printer.warning(what));
+        named = paths;
+    }
+    for path in &named {
+        given.push((path, read(path)?));
+    }
+    let most = app.config.limits.max_input_bytes;
+    let bytes: u64 = given.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+    if bytes > most {
+        let words = match given.as_slice() {
+            [(path, _)] => format!("the document `{}` has", path.display()),
+            _ => "the documents have".to_owned(),
+        };
+        return Err(Failure::usage(format!("{words} {bytes} bytes, more than the limit of {most}"))
+            .hint("raise limits.max_input_bytes in the configuration"));
+    }
+    let (mut texts, mut warnings) = (Vec::new(), Vec::new());
+    for (path, bytes) in given {
+        let document = app.agent.read(bytes).await.map_err(|error| {
+            Failure::usage(format!("the document `{}` cannot be read: {error}", path.display()))
+                .hint("give a plain text (UTF-8 is best), or a PDF file with text in it")
+        })?;
+        warnings.extend(document.warnings);
+        texts.push((path.display().to_string(), document.text));
+    }
+    Ok((Asked::joined(texts), warnings))
+}
+
+/// The one document of a question that a server answers.
+#[cfg(feature = "grpc")]
+fn only(mut given: Vec<(&Path, Bytes)>) -> Result<Bytes, Failure> {
+    match (given.pop(), given.is_empty()) {
+        (Some((_, bytes)), true) => Ok(bytes),
+        (None, _) => Err(Failure::usage("a server is asked about a document, and none is given")
+            .hint("name it with --file, or leave out --addr to ask here")),
+        (Some(_), false) => Err(Failure::usage("a server takes one document, and several are given")
+            .hint("leave out --addr to ask here, or give one --file")),
+    }
 }
 
 fn read(path: &Path) -> Result<Bytes, Failure> {

@@ -93,6 +93,58 @@ fn what_is_not_found_is_told_by_the_exit_status() {
 }
 
 #[test]
+fn without_a_document_only_arithmetic_is_answered() {
+    let harness = Harness::new();
+    insta::assert_snapshot!("ask_arithmetic", harness.told(&["ask", "what is (2 + 3) * 4?"]));
+    let ended = harness.run(&["ask", "who is online?"]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    for word in ["--file", "--llm"] {
+        assert!(ended.stdout.contains(word), "{}", ended.stdout);
+    }
+    let run = ["run", "what is 2 + 3?", "--pipeline", "react", "--json"];
+    let (code, document) = harness.json(&run);
+    assert_eq!((code, document["answer"]["text"].as_str()), (0, Some("2 + 3 = 5")), "{document:#}");
+}
+
+#[test]
+fn documents_are_those_that_are_given_or_named() {
+    let harness = Harness::new();
+    harness.file("sales.csv", "month,revenue\nJan,10\nFeb,25.5\n");
+    harness.file("more.txt", "The ferry leaves at nine.");
+    let total = "what is the total revenue in sales.csv?";
+    let (code, document) = harness.json(&["ask", total, "--json"]);
+    assert_eq!((code, document["text_answer"].as_str().map(|text| text.contains("35.5"))), (0, Some(true)));
+    let chat = FakeChat::spawn(Script::always([ANSWER]));
+    let both = ["ask", "What is in both?", "--file", "sales.csv", "--file", "more.txt"];
+    harness.told(&[&both[..], &["--llm", "gpt-4o", "--base-url", &chat.url()]].concat());
+    let prompt = chat.requests()[0].prompt();
+    for document in ["sales.csv:\nmonth,revenue\n", "more.txt:\nThe ferry leaves at nine."] {
+        assert!(prompt.contains(document), "{prompt}");
+    }
+    let ended = harness.run(&["ask", "what is the total revenue in absent.csv?"]);
+    assert_eq!(ended.code, 1);
+    assert!(ended.stderr.contains("there is no file `absent.csv`"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_model_answers_over_tools_without_a_document() {
+    let replies = ["<Action>: calculator\n<Action Input>: {\"expression\": \"6 * 7\"}", "<Final Answer>: It is 42."];
+    let chat = FakeChat::spawn(Script::new().on("react", replies));
+    let harness = Harness::new();
+    for args in
+        [&["ask", "six times seven?", "--json"][..], &["run", "six times seven?", "--pipeline", "react", "--json"]]
+    {
+        let before = chat.requests().len();
+        let (code, document) = harness.json(&[args, &["--llm", "gpt-4o", "--base-url", &chat.url()]].concat());
+        assert_eq!(code, 0, "{document:#}");
+        assert!(document.to_string().contains("It is 42."), "{document:#}");
+        let prompt = chat.requests()[before].prompt();
+        assert!(prompt.contains("calculator") && !prompt.contains("search_document"), "{prompt}");
+        assert!(!prompt.contains("document stands") && !prompt.contains("document is empty"), "{prompt}");
+    }
+}
+
+#[test]
 fn wrong_use_is_told() {
     let harness = Harness::new();
     harness.file("binary.bin", [0u8, 1, 2, 255, 254, 0, 0, 7]);
