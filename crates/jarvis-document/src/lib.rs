@@ -1,24 +1,25 @@
-//! Documents: from bytes of any usual encoding to text.
+//! Documents: from bytes of any usual encoding, PDFs, office files and web pages to text.
 //!
-//! What the bytes are is decided by the bytes alone. Whatever is no text is refused with what it seems to be; nothing is
-//! replaced or guessed silently: what was not plain UTF-8 is told in the warnings.
+//! What the bytes are is decided by the bytes alone. Whatever is no document is refused with what it seems to be; nothing
+//! is replaced or guessed silently: what was not plain UTF-8 is told in the warnings.
 
 mod cyrillic;
+mod extract;
 mod han;
-mod pdf;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use encoding_rs::{Encoding, GB18030, IBM866, KOI8_R, UTF_16BE, UTF_16LE, WINDOWS_1251};
 
-#[cfg(feature = "pdf")]
-pub use pdf::extract;
-pub use pdf::{MAX_PDF, NoPdf, PDF_TIME, PdfReader};
+#[cfg(feature = "documents")]
+pub use extract::extract;
+pub use extract::{Container, DocumentReader, Extracted, MAX_FILE, NoReader, READ_TIME};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
@@ -43,9 +44,22 @@ pub enum Format {
     Koi8R,
     /// The code page 866 of DOS.
     Ibm866,
-    /// A PDF, whose text was taken out.
     Pdf,
+    /// A workbook: .xlsx, .xlsb, .xls or .ods.
+    Sheet,
+    Docx,
+    Pptx,
+    Html,
 }
+
+/// The formats whose text is taken out, by the words for them.
+const EXTRACTED: [(Format, &str); 5] = [
+    (Format::Pdf, "PDF"),
+    (Format::Sheet, "workbook"),
+    (Format::Docx, "Word document"),
+    (Format::Pptx, "presentation"),
+    (Format::Html, "web page"),
+];
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,61 +71,75 @@ impl fmt::Display for Format {
             Format::Windows1251 => "Windows-1251",
             Format::Koi8R => "KOI8-R",
             Format::Ibm866 => "IBM866",
-            Format::Pdf => "PDF",
+            Format::Pdf | Format::Sheet | Format::Docx | Format::Pptx | Format::Html => {
+                EXTRACTED.iter().find(|(format, _)| format == self).map_or("document", |(_, word)| word)
+            }
         })
     }
 }
 
-/// Why there is no text. All but [`DocumentError::PdfTime`] and [`DocumentError::PdfBroken`] are faults of what was sent.
+impl FromStr for Format {
+    type Err = DocumentError;
+
+    /// The format of an extracted document by its word.
+    fn from_str(word: &str) -> Result<Format, DocumentError> {
+        EXTRACTED.iter().find(|(_, known)| *known == word).map(|(format, _)| *format).ok_or(DocumentError::Broken)
+    }
+}
+
+/// Why there is no text. All but [`DocumentError::Time`] and [`DocumentError::Broken`] are faults of what was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
     #[error("the document is not text in an encoding that is known: it is {0}")]
     NotText(String),
     #[error("the document is text in UTF-32, which is not read; save it as UTF-8")]
     Utf32,
-    #[error("the document is a PDF, and this server reads none; send its text")]
-    NoPdf,
-    /// The PDF is longer than what is read.
-    #[error("the PDF has {bytes} bytes, and at most {most} are read")]
-    PdfSize { bytes: usize, most: usize },
-    #[error("the text of the PDF could not be taken out within {} s", .0.as_secs_f64())]
-    PdfTime(Duration),
-    #[error("no text could be taken out of the PDF: {0}")]
-    Pdf(String),
-    #[error("the reader of PDFs broke down at this document")]
-    PdfBroken,
+    /// The build lacks the readers; the part is what the document is.
+    #[error("the document is {0}, which needs the feature `documents`, and this jarvis was built without it; send its text")]
+    NotBuilt(&'static str),
+    #[error("the document has {bytes} bytes, and at most {most} are read")]
+    Size { bytes: usize, most: usize },
+    #[error("the text of the document could not be taken out within {} s", .0.as_secs_f64())]
+    Time(Duration),
+    /// What it could not be taken out of, and why.
+    #[error("no text could be taken out of {0}")]
+    Unreadable(String),
+    #[error("the reader of documents broke down at this one")]
+    Broken,
 }
 
-/// Reads a document; of PDFs, what the reader takes out.
+/// Reads a document; of PDFs, office files and web pages, what the reader takes out.
 ///
 /// # Errors
-/// When the bytes are no text, or the PDF gives none.
-pub async fn read(bytes: Bytes, pdf: &dyn PdfReader) -> Result<Document, DocumentError> {
-    if !is_pdf(&bytes) {
-        return decode(&bytes);
+/// When the bytes are no text, or the document gives none.
+pub async fn read(bytes: Bytes, reader: &dyn DocumentReader) -> Result<Document, DocumentError> {
+    if Container::of(&bytes).is_none() {
+        return decode_text(&bytes);
     }
-    let text = pdf.text(bytes).await?;
+    let Extracted { format, text } = reader.text(bytes).await?;
     if text.trim().is_empty() {
-        return Err(DocumentError::Pdf("it holds no text; its pages may be pictures".to_owned()));
+        let why = if format == Format::Pdf { "; its pages may be pictures" } else { "" };
+        return Err(DocumentError::Unreadable(format!("the {format}: it holds no text{why}")));
     }
-    let warnings = vec!["the text was taken out of a PDF; tables and columns may be out of order".to_owned()];
-    Ok(Document { text: text.into(), format: Format::Pdf, warnings })
-}
-
-pub fn is_pdf(bytes: &[u8]) -> bool {
-    // Readers take what stands before the mark for granted, and so do the writers of such files.
-    let head = bytes.get(..1024).unwrap_or(bytes);
-    head.starts_with(b"%PDF-") || (head.contains(&0) && head.windows(5).any(|window| window == b"%PDF-"))
+    let warnings = match format {
+        Format::Pdf => vec!["the text was taken out of a PDF; tables and columns may be out of order".to_owned()],
+        _ => Vec::new(),
+    };
+    Ok(Document { text: text.into(), format, warnings })
 }
 
 /// Reads the bytes of a text.
 ///
 /// # Errors
-/// When they are no text that is known; a PDF is none.
+/// When they are no text that is known; a web page is read as its source, and other documents with [`read`] alone.
 pub fn decode(bytes: &[u8]) -> Result<Document, DocumentError> {
-    if is_pdf(bytes) {
-        return Err(DocumentError::NoPdf);
+    match Container::of(bytes) {
+        Some(Container::Pdf) => Err(DocumentError::NotText("a PDF".to_owned())),
+        _ => decode_text(bytes),
     }
+}
+
+fn decode_text(bytes: &[u8]) -> Result<Document, DocumentError> {
     if bytes.starts_with(&[0xff, 0xfe, 0, 0]) || bytes.starts_with(&[0, 0, 0xfe, 0xff]) {
         return Err(DocumentError::Utf32);
     }

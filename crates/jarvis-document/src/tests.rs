@@ -93,12 +93,12 @@ fn long_documents_are_read() {
 
 #[tokio::test]
 async fn a_pdf_needs_a_reader() {
-    let read_with = async |bytes: &'static [u8]| read(Bytes::from_static(bytes), &NoPdf).await;
-    assert_eq!(read_with(b"%PDF-1.7\n...").await, Err(DocumentError::NoPdf));
+    let read_with = async |bytes: &'static [u8]| read(Bytes::from_static(bytes), &NoReader).await;
+    assert_eq!(read_with(b"%PDF-1.7\n...").await, Err(DocumentError::NotBuilt("a PDF")));
     assert_eq!(&*read_with(b"a text of %PDF-1.7").await.unwrap().text, "a text of %PDF-1.7");
 }
 
-#[cfg(feature = "pdf")]
+#[cfg(feature = "documents")]
 mod pdfs {
     use super::*;
 
@@ -106,8 +106,8 @@ mod pdfs {
     struct Here;
 
     #[async_trait::async_trait]
-    impl PdfReader for Here {
-        async fn text(&self, bytes: Bytes) -> Result<String, DocumentError> {
+    impl DocumentReader for Here {
+        async fn text(&self, bytes: Bytes) -> Result<Extracted, DocumentError> {
             extract(&bytes)
         }
     }
@@ -190,9 +190,9 @@ mod pdfs {
         assert!(empty.to_string().contains("pictures"), "{empty}");
         for bytes in [&b"%PDF-1.4"[..], b"%PDF-1.4\nstartxref\n99999999\n%%EOF", &whole[..60]] {
             let error = read(Bytes::copy_from_slice(bytes), &Here).await.unwrap_err();
-            assert!(matches!(error, DocumentError::Pdf(_) | DocumentError::PdfBroken), "{error}");
+            assert!(matches!(error, DocumentError::Unreadable(_) | DocumentError::Broken), "{error}");
         }
-        let long = Bytes::from([&whole[..], &vec![b' '; MAX_PDF]].concat());
-        assert!(matches!(read(long, &Here).await, Err(DocumentError::PdfSize { .. })));
+        let long = Bytes::from([&whole[..], &vec![b' '; MAX_FILE]].concat());
+        assert!(matches!(read(long, &Here).await, Err(DocumentError::Size { .. })));
     }
 }

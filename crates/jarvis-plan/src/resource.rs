@@ -67,8 +67,10 @@ impl Kind {
             }
             "wav" | "mp3" | "flac" | "ogg" | "oga" | "m4a" | "aac" | "opus" | "wma" => Some(Kind::Audio),
             "mp4" | "mov" | "avi" | "mkv" | "webm" | "m4v" | "mpg" | "mpeg" => Some(Kind::Video),
-            "txt" | "md" | "rst" | "log" | "html" | "htm" | "pdf" | "rtf" | "srt" | "tex" => Some(Kind::Text),
-            "json" | "jsonl" | "csv" | "tsv" | "yaml" | "yml" => Some(Kind::Json),
+            "txt" | "md" | "rst" | "log" | "html" | "htm" | "pdf" | "docx" | "pptx" | "rtf" | "srt" | "tex" => {
+                Some(Kind::Text)
+            }
+            "json" | "jsonl" | "csv" | "tsv" | "yaml" | "yml" | "xlsx" | "xlsb" | "xls" | "ods" => Some(Kind::Json),
             _ => None,
         }
     }

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_chat::{ChatError, ChatModel};
-use jarvis_document::{Document, DocumentError, PdfReader};
+use jarvis_document::{Document, DocumentError, DocumentReader};
 use jarvis_engine::{Engine, Events, Gate, GrowingPlan, Limits};
 use jarvis_pipeline::{numbered, unchanged};
 use jarvis_plan::{
@@ -48,8 +48,8 @@ pub struct Agent {
     pub media: Arc<Media>,
     pub prompts: Arc<Prompts>,
     pub settings: Settings,
-    /// Who takes the text out of PDF files.
-    pub pdf: Arc<dyn PdfReader>,
+    /// Takes the text out of documents that are more than text.
+    pub reader: Arc<dyn DocumentReader>,
     /// Who lets calls of tools that change something go on.
     pub gate: Arc<dyn Gate>,
     /// Who is told of each round, documents and prompts included; usually nobody.
@@ -233,7 +233,7 @@ impl Agent {
     /// # Errors
     /// When it is no text that can be read.
     pub async fn read(&self, bytes: Bytes) -> Result<Document, DocumentError> {
-        jarvis_document::read(bytes, self.pdf.as_ref()).await
+        jarvis_document::read(bytes, self.reader.as_ref()).await
     }
 
     /// Answers a question. All of it is told through `events`: the thoughts, the calls and what they gave; the plan, which

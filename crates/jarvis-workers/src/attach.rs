@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use jarvis_document::{Document, DocumentError, PdfReader};
+use jarvis_document::{Container, Document, DocumentError, DocumentReader, Format};
 use jarvis_plan::{Kind, Resource, Source};
 use jarvis_store::sniff::{Sniffed, describe, sniff};
 use jarvis_store::{Media, MediaError};
@@ -51,8 +51,8 @@ pub struct Attached {
     pub warnings: Vec<String>,
 }
 
-/// Takes a file in: a picture, sound or video is stored under the public root; a text, data, or the text of a PDF becomes
-/// inline text. The name's extension tells the kind; where it says nothing, the bytes do.
+/// Takes a file in: a picture, sound or video is stored under the public root; a text, data, or the text of a PDF, an
+/// office file or a web page becomes inline text. The name's extension tells the kind; where it says nothing, the bytes do.
 ///
 /// # Errors
 /// [`AttachError`], each with its reason.
@@ -60,13 +60,14 @@ pub async fn attach(
     name: &str,
     bytes: impl Into<Bytes>,
     media: &Arc<Media>,
-    pdf: &dyn PdfReader,
+    reader: &dyn DocumentReader,
 ) -> Result<Attached, AttachError> {
     let (name, bytes) = (name.to_owned(), bytes.into());
-    if !Kind::of_name(&name).is_some_and(Kind::is_media) && jarvis_document::is_pdf(&bytes) {
-        let read = jarvis_document::read(bytes, pdf).await;
+    if !Kind::of_name(&name).is_some_and(Kind::is_media) && Container::of(&bytes).is_some() {
+        let read = jarvis_document::read(bytes, reader).await;
         let read = read.map_err(|source| AttachError::Document { name: name.clone(), source })?;
-        return text(&name, Kind::Text, read);
+        let kind = if read.format == Format::Sheet { Kind::Json } else { Kind::Text };
+        return text(&name, kind, read);
     }
     let (media, of) = (Arc::clone(media), name.clone());
     let taken = tokio::task::spawn_blocking(move || take(&of, &bytes, &media));

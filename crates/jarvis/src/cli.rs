@@ -194,10 +194,10 @@ pub(crate) enum Command {
         jarvis doctor --llm auto    # which local model that is, and what it can do\n  \
         jarvis doctor --llm qwen3:8b --base-url http://localhost:11434/v1    # tests that model too")]
     Doctor(DoctorArgs),
-    /// Take the text out of a PDF: from standard input to standard output
-    #[cfg(feature = "pdf")]
+    /// Take the text out of a PDF, an office file or a web page: from standard input to standard output
+    #[cfg(feature = "documents")]
     #[command(hide = true)]
-    PdfText,
+    DocumentText,
     /// Run a local model for another process: from standard input to standard output
     #[cfg(any(feature = "experts", feature = "llm"))]
     #[command(hide = true)]

@@ -49,8 +49,8 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
         Command::Doctor(args) => doctor::run(&args, &cli.global, printer).await,
         // Handled before a runtime is needed.
         Command::Completions { .. } => Ok(ExitCode::SUCCESS),
-        #[cfg(feature = "pdf")]
-        Command::PdfText => Ok(ExitCode::SUCCESS),
+        #[cfg(feature = "documents")]
+        Command::DocumentText => Ok(ExitCode::SUCCESS),
         #[cfg(any(feature = "experts", feature = "llm"))]
         Command::LocalModel => Ok(ExitCode::SUCCESS),
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use jarvis_document::PdfReader;
+use jarvis_document::DocumentReader;
 use jarvis_hugginggpt::decisions::Executable;
 use jarvis_plan::{Arg, Kind, Request, Resource, Source, is_han};
 use jarvis_store::Media;
@@ -24,8 +24,7 @@ use crate::wiring::App;
 #[derive(Clone, Copy)]
 pub(crate) struct Intake<'a> {
     media: &'a Arc<Media>,
-    /// Reads PDFs.
-    pdf: &'a dyn PdfReader,
+    reader: &'a dyn DocumentReader,
     /// The files that earlier runs made.
     results: Option<&'a Results>,
     /// The largest file that is taken.
@@ -35,7 +34,7 @@ pub(crate) struct Intake<'a> {
 impl<'a> Intake<'a> {
     pub(crate) fn of(app: &'a App) -> Intake<'a> {
         let max_bytes = app.config.limits.max_input_bytes;
-        Intake { media: &app.media, pdf: app.agent.pdf.as_ref(), results: app.results.as_deref(), max_bytes }
+        Intake { media: &app.media, reader: app.agent.reader.as_ref(), results: app.results.as_deref(), max_bytes }
     }
 
     /// The file of an earlier run that is called so, by its name alone or by its whole path.
@@ -46,7 +45,7 @@ impl<'a> Intake<'a> {
     /// Takes in the file that a person calls `name`.
     async fn take(self, path: &Path, name: &str) -> Result<Attached, Failure> {
         let bytes = read(path, name, self.max_bytes)?;
-        let attached = attach(name, bytes, self.media, self.pdf).await.map_err(|error| {
+        let attached = attach(name, bytes, self.media, self.reader).await.map_err(|error| {
             let hint = error.hint();
             let failure = match &error {
                 AttachError::Store(_) | AttachError::Broken { .. } => Failure::work(error),

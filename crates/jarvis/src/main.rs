@@ -37,9 +37,9 @@ fn main() -> ExitCode {
         printer.out_piece(&String::from_utf8_lossy(&script));
         return ExitCode::SUCCESS;
     }
-    #[cfg(feature = "pdf")]
-    if let Command::PdfText = &cli.command {
-        return wiring::pdf::child();
+    #[cfg(feature = "documents")]
+    if let Command::DocumentText = &cli.command {
+        return wiring::document::child();
     }
     #[cfg(any(feature = "experts", feature = "llm"))]
     if let Command::LocalModel = &cli.command {

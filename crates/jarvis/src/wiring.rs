@@ -10,8 +10,8 @@ mod encoders;
 mod experts;
 mod lazy_chat;
 mod local;
-#[cfg(feature = "pdf")]
-pub(crate) mod pdf;
+#[cfg(feature = "documents")]
+pub(crate) mod document;
 pub(crate) mod pipelines;
 pub(crate) mod pulls;
 #[cfg(feature = "serve")]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
-use jarvis_document::NoPdf;
+use jarvis_document::NoReader;
 use jarvis_engine::Events;
 use jarvis_plan::{Event, EventKind, RunId};
 use jarvis_react::{Agent, AgentAnswer, AskError, Asked, Prompts, Settings};
@@ -63,7 +63,7 @@ impl Harness {
             media: Arc::clone(&media),
             prompts: Arc::new(Prompts::builtin().unwrap()),
             settings,
-            pdf: Arc::new(NoPdf),
+            reader: Arc::new(NoReader),
             gate: Arc::new(jarvis_engine::OpenGate),
             tracer: None,
         };

@@ -40,13 +40,13 @@ fn of_model(error: &ChatError) -> Code {
 
 pub(super) fn of_document(error: &DocumentError) -> Status {
     match error {
-        DocumentError::PdfTime(_) => Status::deadline_exceeded(error.to_string()),
-        DocumentError::PdfBroken => Status::internal(error.to_string()),
+        DocumentError::Time(_) => Status::deadline_exceeded(error.to_string()),
+        DocumentError::Broken => Status::internal(error.to_string()),
         DocumentError::NotText(_)
         | DocumentError::Utf32
-        | DocumentError::NoPdf
-        | DocumentError::PdfSize { .. }
-        | DocumentError::Pdf(_) => Status::invalid_argument(error.to_string()),
+        | DocumentError::NotBuilt(_)
+        | DocumentError::Size { .. }
+        | DocumentError::Unreadable(_) => Status::invalid_argument(error.to_string()),
     }
 }
 

@@ -158,7 +158,7 @@ impl Jarvis {
                 // Only the name counts; clients may send it with a path.
                 let name = name.rsplit(['/', '\\']).next().unwrap_or("file");
                 let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
-                let taken = jarvis_workers::attach(&name, bytes, media, agent.pdf.as_ref()).await;
+                let taken = jarvis_workers::attach(&name, bytes, media, agent.reader.as_ref()).await;
                 let jarvis_workers::Attached { resource, .. } =
                     taken.map_err(ApiError::from).map_err(|error| match error.fields.status.is_server_error() {
                         true => refused(error),

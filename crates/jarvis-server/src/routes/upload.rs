@@ -59,7 +59,7 @@ pub(crate) async fn upload(
         }
         let size = bytes.len() as u64;
         let crate::Parts { media, agent, .. } = &server.parts;
-        let resource = jarvis_workers::attach(&name, bytes, media, agent.pdf.as_ref()).await?.resource;
+        let resource = jarvis_workers::attach(&name, bytes, media, agent.reader.as_ref()).await?.resource;
         server.metrics.uploaded.inc_by(size);
         files.push(Uploaded { attachment: Attachment::of(&resource), bytes: size });
     }

@@ -11,7 +11,7 @@ use futures::FutureExt;
 use jarvis_catalogue::TaskOutput;
 use jarvis_catalogue::{Catalogue, Deployment, InferenceMode, Wanted};
 use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
-use jarvis_document::NoPdf;
+use jarvis_document::NoReader;
 use jarvis_engine::{Engine, Job, Worker};
 use jarvis_hugginggpt::decisions::{DecisionSettings, Decisions, Format, PlanStore};
 use jarvis_hugginggpt::prompts::Prompts;
@@ -314,7 +314,7 @@ fn agent(chat: Option<Arc<dyn ChatModel>>, media: &Arc<Media>) -> Arc<Agent> {
         media: Arc::clone(media),
         prompts: Arc::new(jarvis_react::Prompts::builtin().expect("the prompts parse")),
         settings: jarvis_react::Settings::default(),
-        pdf: Arc::new(NoPdf),
+        reader: Arc::new(NoReader),
         gate: Arc::new(jarvis_engine::OpenGate),
         tracer: None,
     })

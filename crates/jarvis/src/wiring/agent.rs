@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jarvis_chat::ChatModel;
-use jarvis_document::PdfReader;
+use jarvis_document::DocumentReader;
 use jarvis_engine::Gate;
 use jarvis_react::{Agent, Prompts, Settings, Trace, Tracer};
 use jarvis_store::Media;
@@ -48,17 +48,17 @@ pub(super) fn build(
     };
     let tracer = react.trace_file.as_deref().map(tracer).transpose()?;
     let prompts = Arc::new(Prompts::builtin().map_err(Failure::work)?);
-    Ok(Arc::new(Agent { chat, registry, media: Arc::clone(media), prompts, settings, pdf: pdf(), tracer, gate }))
+    Ok(Arc::new(Agent { chat, registry, media: Arc::clone(media), prompts, settings, reader: reader(), tracer, gate }))
 }
 
-#[cfg(feature = "pdf")]
-fn pdf() -> Arc<dyn PdfReader> {
-    super::pdf::OwnProcess::new()
+#[cfg(feature = "documents")]
+fn reader() -> Arc<dyn DocumentReader> {
+    super::document::OwnProcess::new()
 }
 
-#[cfg(not(feature = "pdf"))]
-fn pdf() -> Arc<dyn PdfReader> {
-    Arc::new(jarvis_document::NoPdf)
+#[cfg(not(feature = "documents"))]
+fn reader() -> Arc<dyn DocumentReader> {
+    Arc::new(jarvis_document::NoReader)
 }
 
 /// Appends each round to a file, one line of JSON each.

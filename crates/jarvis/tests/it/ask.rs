@@ -277,9 +277,9 @@ fn a_grpc_server_is_not_opened_to_strangers() {
     assert!(ended.stderr.contains("TLS needs both"), "{}", ended.stderr);
 }
 
-#[cfg(feature = "pdf")]
+#[cfg(feature = "documents")]
 #[test]
-fn pdfs_are_read_in_a_process_of_their_own() {
+fn documents_are_read_in_a_process_of_their_own() {
     let harness = Harness::new();
     harness.file("note.pdf", pdf("The company was founded in 1998 in Kazan."));
     let ended = harness.run(&["ask", "When was the company founded?", "--file", "note.pdf"]);
@@ -291,7 +291,7 @@ fn pdfs_are_read_in_a_process_of_their_own() {
     assert!(ended.stderr.contains("no text could be taken out of the PDF"), "{}", ended.stderr);
 }
 
-#[cfg(feature = "pdf")]
+#[cfg(feature = "documents")]
 fn pdf(line: &str) -> Vec<u8> {
     let content = format!("BT /F1 12 Tf 72 720 Td ({line}) Tj ET");
     let objects = [

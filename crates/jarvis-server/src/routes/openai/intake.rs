@@ -61,7 +61,7 @@ pub(super) async fn request(server: &Server, body: ChatCompletionRequest, links:
         attachments.push(match file {
             File::At(kind, url) => Resource { kind, source: at(url, &links.base), name: None },
             File::Bytes(name, bytes) => {
-                let taken = jarvis_workers::attach(&name, bytes, media, agent.pdf.as_ref()).await?;
+                let taken = jarvis_workers::attach(&name, bytes, media, agent.reader.as_ref()).await?;
                 Resource { name: None, ..taken.resource }
             }
         });
