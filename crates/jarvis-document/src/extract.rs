@@ -119,8 +119,7 @@ pub fn extract(bytes: &[u8]) -> Result<Extracted, DocumentError> {
     if bytes.len() > MAX_FILE {
         return Err(DocumentError::Size { bytes: bytes.len(), most: MAX_FILE });
     }
-    let container =
-        Container::of(bytes).ok_or_else(|| DocumentError::NotText(jarvis_store::sniff::describe(bytes)))?;
+    let container = Container::of(bytes).ok_or_else(|| DocumentError::NotText(jarvis_store::sniff::describe(bytes)))?;
     let read = || match container {
         Container::Pdf => pdf::text(bytes).map(|text| (Format::Pdf, text)),
         Container::Zip => office::text(bytes),

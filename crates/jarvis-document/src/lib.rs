@@ -95,7 +95,9 @@ pub enum DocumentError {
     #[error("the document is text in UTF-32, which is not read; save it as UTF-8")]
     Utf32,
     /// The build lacks the readers; the part is what the document is.
-    #[error("the document is {0}, which needs the feature `documents`, and this jarvis was built without it; send its text")]
+    #[error(
+        "the document is {0}, which needs the feature `documents`, and this jarvis was built without it; send its text"
+    )]
     NotBuilt(&'static str),
     #[error("the document has {bytes} bytes, and at most {most} are read")]
     Size { bytes: usize, most: usize },

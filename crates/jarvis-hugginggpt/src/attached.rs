@@ -72,15 +72,24 @@ pub(crate) fn unknown(request: &Request, plan: &Plan) -> Vec<String> {
 /// Characters of an attached text that the planning model sees.
 const PREVIEW: usize = 300;
 
+/// Tables of an attached text that the planning model sees.
+const SHOWN_TABLES: usize = 10;
+
 /// The attachments as the planning model sees them: a text by its name and beginning, so that a plan names it.
 pub(crate) fn shown(request: &Request) -> Vec<Resource> {
     let shown = |resource: &Resource| match (&resource.source, &resource.name) {
         (Source::Inline(content), Some(name)) => {
             let preview: String = content.chars().take(PREVIEW).collect();
+            let tables = jarvis_tables::tables(name, content);
+            let tables: Vec<String> =
+                tables.iter().take(SHOWN_TABLES).map(|table| format!("`{}`", table.signature())).collect();
+            let tables =
+                if tables.is_empty() { String::new() } else { format!(" with the tables {}", tables.join(", ")) };
+            let length = content.chars().count();
             Resource {
                 kind: Kind::Text,
                 source: Source::Inline(name.clone()),
-                name: Some(format!("a text of {} characters that begins: {preview}", content.chars().count())),
+                name: Some(format!("a text of {length} characters{tables} that begins: {preview}")),
             }
         }
         (Source::Inline(_) | Source::Public(_) | Source::Url(_), _) => resource.clone(),

@@ -81,7 +81,9 @@ impl HuggingGpt {
     }
 
     async fn plan_offline(&self, request: &Request) -> Result<Plan, RunError> {
-        let planned = self.planner.plan(request, self.vocabulary.tools()).await;
+        let mut tools = self.vocabulary.tools().to_vec();
+        tools.retain(|tool| !self.sources.chat_tools.iter().any(|one| one.name == tool.name));
+        let planned = self.planner.plan(request, &tools).await;
         let draft = planned.map_err(|error| RunError::Planner(error.to_string()))?;
         let mut plan = check(&attached::by_name(draft, request), &self.vocabulary, self.settings.plan);
         for name in attached::unused(request, &plan) {

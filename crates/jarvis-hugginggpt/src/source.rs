@@ -199,6 +199,9 @@ pub struct Sources {
     pub local_hint: LocalHint,
     /// Tools of the configuration, each a task of its own name.
     pub tools: Vec<Tool>,
+    /// Tools that need no configuration and that plans of a chat model alone may use; the offline planner does not know
+    /// what to give them.
+    pub chat_tools: Vec<Tool>,
     /// The name of the chat model that performs tasks itself, where there is one.
     pub chat: Option<String>,
 }
@@ -217,6 +220,7 @@ impl Sources {
             local: Arc::new(Arc::default),
             local_hint: Arc::new(|_| None),
             tools: Vec::new(),
+            chat_tools: Vec::new(),
             chat: None,
         }
     }
@@ -242,14 +246,20 @@ impl Sources {
     /// Every name that a plan may hold: the task types, and the tools of the configuration.
     pub fn vocabulary(&self) -> Vocabulary {
         let builtin = jarvis_catalogue::vocabulary();
-        if self.tools.is_empty() {
+        let own: Vec<&Tool> = self.own_tools(self.chat.is_some()).collect();
+        if own.is_empty() {
             return builtin;
         }
-        Vocabulary::new(builtin.tools().iter().chain(&self.tools).cloned().collect())
+        Vocabulary::new(builtin.tools().iter().chain(own).cloned().collect())
+    }
+
+    /// The tools that are tasks of their own names.
+    fn own_tools(&self, chat_model: bool) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().chain(self.chat_tools.iter().filter(move |_| chat_model))
     }
 
     pub(crate) fn tool(&self, name: &str) -> Option<Candidate> {
-        let tool = self.tools.iter().find(|tool| tool.name == name)?;
+        let tool = self.own_tools(true).find(|tool| tool.name == name)?;
         Some(Candidate { id: tool.name.clone(), host: Host::Tool.into(), effective_task: tool.name.clone() })
     }
 
@@ -261,7 +271,7 @@ impl Sources {
     pub fn offered(&self, chat_model: bool) -> Vec<Tool> {
         let ready = self.ready();
         let served = |task: &TaskType| !self.performers_among(&ready, task, chat_model).is_empty();
-        jarvis_catalogue::tools(served).tools().iter().chain(&self.tools).cloned().collect()
+        jarvis_catalogue::tools(served).tools().iter().chain(self.own_tools(chat_model)).cloned().collect()
     }
 
     /// Where a task may be performed as configured, with the name of the tool or of the model at an endpoint.

@@ -20,7 +20,7 @@ use jarvis_plan::{
     Turn,
 };
 use jarvis_store::Media;
-use jarvis_tools::{Registry, Scope};
+use jarvis_tools::{Documents, Registry, Scope};
 use serde::Serialize;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -291,7 +291,8 @@ impl Agent {
             let agent = Agent { registry, ..self.clone() };
             let (plan, growth) = GrowingPlan::new(Plan::default());
             let (ended, outcomes) = unbounded_channel();
-            let scope = Scope { document: asked.document.clone(), cancel: CancellationToken::new() };
+            let documents = asked.document.clone().map_or_else(Documents::default, Documents::unnamed);
+            let scope = Scope { documents, cancel: CancellationToken::new() };
             let stop = cancel.child_token();
             let clock = Clock::of(deadline);
             let engine =

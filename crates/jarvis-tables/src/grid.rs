@@ -134,7 +134,8 @@ fn cells(line: &str) -> Vec<String> {
 fn delimited(name: &str, text: &str) -> Option<Vec<Vec<String>>> {
     let is_named = [".csv", ".tsv", ".tab"].iter().any(|ending| name.to_ascii_lowercase().ends_with(ending));
     let mut rows = DELIMITERS.iter().find_map(|mark| fields(text, *mark)).or_else(|| {
-        let single = || text.lines().map(|line| vec![line.trim().to_owned()]).filter(|row| row.concat() != "").collect();
+        let single =
+            || text.lines().map(|line| vec![line.trim().to_owned()]).filter(|row| row.concat() != "").collect();
         is_named.then(single)
     })?;
     let header = rows.first()?;
@@ -157,12 +158,14 @@ fn fields(text: &str, mark: u8) -> Option<Vec<Vec<String>>> {
     if !first.as_bytes().contains(&mark) {
         return None;
     }
-    let mut reader = ReaderBuilder::new().delimiter(mark).has_headers(false).trim(Trim::All).from_reader(text.as_bytes());
+    let mut reader =
+        ReaderBuilder::new().delimiter(mark).has_headers(false).trim(Trim::All).from_reader(text.as_bytes());
     let mut rows = Vec::new();
     for record in reader.records() {
         // A record of another length is an error, and the text no table of this kind.
         let record = record.ok()?;
-        let row: Vec<String> = record.iter().map(|field| field.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        let row: Vec<String> =
+            record.iter().map(|field| field.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
         rows.push(row);
     }
     let width = rows.first().map_or(0, Vec::len);

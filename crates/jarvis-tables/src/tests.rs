@@ -12,7 +12,8 @@ fn signatures(name: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn tables_are_found_in_every_format() {
-    let check = |name: &str, text: &str, expected: &[&str]| assert_eq!(signatures(name, text), expected, "{name}: {text}");
+    let check =
+        |name: &str, text: &str, expected: &[&str]| assert_eq!(signatures(name, text), expected, "{name}: {text}");
     check("data/sales 2024.csv", "Region,Units sold\nNorth,3\n", &["sales_2024(region text, units_sold number)"]);
     check("a.csv", "город;цена\nКазань;1,5\nОмск;2,75\n", &["a(город text, цена number)"]);
     check("a.tsv", "a\tb\n1\t2\n", &["a(a number, b number)"]);
@@ -24,10 +25,11 @@ fn tables_are_found_in_every_format() {
     check("a.json", r#"{"total": 1, "items": [{"q": 1}]}"#, &["a(q number)"]);
     check("a.jsonl", "{\"a\": 1}\n{\"a\": 2}\n", &["a(a number)"]);
     check("a.json", r#"[1, 2]"#, &[]);
-    check("note.md", "# One\n\n| a | b |\n|---|:-:|\n| x \\| y | $1,200 |\n\ntext\n\n## One\n\na|b\n-|-\n1|2\n", &[
-        "one(a text, b number in $)",
-        "one_2(a number, b number)",
-    ]);
+    check(
+        "note.md",
+        "# One\n\n| a | b |\n|---|:-:|\n| x \\| y | $1,200 |\n\ntext\n\n## One\n\na|b\n-|-\n1|2\n",
+        &["one(a text, b number in $)", "one_2(a number, b number)"],
+    );
     check("note.txt", "Dear all, hello\nwe sold 3, they 4\n", &[]);
     check("note.txt", "", &[]);
     let both = [("a.csv", "x,y\n1,2\n"), ("dir/a.csv", "x,y\n1,2\n")];
@@ -68,7 +70,8 @@ fn a_column_tells_how_its_numbers_are_written() {
     check(&["-", ""], json!(["-", null]), None);
 }
 
-const SALES: &str = "Region,Item,Units,Price\nNorth,lamp,3,$1.10\nNorth,desk,4,$20\nSouth,lamp,5,$1.20\nSouth,desk,,$20\n";
+const SALES: &str =
+    "Region,Item,Units,Price\nNorth,lamp,3,$1.10\nNorth,desk,4,$20\nSouth,lamp,5,$1.20\nSouth,desk,,$20\n";
 const PEOPLE: &str = "region;head\nNorth;Ann\nSouth;Bo\n";
 
 fn database() -> Database {
@@ -84,9 +87,18 @@ fn queries_are_answered() {
     };
     check("SELECT sum(units) FROM sales WHERE region = 'north' AND item = 'lamp'", json!([[3]]));
     check("SELECT sum(price) FROM sales WHERE item = 'lamp';", json!([[2.3]]));
-    check("SELECT region, count(*), avg(units) FROM sales GROUP BY region ORDER BY 1", json!([["North", 2, 3.5], ["South", 2, 5]]));
-    check("SELECT head, sum(units) FROM sales JOIN people USING (region) GROUP BY head", json!([["Ann", 7], ["Bo", 5]]));
-    check("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 3) SELECT x FROM n", json!([[1], [2], [3]]));
+    check(
+        "SELECT region, count(*), avg(units) FROM sales GROUP BY region ORDER BY 1",
+        json!([["North", 2, 3.5], ["South", 2, 5]]),
+    );
+    check(
+        "SELECT head, sum(units) FROM sales JOIN people USING (region) GROUP BY head",
+        json!([["Ann", 7], ["Bo", 5]]),
+    );
+    check(
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 3) SELECT x FROM n",
+        json!([[1], [2], [3]]),
+    );
     check("SELECT units FROM sales WHERE units IS NULL", json!([[null]]));
 }
 
@@ -116,12 +128,19 @@ fn queries_that_do_more_than_read_are_refused() {
     check("SELECT 1; SELECT 2", "several statements");
     check("SELECT ?", "it has no parameters");
     check("", "a query is one SELECT");
-    check("SELECT colour FROM sales", "no such column: colour; the tables are sales(region text, item text, units number, price number in $), people(");
+    check(
+        "SELECT colour FROM sales",
+        "no such column: colour; the tables are sales(region text, item text, units number, price number in $), people(",
+    );
     check("SELECT * FROM orders", "no such table: orders; the tables are");
     check("SELECT 'x", "the query is invalid");
     check("SELECT zeroblob(2000000)", "larger");
-    check("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT printf('%1000d', x) FROM n", "larger than 4 MiB");
-    let endless = "SELECT count(*) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n)";
+    check(
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT printf('%1000d', x) FROM n",
+        "larger than 4 MiB",
+    );
+    let endless =
+        "SELECT count(*) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n)";
     database.time = std::time::Duration::ZERO;
     assert_eq!(database.query(endless).unwrap_err(), QueryError::Time(std::time::Duration::ZERO));
     assert_eq!(Database::load(&[]).unwrap_err(), QueryError::NoTable);

@@ -85,7 +85,8 @@ fn parts(cell: &str) -> Option<(String, Option<String>)> {
     if !digits.starts_with(|c: char| c.is_ascii_digit()) || digits.ends_with(['.', ',']) {
         return None;
     }
-    let is_unit = after.chars().count() <= LONGEST_UNIT && after.chars().all(|c| c.is_alphabetic() || SIGNS.contains(c));
+    let is_unit =
+        after.chars().count() <= LONGEST_UNIT && after.chars().all(|c| c.is_alphabetic() || SIGNS.contains(c));
     let unit = match (before, after) {
         (None, "") => None,
         (Some(sign), "") => Some(sign.to_string()),
@@ -102,7 +103,8 @@ fn parts(cell: &str) -> Option<(String, Option<String>)> {
         return None;
     }
     while let Some(group) = groups.next() {
-        let is_whole = group.len() == 3 || (groups.peek().is_none() && group.get(3..4).is_some_and(|c| ".,".contains(c)));
+        let is_whole =
+            group.len() == 3 || (groups.peek().is_none() && group.get(3..4).is_some_and(|c| ".,".contains(c)));
         if !is_group(group) || !is_whole {
             return None;
         }
@@ -118,7 +120,8 @@ fn exponent(rest: &str) -> Option<usize> {
     let at = rest.find(['e', 'E'])?;
     let (mantissa, power) = (rest.get(..at)?, rest.get(at + 1..)?);
     let power = power.trim_start_matches(['+', '-']);
-    let is_number = mantissa.parse::<f64>().is_ok() && !power.is_empty() && power.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number =
+        mantissa.parse::<f64>().is_ok() && !power.is_empty() && power.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then_some(rest.len())
 }
 
@@ -153,7 +156,8 @@ fn value(number: &str, style: Style) -> Option<Cell> {
     };
     let groups: Vec<&str> = thousands.map_or_else(|| vec![whole], |mark| whole.split(mark).collect());
     let is_grouped = groups.iter().skip(1).all(|group| group.len() == 3);
-    let is_first = groups.len() == 1 || groups.first().is_some_and(|first| (1..=3).contains(&first.trim_start_matches('-').len()));
+    let is_first =
+        groups.len() == 1 || groups.first().is_some_and(|first| (1..=3).contains(&first.trim_start_matches('-').len()));
     if !is_grouped || !is_first {
         return None;
     }
@@ -164,6 +168,8 @@ fn value(number: &str, style: Style) -> Option<Cell> {
             Err(_) => whole.parse::<f64>().ok().filter(|number| number.is_finite()).map(Cell::Real),
         },
         None => whole.parse::<f64>().ok().filter(|number| number.is_finite()).map(Cell::Real),
-        Some(fraction) => format!("{whole}.{fraction}").parse().ok().filter(|number: &f64| number.is_finite()).map(Cell::Real),
+        Some(fraction) => {
+            format!("{whole}.{fraction}").parse().ok().filter(|number: &f64| number.is_finite()).map(Cell::Real)
+        }
     }
 }

@@ -11,6 +11,7 @@
 pub mod approvals;
 mod bodies;
 pub mod config;
+mod documents;
 mod error;
 pub mod font;
 #[cfg(feature = "grpc")]
@@ -31,6 +32,7 @@ mod tool;
 mod untrusted;
 
 pub use bodies::{describe_media, fault_of};
+pub use documents::Documents;
 pub use error::{ToolError, ToolErrorKind};
 pub use open::{Env, OpenError, OpenOptions, Opened, Planned, Unavailable, open};
 pub use rapid::{RapidApi, RapidConfig, RapidServer, observation_code};

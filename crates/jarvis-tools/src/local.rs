@@ -1,6 +1,7 @@
-//! The tools that work in this process: charts, arithmetic, counting, and search within a document.
+//! The tools that work in this process: charts, arithmetic, counting, search within documents, and queries
+//! of their tables.
 //!
-//! All are pure: they read nothing but their input and the document of the call, and reach no network and no file.
+//! All are pure: they read nothing but their input and the documents of the call, and reach no network and no file.
 
 mod calculator;
 mod count;
@@ -8,6 +9,7 @@ mod functions;
 mod numbers;
 pub mod passages;
 pub mod plot;
+mod query;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -31,7 +33,7 @@ pub use numbers::{narrow, number};
 /// # Errors
 /// When a name is taken.
 pub fn add_to(registry: &mut Registry) -> Result<(), RegistryError> {
-    for tool in [plot::tool(), calculator::tool(), count::tool(), search::tool()] {
+    for tool in [plot::tool(), calculator::tool(), count::tool(), search::tool(), query::tool()] {
         registry.add(Arc::new(tool))?;
     }
     for function in HubFunction::all() {
@@ -39,6 +41,9 @@ pub fn add_to(registry: &mut Registry) -> Result<(), RegistryError> {
     }
     Ok(())
 }
+
+/// The tools that plans of a chat model may use without configuration.
+pub const OFFERED: [&str; 5] = ["plot", "calculator", "count", "search_document", "table-query"];
 
 /// Whether a native tool makes a picture.
 pub fn draws(name: &str) -> bool {

@@ -1,7 +1,6 @@
 //! The contract of a tool: how it is described, how it is called, and what it answers.
 
 use std::fmt;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -10,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::ToolError;
+use crate::{Documents, ToolError};
 
 /// The description of a tool, for models and people. A registry refuses an incomplete one: a model that does not
 /// know when and how to use a tool uses it wrongly.
@@ -66,8 +65,8 @@ impl fmt::Display for ToolSource {
 /// What a call happens within.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
-    /// The text of the document that is being asked about, for tools that look into it.
-    pub document: Option<Arc<str>>,
+    /// What is being asked about, for tools that look into it.
+    pub documents: Documents,
     /// Fires when the result is no longer needed. Dropping the future of a call ends it too; work on other threads
     /// watches this.
     pub cancel: CancellationToken,

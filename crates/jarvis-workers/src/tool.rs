@@ -12,7 +12,7 @@ use jarvis_prompt::reader::{Want, read_json};
 use jarvis_store::Media;
 use jarvis_store::blocking;
 use jarvis_store::sniff::sniff;
-use jarvis_tools::{Artifact, Observation, Registry, Scope, ToolError, ToolErrorKind, ToolSpec};
+use jarvis_tools::{Artifact, Documents, Observation, Registry, Scope, ToolError, ToolErrorKind, ToolSpec};
 use serde_json::{Map, Value};
 
 use crate::Inputs;
@@ -81,11 +81,13 @@ impl ToolWorker {
                 .hint("Add it to `tools` or `mcp_servers` in the configuration; `jarvis tools list` names those that there are")
         })?;
         let input = self.input(spec, job).await?;
-        let document = job.request.attachments.iter().find_map(|file| match &file.source {
-            Source::Inline(text) => Some(Arc::from(text.as_str())),
+        let texts = job.request.attachments.iter().filter_map(|file| match &file.source {
+            Source::Inline(text) => {
+                Some((file.name.clone().unwrap_or_else(|| "document".to_owned()), Arc::from(text.as_str())))
+            }
             Source::Public(_) | Source::Url(_) => None,
         });
-        let scope = Scope { cancel: job.cancel.clone(), document };
+        let scope = Scope { cancel: job.cancel.clone(), documents: Documents::new(texts.collect()) };
         let observation = self.registry.call(name, &input, &scope).await.map_err(|error| call_failed(&error))?;
         inference_of(observation, self.inputs.media()).await
     }

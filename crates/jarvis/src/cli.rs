@@ -222,7 +222,7 @@ pub(crate) struct RunArgs {
     /// The pipeline that carries the request out
     #[arg(long, value_name = "NAME", value_parser = pipelines(), default_value = jarvis_hugginggpt::NAME, conflicts_with = "plan")]
     pub(crate) pipeline: String,
-    /// A picture, sound, video or text the request is about; may be repeated
+    /// A picture, sound, video, text or document the request is about; `-` is standard input; may be repeated
     #[arg(short, long = "file", value_name = "PATH")]
     pub(crate) files: Vec<PathBuf>,
     /// Put the files that are made into this folder instead of the one that the configuration names

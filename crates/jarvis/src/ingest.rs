@@ -20,6 +20,9 @@ use crate::failure::Failure;
 use crate::results::Results;
 use crate::wiring::App;
 
+/// What stands for standard input among files.
+const STDIN: &str = "-";
+
 /// Where files come from and go to.
 #[derive(Clone, Copy)]
 pub(crate) struct Intake<'a> {
@@ -71,7 +74,7 @@ pub(crate) async fn request(
 ) -> Result<(Request, Vec<String>), Failure> {
     let (mut attachments, mut warnings) = (Vec::new(), Vec::new());
     for path in files {
-        let name = path.display().to_string();
+        let name = if path == Path::new(STDIN) { "stdin".to_owned() } else { path.display().to_string() };
         let before = if path.exists() { None } else { intake.made_before(&name) };
         let Attached { resource, warnings: told } = intake.take(before.as_ref().unwrap_or(path), &name).await?;
         attachments.push(resource);
@@ -358,6 +361,19 @@ fn inside_working_folder(path: &Path) -> bool {
 
 /// The bytes of the file that a person calls `name`.
 fn read(path: &Path, name: &str, max_bytes: u64) -> Result<Vec<u8>, Failure> {
+    if path == Path::new(STDIN) {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().take(max_bytes + 1).read_to_end(&mut bytes);
+        let size = read.map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))?;
+        return match size {
+            0 => Err(Failure::usage("standard input is empty")),
+            size if size as u64 > max_bytes => {
+                Err(Failure::usage(format!("standard input has more than {max_bytes} bytes, which is the limit"))
+                    .hint("raise limits.max_input_bytes in the configuration"))
+            }
+            _ => Ok(bytes),
+        };
+    }
     let size = std::fs::metadata(path).map_err(|error| missing(name, &error))?;
     if !size.is_file() {
         return Err(Failure::usage(format!("`{name}` is not a file")));

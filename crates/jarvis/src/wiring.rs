@@ -5,13 +5,13 @@ mod chat;
 #[cfg(feature = "serve")]
 mod checks;
 mod decisions;
+#[cfg(feature = "documents")]
+pub(crate) mod document;
 #[cfg(feature = "bench")]
 mod encoders;
 mod experts;
 mod lazy_chat;
 mod local;
-#[cfg(feature = "documents")]
-pub(crate) mod document;
 pub(crate) mod pipelines;
 pub(crate) mod pulls;
 #[cfg(feature = "serve")]
@@ -48,6 +48,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::results::Results;
 
+pub(crate) use agent::document_reader;
 pub(crate) use chat::{Special, build_special, discovery, embeddings_config, may_ask};
 #[cfg(feature = "serve")]
 pub(crate) use checks::checks;

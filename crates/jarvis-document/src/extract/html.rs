@@ -15,7 +15,8 @@ const UNSEEN: [&str; 8] = ["head", "script", "style", "template", "noscript", "s
 
 /// The text of a page, in the encoding that it names or one that is recognised.
 pub(super) fn text(bytes: &[u8]) -> Result<String, DocumentError> {
-    let named = declared(bytes).and_then(|encoding| encoding.decode_without_bom_handling_and_without_replacement(bytes));
+    let named =
+        declared(bytes).and_then(|encoding| encoding.decode_without_bom_handling_and_without_replacement(bytes));
     let page = match named {
         Some(page) => page.into_owned(),
         None => crate::decode_text(bytes)?.text.to_string(),

@@ -131,9 +131,12 @@ fn push_blocks(text: &mut String, node: Node<'_, '_>) {
                 }
             }
             "tbl" => {
-                let rows = child.descendants().filter(|row| row.tag_name().name() == "tr" && table_of(*row) == Some(child));
+                let rows =
+                    child.descendants().filter(|row| row.tag_name().name() == "tr" && table_of(*row) == Some(child));
                 let cells = |row: Node<'_, '_>| {
-                    let cells = row.descendants().filter(|cell| cell.tag_name().name() == "tc" && table_of(*cell) == Some(child));
+                    let cells = row
+                        .descendants()
+                        .filter(|cell| cell.tag_name().name() == "tc" && table_of(*cell) == Some(child));
                     cells.map(cell).collect()
                 };
                 push_table(text, &rows.map(cells).collect::<Vec<_>>());

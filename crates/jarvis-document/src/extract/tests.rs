@@ -44,7 +44,9 @@ fn pptx(slides: [&str; 2]) -> Vec<u8> {
 
 /// A workbook of one sheet, `Sales`.
 fn xlsx(rows: &str) -> Vec<u8> {
-    let sheet = format!("<worksheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><sheetData>{rows}</sheetData></worksheet>");
+    let sheet = format!(
+        "<worksheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><sheetData>{rows}</sheetData></worksheet>"
+    );
     zipped(&[
         ("[Content_Types].xml", "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"/>"),
         (

@@ -1,9 +1,7 @@
 //! The agent with the real tools: what it answers about tables, lists and text, and what it refuses.
 
-use std::sync::Arc;
-
 use jarvis_tools::local::add_to;
-use jarvis_tools::{Registry, Scope};
+use jarvis_tools::{Documents, Registry, Scope};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -28,7 +26,7 @@ fn document(name: &str) -> &'static str {
 async fn ask(question: &str, document: &str) -> (Vec<Round>, String, bool) {
     let mut registry = Registry::new();
     add_to(&mut registry).unwrap();
-    let scope = Scope { document: Some(Arc::from(document)), ..Scope::default() };
+    let scope = Scope { documents: Documents::unnamed(document), ..Scope::default() };
     let mut rounds = Vec::new();
     loop {
         assert!(rounds.len() < 4, "{question}: {rounds:?}");

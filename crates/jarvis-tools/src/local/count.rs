@@ -191,8 +191,9 @@ pub(super) fn tool() -> NativeTool {
             (None | Some(Value::Null), Some(text)) => Counted::Text(text.into()),
             (None | Some(Value::Null), None) => Counted::Text(
                 scope
-                    .document
-                    .clone()
+                    .documents
+                    .text()
+                    .cloned()
                     .ok_or_else(|| wrong("give `items` or `text`; there is no document".to_owned()))?,
             ),
             (Some(_), _) => return Err(wrong("`items` must be a list of texts or numbers".to_owned())),

@@ -47,7 +47,7 @@ pub(super) fn tool() -> NativeTool {
                 top.ok_or_else(|| wrong("`top` must be a whole number above 0"))?.min(MOST)
             }
         };
-        let document = scope.document.clone().ok_or_else(|| wrong("there is no document to search"))?;
+        let document = scope.documents.text().cloned().ok_or_else(|| wrong("there is no document to search"))?;
         let indexes = Arc::clone(&indexes);
         Ok(Box::new(move || Ok(tell(&document, &indexes.index_of(&document), &query, top))) as Work)
     };

@@ -1,12 +1,10 @@
 //! The native tools as a registry calls them.
 
-use std::sync::Arc;
-
 use jarvis_testing::rows;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Observation, Scope};
+use crate::{Documents, Observation, Scope};
 
 const CASES: &str = include_str!("tests.json");
 
@@ -17,7 +15,8 @@ fn registry() -> Registry {
 }
 
 async fn observe(name: &str, input: &Value, document: &str) -> Result<Observation, String> {
-    let scope = Scope { document: Some(Arc::from(document)), ..Scope::default() };
+    let scope =
+        Scope { documents: Documents::new(vec![("sales.csv".to_owned(), document.into())]), ..Scope::default() };
     registry().call(name, input, &scope).await.map_err(|error| error.message)
 }
 
@@ -25,12 +24,12 @@ async fn observe(name: &str, input: &Value, document: &str) -> Result<Observatio
 async fn every_tool_is_told_of_and_takes_its_example() {
     let registry = registry();
     let names: Vec<&str> = registry.specs().map(|spec| spec.name.as_str()).collect();
-    assert_eq!(names.len(), 17);
-    assert_eq!(names.get(..5), Some(&["plot", "calculator", "count", "search_document", "add_"][..]));
+    assert_eq!(names.len(), 18);
+    assert_eq!(names.get(..6), Some(&["plot", "calculator", "count", "search_document", "table-query", "add_"][..]));
     for spec in registry.specs() {
         let properties = spec.input_schema.get("properties").and_then(Value::as_object).unwrap();
         assert!(spec.example.as_object().unwrap().keys().all(|key| properties.contains_key(key)), "{}", spec.name);
-        let done = observe(&spec.name, &spec.example, "The company's founding year was 1999.").await;
+        let done = observe(&spec.name, &spec.example, "region,item,units\nNorth,lamp,3\nSouth,lamp,4\n").await;
         assert!(done.is_ok(), "{}: {done:?}", spec.name);
     }
 }
@@ -122,4 +121,29 @@ proptest::proptest! {
     fn no_expression_breaks_the_calculator(expression in "([0-9.,()+*/%^!eE \\[\\]-]|sum\\(|median\\(|round\\(|sqrt\\(|log\\(|floor\\(|9\\^9|\\*\\*|//|[×÷−π，（）]){0,24}") {
         let _ = evaluate(&expression);
     }
+}
+
+#[tokio::test]
+async fn tables_are_queried() {
+    let sales = ("sales.csv".to_owned(), "Region,Item,Units\nNorth,lamp,3\nNorth,desk,4\nSouth,lamp,5\n".into());
+    let heads = ("heads.md".to_owned(), "| Region | Head |\n|---|---|\n| North | Ann |\n| South | Bo |\n".into());
+    let scope = Scope { documents: Documents::new(vec![sales, heads]), ..Scope::default() };
+    let registry = registry();
+    let query = async |sql: &str| registry.call("table-query", &json!({"sql": sql}), &scope).await;
+    let one = query("SELECT sum(units) AS units FROM sales WHERE item = 'lamp' AND region = 'North'").await.unwrap();
+    assert_eq!(one.text, "| units |\n| --- |\n| 3 |");
+    assert_eq!((one.value, one.media), (Some(json!({"columns": ["units"], "rows": [[3]]})), Vec::new()));
+    let joined =
+        query("SELECT head, sum(units) AS units FROM sales JOIN heads USING (region) GROUP BY head").await.unwrap();
+    assert_eq!(joined.value, Some(json!({"columns": ["head", "units"], "rows": [["Ann", 7], ["Bo", 5]]})));
+    assert_eq!(
+        (joined.media[0].mime.as_str(), &joined.media[0].bytes[..]),
+        ("text/csv", &b"head,units\nAnn,7\nBo,5\n"[..])
+    );
+    let wrong = query("SELECT colour FROM sales").await.unwrap_err();
+    assert!(
+        wrong.message.contains("no such column: colour; the tables are sales(region text, item text, units number)")
+    );
+    let none = registry.call("table-query", &json!({"sql": "SELECT 1"}), &Scope::default()).await.unwrap_err();
+    assert_eq!(none.message, "there is no table to query");
 }

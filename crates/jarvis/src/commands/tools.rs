@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +11,7 @@ use jarvis_store::files;
 use jarvis_tools::approvals::{Approval, Change, Described};
 #[cfg(feature = "grpc")]
 use jarvis_tools::grpc::GrpcEndpoint;
-use jarvis_tools::{Observation, Scope, ToolErrorKind, ToolSpec, Unavailable};
+use jarvis_tools::{Documents, Observation, Scope, ToolErrorKind, ToolSpec, Unavailable};
 use jarvis_workers::planned_tool;
 use serde_json::{Value, json};
 
@@ -21,7 +20,7 @@ use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::{Printer, one_line};
 use crate::session::cancel_on_interrupt;
-use crate::wiring::{Folders, Tools, changed_tools, load_config, open_tools};
+use crate::wiring::{Folders, Tools, changed_tools, document_reader, load_config, open_tools};
 
 /// `jarvis tools …`.
 #[derive(Debug, Subcommand)]
@@ -111,8 +110,11 @@ pub(super) async fn run(command: ToolsCommand, global: &Global, printer: Printer
                     .hint(format!("write one JSON object{}", example.unwrap_or_default()))
             })?;
             let spec = find(&tools, &name)?.clone();
-            let document = file.as_deref().map(document).transpose()?;
-            call(&tools, &spec, &input, document, out.as_deref(), json, printer).await
+            let documents = match &file {
+                Some(file) => document(file).await?,
+                None => Documents::default(),
+            };
+            call(&tools, &spec, &input, documents, out.as_deref(), json, printer).await
         }
     }
 }
@@ -128,13 +130,14 @@ fn find<'a>(tools: &'a Tools, name: &str) -> Result<&'a ToolSpec, Failure> {
         .map_err(|failure| failure.hint("`jarvis tools list` names them all"))
 }
 
-/// The text of a document, whatever its encoding. PDFs are for `jarvis ask`.
-fn document(path: &Path) -> Result<Arc<str>, Failure> {
+/// The document at a path, whatever its format.
+async fn document(path: &Path) -> Result<Documents, Failure> {
     let failed = |error: &dyn std::error::Error| {
         Failure::usage(format!("cannot read the document `{}`: {error}", path.display()))
     };
     let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
-    Ok(jarvis_document::decode(&bytes).map_err(|error| failed(&error))?.text)
+    let read = jarvis_document::read(bytes.into(), document_reader().as_ref()).await.map_err(|error| failed(&error))?;
+    Ok(Documents::new(vec![(path.display().to_string(), read.text)]))
 }
 
 #[cfg(not(feature = "grpc"))]
@@ -294,13 +297,13 @@ async fn call(
     tools: &Tools,
     spec: &ToolSpec,
     input: &Value,
-    document: Option<Arc<str>>,
+    documents: Documents,
     out: Option<&Path>,
     json: bool,
     printer: Printer,
 ) -> Result<ExitCode, Failure> {
     out.map_or(Ok(()), picture_place)?;
-    let scope = Scope { document, ..Scope::default() };
+    let scope = Scope { documents, ..Scope::default() };
     let interrupt = tokio::spawn(cancel_on_interrupt(scope.cancel.clone()));
     let called = tools.registry.call(&spec.name, input, &scope).await;
     interrupt.abort();
@@ -328,9 +331,9 @@ async fn call(
     }
     printer.out(&observation.text);
     match (out, picture) {
-        (Some(path), Some(_)) => printer.progress(&format!("the picture is in {}", path.display())),
-        (Some(_), None) => printer.warning("the tool made no picture"),
-        (None, Some(_)) => printer.progress("a picture was made; write it to a file with --out FILE"),
+        (Some(path), Some(_)) => printer.progress(&format!("the file is in {}", path.display())),
+        (Some(_), None) => printer.warning("the tool made no file"),
+        (None, Some(_)) => printer.progress("a file was made; write it with --out FILE"),
         (None, None) => {}
     }
     Ok(ExitCode::SUCCESS)

@@ -48,16 +48,25 @@ pub(super) fn build(
     };
     let tracer = react.trace_file.as_deref().map(tracer).transpose()?;
     let prompts = Arc::new(Prompts::builtin().map_err(Failure::work)?);
-    Ok(Arc::new(Agent { chat, registry, media: Arc::clone(media), prompts, settings, reader: reader(), tracer, gate }))
+    Ok(Arc::new(Agent {
+        chat,
+        registry,
+        media: Arc::clone(media),
+        prompts,
+        settings,
+        reader: document_reader(),
+        tracer,
+        gate,
+    }))
 }
 
 #[cfg(feature = "documents")]
-fn reader() -> Arc<dyn DocumentReader> {
+pub(crate) fn document_reader() -> Arc<dyn DocumentReader> {
     super::document::OwnProcess::new()
 }
 
 #[cfg(not(feature = "documents"))]
-fn reader() -> Arc<dyn DocumentReader> {
+pub(crate) fn document_reader() -> Arc<dyn DocumentReader> {
     Arc::new(jarvis_document::NoReader)
 }
 

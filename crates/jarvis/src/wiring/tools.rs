@@ -130,6 +130,12 @@ impl Tools {
         specs.map(planned_tool).filter(|tool| jarvis_catalogue::find(&tool.name).is_none()).collect()
     }
 
+    /// The tools of this program that plans of a chat model may use, save those that the configuration plans with.
+    pub(super) fn offered_to_chat(&self) -> Vec<Tool> {
+        let names = local::OFFERED.into_iter().filter(|name| !self.is_planned(name));
+        names.filter_map(|name| self.registry.spec(name)).map(planned_tool).collect()
+    }
+
     /// The tools as performers of the task types that they serve.
     pub(super) fn serving(&self) -> Vec<Available> {
         let served = |planned: &jarvis_tools::Planned| {

@@ -67,6 +67,7 @@ macro_rules! transcripts {
 }
 
 transcripts! {
+    documents
     easytool_call
     easytool_instruct
     easytool_retrieve

@@ -9,6 +9,7 @@ mod ask;
 #[cfg(target_os = "linux")]
 mod cli;
 mod doctor;
+mod documents;
 mod easytool_pipelines;
 mod easytool_retrieve;
 mod endpoints;

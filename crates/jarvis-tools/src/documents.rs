@@ -1,0 +1,42 @@
+//! The documents that a call is about.
+
+use std::sync::Arc;
+
+use jarvis_tables::{Table, tables_of};
+
+/// The texts of documents by name. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Documents {
+    named: Arc<[(String, Arc<str>)]>,
+    text: Option<Arc<str>>,
+}
+
+impl Documents {
+    /// One document whose name is not known.
+    pub fn unnamed(text: impl Into<Arc<str>>) -> Documents {
+        Documents::new(vec![("document".to_owned(), text.into())])
+    }
+
+    /// Several documents by the names of their files.
+    pub fn new(named: Vec<(String, Arc<str>)>) -> Documents {
+        let text = match named.as_slice() {
+            [] => None,
+            [(_, text)] => Some(Arc::clone(text)),
+            several => {
+                let headed: Vec<String> = several.iter().map(|(name, text)| format!("{name}:\n{text}")).collect();
+                Some(headed.join("\n\n").into())
+            }
+        };
+        Documents { named: named.into(), text }
+    }
+
+    /// The text of the only document, or those of all after their names; `None` where there is no document.
+    pub fn text(&self) -> Option<&Arc<str>> {
+        self.text.as_ref()
+    }
+
+    /// The tables of all documents.
+    pub fn tables(&self) -> Vec<Table> {
+        tables_of(self.named.iter().map(|(name, text)| (name.as_str(), &**text)))
+    }
+}

@@ -1,0 +1,57 @@
+//! Documents and their tables in `jarvis run` with a chat model.
+
+use jarvis_testing::chat::{FakeChat, Script};
+use serde_json::json;
+
+use crate::harness::Harness;
+
+const SALES: &[u8] = include_bytes!("../cli/files/sales.xlsx");
+
+/// What a run with this plan gives, and what the planning model was sent.
+fn run(sql: &str, files: &[(&str, &[u8])]) -> (i32, serde_json::Value, String) {
+    let plan = json!([{"task": "table-query", "id": 0, "dep": [-1], "args": {"sql": sql}}]);
+    let chat = FakeChat::spawn(Script::new().on("parse_task", plan.to_string()).on("response_results", "It is told."));
+    let harness = Harness::new().env("JARVIS_LLM", "qwen-2.5-7b-instruct").env("OPENAI_BASE_URL", &chat.url());
+    let mut args = vec!["run", "who leads the region that sold most?", "--json", "-q"];
+    for (name, bytes) in files {
+        harness.file(name, bytes);
+        args.extend(["--file", name]);
+    }
+    let (code, document) = harness.json(&args);
+    let asked = chat.requests_of("parse_task").iter().map(|request| request.body.to_string()).collect();
+    (code, document, asked)
+}
+
+#[cfg(feature = "documents")]
+#[test]
+fn tables_of_two_files_are_joined() {
+    let heads: (&str, &[u8]) = ("heads.csv", b"region;head\nNorth;Ann\nSouth;Bo\n");
+    let sql = "SELECT head, sum(units) AS units FROM sales JOIN heads USING (region) GROUP BY head ORDER BY units DESC";
+    let (code, document, asked) = run(sql, &[("sales.xlsx", SALES), heads]);
+    assert_eq!(code, 0, "{document:#}");
+    let output = &document["outcomes"][0]["output"];
+    assert_eq!(output["data"], json!({"columns": ["head", "units"], "rows": [["Ann", 9], ["Bo", 6]]}), "{document:#}");
+    assert!(output["generated text"].as_str().is_some_and(|text| text.contains("| Ann | 9 |")), "{document:#}");
+    for told in ["`sales(region text, item text, units number, price number)`", "`heads(region text, head text)`", "table-query"] {
+        assert!(asked.contains(told), "{told}: {asked}");
+    }
+}
+
+#[cfg(feature = "documents")]
+#[test]
+fn a_query_that_is_wrong_fails_and_names_what_there_is() {
+    let (code, document, _) = run("SELECT colour FROM sales", &[("sales.xlsx", SALES)]);
+    assert_eq!(code, 1, "{document:#}");
+    let failed = document["outcomes"][0]["error"]["message"].as_str().unwrap();
+    assert!(failed.contains("no such column: colour; the tables are sales("), "{failed}");
+}
+
+#[cfg(not(feature = "documents"))]
+#[test]
+fn a_build_without_the_feature_names_it() {
+    let harness = Harness::new();
+    harness.file("sales.xlsx", SALES);
+    let ended = harness.run(&["ask", "what is the total of units?", "--file", "sales.xlsx"]);
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("an office file, which needs the feature `documents`"), "{}", ended.stderr);
+}
