@@ -85,7 +85,7 @@ impl Database {
         if statement.parameter_count() > 0 {
             return Err(QueryError::NotAllowed("it has no parameters"));
         }
-        let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut result = QueryResult { columns, ..QueryResult::default() };
         let mut bytes = 0;
         let mut rows = statement.query([]).map_err(failed)?;

@@ -10,10 +10,10 @@ use super::*;
 fn zipped(parts: &[(&str, &str)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, part) in parts {
-        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
-        zip.write_all(part.as_bytes()).unwrap();
+        zip.start_file(*name, SimpleFileOptions::default()).expect("memory takes it");
+        zip.write_all(part.as_bytes()).expect("memory takes it");
     }
-    zip.finish().unwrap().into_inner()
+    zip.finish().expect("memory takes it").into_inner()
 }
 
 fn docx(body: &str) -> Vec<u8> {
