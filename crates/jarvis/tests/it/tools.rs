@@ -281,7 +281,7 @@ fn questions_with_tools_use_the_registry() {
         Script::new()
             .on("task_decompose", json!({"Tasks": ["Add 5 and 10"]}).to_string())
             .on("task_topology", json!([{"task": "", "id": 1, "dep": [-1]}]).to_string())
-            .on("choose_tool", "{\"ID\": 17}")
+            .on("choose_tool", "{\"ID\": 18}")
             .on("choose_api", json!(["add"]).to_string())
             .on("choose_parameter", json!({"Parameters": {"a": 5, "b": 10}}).to_string())
             .on("answer_check", json!({"Choice": "Yes"}).to_string())
