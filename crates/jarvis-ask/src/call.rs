@@ -22,12 +22,18 @@ pub(crate) async fn call(
     let asked = model.model_name(stage);
     let span = tracing::debug_span!("ask", stage, model = asked, task = request.labels.task);
     let report = Report::begin(events, request, asked, span.clone());
+    let mut partial = ChatReply::default();
     let done = match piece {
-        Some(piece) => collect(model, request, piece).instrument(span).await,
+        Some(piece) => collect(model, request, piece, &mut partial).instrument(span).await,
         None => model.complete(request).instrument(span).await,
     };
-    let counted = done.as_ref().ok().map(|reply| counted(model, request, reply));
-    report.end(&done, counted.unwrap_or_default());
+    let tokens = match &done {
+        Ok(reply) => counted(model, request, reply),
+        // What broke off is paid for, too.
+        Err(_) if !partial.text.is_empty() => counted(model, request, &partial),
+        Err(_) => Tokens::default(),
+    };
+    report.end(&done, tokens);
     done
 }
 
@@ -48,17 +54,17 @@ async fn collect(
     model: &dyn ChatModel,
     request: &ChatRequest,
     piece: &mut (dyn FnMut(&str) + Send),
+    reply: &mut ChatReply,
 ) -> Result<ChatReply, ChatError> {
-    let mut reply = ChatReply::default();
     let mut chunks = model.stream(request).await?;
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk?;
         if !chunk.text.is_empty() {
             piece(&chunk.text);
         }
-        chunk.add_to(&mut reply);
+        chunk.add_to(reply);
     }
-    Ok(reply)
+    Ok(std::mem::take(reply))
 }
 
 /// Reports a call when it ends, or when it is dropped before: it was made all the same, and perhaps paid for.
@@ -89,7 +95,7 @@ impl<'a> Report<'a> {
                 }
                 self.emit(tokens, text.trim().to_owned(), true);
             }
-            Err(error) => self.emit(Tokens::default(), error.to_string(), false),
+            Err(error) => self.emit(tokens, error.to_string(), false),
         }
     }
 

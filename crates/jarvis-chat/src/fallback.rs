@@ -50,6 +50,15 @@ fn is_overflow(message: &str) -> bool {
         .any(|words| message.contains(words))
 }
 
+/// A streamed reply whose first piece has come: some endpoints tell what is wrong in the place of it.
+async fn begun(model: &dyn ChatModel, request: &ChatRequest) -> Result<ChatStream, ChatError> {
+    let mut pieces = model.stream(request).await?;
+    match pieces.next().await {
+        Some(Err(error)) => Err(error),
+        first => Ok(stream::StreamExt::boxed(stream::iter(first).chain(pieces))),
+    }
+}
+
 #[async_trait]
 impl ChatModel for Fallback {
     crate::model_facts_of!(self => self.first);
@@ -74,13 +83,13 @@ impl ChatModel for Fallback {
     }
 
     async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError> {
-        let mut failed = match self.first.stream(request).await {
+        let mut failed = match begun(self.first.as_ref(), request).await {
             Err(error) if next_may_help(&error) => error,
             done => return done,
         };
         for (at, model) in self.others.iter().enumerate() {
             self.told(&request.stage, at, &failed);
-            match model.stream(request).await {
+            match begun(model.as_ref(), request).await {
                 Ok(pieces) => {
                     let name = model.model_name(&request.stage);
                     let named = pieces.map(move |piece| {

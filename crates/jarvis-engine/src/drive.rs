@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet, VecDeque};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::time::Duration;
 
 use indexmap::IndexMap;
 use jarvis_plan::{Candidate, Effect, ErrorCode, EventKind, Outcome, Selection, Status, Task, TaskError, TaskId};
@@ -156,6 +157,8 @@ struct Driver<'a> {
     work: JoinSet<Done>,
     slots: HashMap<SlotId, Slot>,
     run_deadline: Instant,
+    /// Time of the run that did not count when this began.
+    excused_before: Duration,
     /// How many tasks wait for leave, and since when the first of them does.
     waiting: usize,
     held_since: Instant,
@@ -187,6 +190,7 @@ impl<'a> Driver<'a> {
             work: JoinSet::new(),
             slots: HashMap::new(),
             run_deadline: after(limits.run_timeout),
+            excused_before: engine.events.excused(),
             waiting: 0,
             held_since: Instant::now(),
             deadlines: BinaryHeap::new(),
@@ -493,7 +497,7 @@ impl<'a> Driver<'a> {
         if !self.engine.repeats
             && let (Some(resolved), true) = (&node.resolved, node.started.is_some())
         {
-            self.made.note(&node.task.task, &resolved.args, id);
+            self.made.note(&node.task.task, &resolved.args, id, node.effect);
         }
         let outcome = node.conclude(status, result);
         self.engine.events.emit(EventKind::TaskFinished { outcome: Box::new(outcome.clone()) });

@@ -14,6 +14,19 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 pub use prices::{InvalidPrice, Price, Prices};
 
+/// Stops the clock of a run until it is dropped.
+#[derive(Debug)]
+pub struct Held(Events);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut shared = self.0.shared();
+        if let Some(since) = shared.held_since.take() {
+            shared.excused += since.elapsed();
+        }
+    }
+}
+
 /// What model calls cost and the most that a run may take.
 #[derive(Debug, Clone, Default)]
 pub struct Meter {
@@ -52,6 +65,8 @@ struct Shared {
     since: Instant,
     /// Time that does not count, while somebody is asked.
     excused: Duration,
+    /// Since when somebody is asked.
+    held_since: Option<Instant>,
     /// Model calls that have begun and not ended.
     open_calls: u32,
     /// The bound at which something was refused.
@@ -76,6 +91,7 @@ impl Events {
             budget: Budget::default(),
             since: Instant::now(),
             excused: Duration::ZERO,
+            held_since: None,
             open_calls: 0,
             refused: None,
         };
@@ -88,6 +104,11 @@ impl Events {
         shared.prices = Arc::clone(&meter.prices);
         shared.since = Instant::now();
         self.narrow(&mut shared, meter.budget);
+    }
+
+    /// Narrows the budget of the run.
+    pub fn bounded(&self, budget: Budget) {
+        self.narrow(&mut self.shared(), budget);
     }
 
     fn narrow(&self, shared: &mut Shared, budget: Budget) {
@@ -151,6 +172,17 @@ impl Events {
         self.shared().excused += time;
     }
 
+    /// Does not count the time until the guard is dropped.
+    pub fn hold(&self) -> Held {
+        self.shared().held_since.get_or_insert_with(Instant::now);
+        Held(self.clone())
+    }
+
+    /// The time of the run that does not count, so far.
+    pub fn excused(&self) -> Duration {
+        self.shared().excused()
+    }
+
     /// A stream that nobody reads, for work outside a run. Its usage is counted all the same.
     pub fn unread() -> Events {
         Events::channel(RunId(String::new())).0
@@ -187,7 +219,11 @@ impl Events {
                 shared.usage.add_call(stage, model, tokens, cost.clone());
                 shared.open_calls = shared.open_calls.saturating_sub(1);
             }
-            EventKind::RunStarted { request, .. } => self.narrow(&mut shared, request.budget),
+            EventKind::RunStarted { request, .. } => {
+                // What was waited for a place does not count.
+                shared.since = Instant::now();
+                self.narrow(&mut shared, request.budget);
+            }
             _ => {}
         }
         if shared.ended && !self.run_id.0.is_empty() {
@@ -213,6 +249,10 @@ impl Events {
 }
 
 impl Shared {
+    fn excused(&self) -> Duration {
+        self.excused + self.held_since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
     /// The bound that is used up; calls that have begun count.
     fn spent(&self) -> Option<Spent> {
         let bound = |bound: &str, unit: &str, used: f64, most: Option<f64>| {
@@ -221,10 +261,14 @@ impl Shared {
             Some(Spent { bound: bound.to_owned(), most: format!("{most}{unit}"), used: used.to_string() })
         };
         let Budget { max_time_s, max_tokens, max_calls, max_cost } = self.budget;
-        let time = self.since.elapsed().saturating_sub(self.excused).as_secs_f64();
+        let time = self.since.elapsed().saturating_sub(self.excused()).as_secs_f64();
         let calls = self.usage.total_calls() + self.open_calls;
         let cost = self.usage.cost.as_ref();
         let currency = cost.map_or(String::new(), |cost| format!(" {}", cost.currency));
+        if let (Some(most), Some(model)) = (max_cost, self.usage.unpriced.first()) {
+            let used = format!("what `{model}` costs is not known");
+            return Some(Spent { bound: "cost".to_owned(), most: format!("{most}{currency}"), used });
+        }
         bound("calls", " model calls", f64::from(calls), max_calls.map(f64::from))
             .or_else(|| {
                 bound("tokens", " tokens", self.usage.total_tokens() as f64, max_tokens.map(|most| most as f64))

@@ -10,8 +10,11 @@ use jarvis_ask::{AskError, Events, conversation_levels};
 use jarvis_chat::{ChatModel, ChatReply};
 use jarvis_pipeline::RunError;
 use jarvis_pipeline::approval::ask_person;
-use jarvis_plan::{Draft, ErrorCode, EventKind, Fault, Level, Outcome, Plan, Request, Status, Task, TaskId, Tool};
-use jarvis_prompt::plan::{Scope, read_more, read_tool_calls};
+use jarvis_plan::{
+    Draft, Effect, ErrorCode, EventKind, Fault, Level, Note, NoteKind, Outcome, Plan, Request, Status, Task, TaskId,
+    Tool,
+};
+use jarvis_prompt::plan::{Scope, read_more, read_more_calls};
 use jarvis_prompt::reader::{Want, read_json};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -41,6 +44,8 @@ pub(crate) struct Grown {
     pub(crate) answered: bool,
     /// What it asks the person, where nobody could be asked.
     pub(crate) question: Option<String>,
+    /// Whether the planner had the last word: that all is done, what is missing, or a question.
+    concluded: bool,
 }
 
 /// What the planner says when it looks.
@@ -67,6 +72,8 @@ pub(crate) struct Looking<'a> {
 pub(crate) struct Looked {
     /// How often it was planned on.
     pub(crate) rounds: u32,
+    /// The place of the first task that was planned later, where one was.
+    pub(crate) first_added: Option<usize>,
     /// What was asked, and answered.
     pub(crate) told: Vec<(String, String)>,
     /// What was asked and waits for its answer.
@@ -79,53 +86,66 @@ impl Looking<'_> {
     /// # Errors
     /// When the prompt cannot be made. Failures of the call end the looks.
     pub(crate) async fn rounds(&self, course: &mut Course, looked: Looked) -> Result<Grown, RunError> {
+        let mut grown = Grown { rounds: looked.rounds, ..Grown::default() };
+        let first_part = course.plan().may_grow();
+        let told = self.until_concluded(course, looked, &mut grown).await?;
+        if !grown.concluded && (first_part || course.plan().may_grow()) {
+            grown.missing.push("the plan was a first part, and was not planned on to its end".to_owned());
+        } else if !grown.concluded && told > 0 {
+            grown.missing.push("what you answered was not acted upon".to_owned());
+        }
+        Ok(grown)
+    }
+
+    /// Looks until the planner says that it is done, or nothing more may be added. Returns how many questions were answered.
+    async fn until_concluded(&self, course: &mut Course, looked: Looked, grown: &mut Grown) -> Result<usize, RunError> {
         let settings = &self.pipeline.settings;
-        let Looked { rounds: before, mut told, question } = looked;
-        let mut grown = Grown { rounds: before, ..Grown::default() };
-        let Some(chat) = self.pipeline.chat.clone() else { return Ok(grown) };
+        let Looked { rounds: before, mut told, question, first_added: _ } = looked;
+        let Some(chat) = self.pipeline.chat.clone() else { return Ok(told.len()) };
         // What was begun with a look goes on with one.
         let mut reason = (before > 0 || question.is_some()).then_some("answer");
         let (mut idle, mut open) = (0, question.map(Next::Ask));
         loop {
             if !course.settled().await || self.cancel.is_cancelled() {
-                return Ok(grown);
+                return Ok(told.len());
             }
             // What was looked at once is looked at until the planner says that it is done.
             reason = reason.or_else(|| self.reason(course));
-            let Some(why) = reason.filter(|_| self.may_look(course.plan())) else { return Ok(grown) };
+            let Some(why) = reason.filter(|_| self.may_look(course.plan())) else { return Ok(told.len()) };
             let looked = match open.take() {
                 Some(next) => Ok(Some(next)),
                 None => self.look(&chat, course, &told).await,
             };
             let next = match looked {
                 Ok(Some(next)) => next,
-                Ok(None) => return Ok(grown),
+                Ok(None) => return Ok(told.len()),
                 // Recordings of runs that were not looked at are followed as they are.
-                Err(error) if error.is_replay_miss() => return Ok(grown),
+                Err(error) if error.is_replay_miss() => return Ok(told.len()),
                 Err(error) => match RunError::from(error) {
                     RunError::Model { source, .. } => {
                         self.events.note(Level::Warning, format!("the plan could not be looked at ({source})"));
-                        return Ok(grown);
+                        return Ok(told.len());
                     }
                     RunError::Unreadable { reason, .. } => {
                         self.events.note(Level::Warning, format!("the plan was not planned on: {reason}"));
-                        return Ok(grown);
+                        return Ok(told.len());
                     }
                     error => return Err(error),
                 },
             };
             match next {
                 Next::Done => {
-                    grown.answered = grown.rounds > 0;
-                    return Ok(grown);
+                    (grown.answered, grown.concluded) = (grown.rounds > 0, true);
+                    return Ok(told.len());
                 }
                 Next::Missing(what) => {
                     grown.missing.push(what);
-                    return Ok(grown);
+                    grown.concluded = true;
+                    return Ok(told.len());
                 }
                 Next::Ask(question) if told.len() >= settings.max_rounds as usize => {
-                    grown.question = Some(question);
-                    return Ok(grown);
+                    (grown.question, grown.concluded) = (Some(question), true);
+                    return Ok(told.len());
                 }
                 Next::Ask(question) => {
                     let next = TaskId(u32::try_from(course.plan().tasks().len()).unwrap_or(u32::MAX));
@@ -137,34 +157,39 @@ impl Looking<'_> {
                     match answer {
                         Some(answer) => told.push((question, answer)),
                         None => {
-                            grown.question = Some(question);
-                            return Ok(grown);
+                            (grown.question, grown.concluded) = (Some(question), true);
+                            return Ok(told.len());
                         }
                     }
                 }
-                Next::Tasks(_) if grown.rounds - before >= settings.max_rounds => {
+                Next::Tasks(_) if grown.rounds >= settings.max_rounds => {
                     let most = settings.max_rounds;
                     let message = format!("the plan was planned on {most} times, and is not any more");
                     self.events.note(Level::Warning, message);
                     grown.missing.push("the planner wanted to go on; `planning.max_rounds` allows no more".to_owned());
-                    return Ok(grown);
+                    grown.concluded = true;
+                    return Ok(told.len());
                 }
                 Next::Tasks(draft) => {
                     let notes = draft.notes.iter().map(|note| note.text.clone()).collect();
-                    let added = course.grow(&draft, &self.pipeline.vocabulary, settings.plan);
-                    // The run has ended in between.
-                    let Ok(added) = added else { return Ok(grown) };
-                    if added.is_empty() {
+                    let mut trial = course.plan().clone();
+                    let tasks = trial.grow(&draft, &self.pipeline.vocabulary, settings.plan).to_vec();
+                    if tasks.is_empty() {
                         idle += 1;
                         if idle >= IDLE {
                             self.events.note(Level::Warning, "the planner adds nothing new; it is asked no more");
-                            return Ok(grown);
+                            return Ok(told.len());
                         }
                         continue;
                     }
                     grown.rounds += 1;
-                    let (round, why, tasks) = (grown.rounds, why.to_owned(), added.to_vec());
+                    let (round, why) = (grown.rounds, why.to_owned());
+                    // Whoever follows hears of tasks before they start.
                     self.events.emit(EventKind::PlanGrew { round, why, tasks, notes });
+                    if course.grow(&draft, &self.pipeline.vocabulary, settings.plan).is_err() {
+                        // The run has ended in between.
+                        return Ok(told.len());
+                    }
                 }
             }
         }
@@ -199,7 +224,7 @@ impl Looking<'_> {
         told: &[(String, String)],
     ) -> Result<Option<Next>, AskError> {
         let stages = self.pipeline.stages(Arc::clone(chat), self.events);
-        let left = self.pipeline.settings.engine.run_timeout.saturating_sub(self.began.elapsed());
+        let left = self.pipeline.left(self.began, self.events);
         let outcomes: Vec<Outcome> = course.outcomes().cloned().collect();
         let offered = self.pipeline.offered();
         let asked = self.ask(&stages, course.plan(), &outcomes, &offered, told);
@@ -251,7 +276,7 @@ impl Looking<'_> {
             Scope { tools: &self.pipeline.vocabulary, request: self.request, exists: self.pipeline.exists.as_ref() };
         if !reply.tool_uses.is_empty() {
             let called = reply.tool_uses.iter().map(|used| (used.name.clone(), Value::String(used.arguments.clone())));
-            return Ok(Next::Tasks(read_tool_calls(&called.collect::<Vec<_>>(), scope)));
+            return self.sound(read_more_calls(&called.collect::<Vec<_>>(), plan, scope), plan);
         }
         let said = read_json(&reply.text, Want::Object).ok().map(|read| read.value);
         let text = |name: &str| {
@@ -273,9 +298,18 @@ impl Looking<'_> {
             }
             None => {}
         }
-        let draft = read_more(&reply.text, plan, scope).map_err(|error| error.to_string())?;
+        self.sound(read_more(&reply.text, plan, scope).map_err(|error| error.to_string())?, plan)
+    }
+
+    /// New tasks that can be added as they are; the error says what is wrong with them.
+    fn sound(&self, draft: Draft, plan: &Plan) -> Result<Next, String> {
         let mut grown = plan.clone();
-        let added = grown.grow(&draft, &self.pipeline.vocabulary, self.pipeline.settings.plan);
+        let added = grown.grow(&draft, &self.pipeline.vocabulary, self.pipeline.settings.plan).to_vec();
+        // Part of what is to be done next may be worse than nothing of it.
+        let is_left_out = |note: &&Note| note.kind == NoteKind::LeftOut;
+        if let Some(note) = grown.notes().iter().skip(plan.notes().len()).find(is_left_out) {
+            return Err(note.to_string());
+        }
         let line = |fault: &Fault, id: &dyn std::fmt::Display, task: &str| format!("- task {id} (`{task}`): {fault}");
         let faults: Vec<String> = added
             .iter()
@@ -284,7 +318,9 @@ impl Looking<'_> {
         // What was all called before adds nothing.
         let is_known =
             |task: &Task| plan.tasks().iter().any(|known| known.task == task.task && known.args == task.args);
-        if added.iter().all(is_known) {
+        // After a change they may give something else.
+        let changes = |task: &Task| self.pipeline.gate.effect(task) != Effect::Reads;
+        if added.iter().all(is_known) && !plan.tasks().iter().any(changes) {
             return Ok(Next::Tasks(Draft { notes: draft.notes, ..Draft::default() }));
         }
         if faults.is_empty() {
@@ -309,17 +345,14 @@ fn is_withheld(plan: &Plan) -> bool {
     plan.tasks().iter().flat_map(|task| &task.faults).any(withheld)
 }
 
-/// Marks what did not succeed and was made up for: where the planner said that all is answered, what stands before a task that
-/// was planned later, from the place `first_added` on, and succeeded. A task that was to change something is made up for by one
-/// that changes something alone.
-pub(crate) fn make_up(outcomes: &mut [Outcome], first_added: usize, changes: impl Fn(&Outcome) -> bool) {
-    let (mut done, mut changed) = (false, false);
-    for (at, outcome) in outcomes.iter_mut().enumerate().rev() {
-        if outcome.succeeded() {
-            done |= at >= first_added;
-            changed |= at >= first_added && changes(outcome);
-        } else {
-            outcome.made_up_for = if changes(outcome) { changed } else { done };
-        }
+/// Marks what did not succeed and was made up for, where the planner said that all is answered: by a task that was planned later,
+/// from the place `first_added` on, succeeded, and `stands_in` for it. What a person refused is not made up for, and neither is a
+/// call that may have changed something all the same.
+pub(crate) fn make_up(outcomes: &mut [Outcome], first_added: usize, stands_in: impl Fn(&Outcome, &Outcome) -> bool) {
+    let later: Vec<Outcome> =
+        outcomes.iter().skip(first_added).filter(|outcome| outcome.succeeded()).cloned().collect();
+    for outcome in outcomes.iter_mut().filter(|outcome| !outcome.succeeded()) {
+        let refused = outcome.error.as_ref().is_some_and(|error| error.code == ErrorCode::NotApproved);
+        outcome.made_up_for = !refused && later.iter().any(|later| later.id > outcome.id && stands_in(outcome, later));
     }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use jarvis_engine::{Events, NotExtended};
+use jarvis_engine::Events;
 use jarvis_plan::{EventKind, Level, Outcome, Plan, Request, Task};
 use jarvis_prompt::plan::Written;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +24,8 @@ pub(crate) struct Live<'a> {
     written: Written,
     /// Whether tasks of this reply may start: until one has a fault, or is another than the one that runs.
     follows: bool,
+    /// Objects of the list that brought no new task.
+    idle: usize,
     course: Option<Course>,
 }
 
@@ -36,13 +38,13 @@ impl<'a> Live<'a> {
         began: std::time::Instant,
     ) -> Live<'a> {
         let written = Written::default();
-        Live { pipeline, request, events, cancel, began, written, follows: true, course: None }
+        Live { pipeline, request, events, cancel, began, written, follows: true, idle: 0, course: None }
     }
 
     /// Another reply begins.
     pub(crate) fn begin(&mut self) {
         self.written = Written::default();
-        self.follows = true;
+        (self.follows, self.idle) = (true, 0);
     }
 
     /// Takes in a piece of the reply; `read` makes the plan of a list that is whole.
@@ -78,17 +80,22 @@ impl<'a> Live<'a> {
             Course::unwritten(engine, self.cancel)
         });
         let running = course.plan().tasks().len();
-        if plan.tasks().len() <= running {
-            self.follows = course.plan().tasks().starts_with(plan.tasks());
+        let (known, new) = plan.tasks().split_at(running.min(plan.tasks().len()));
+        if !course.plan().tasks().starts_with(known) {
+            self.follows = false;
             return;
         }
-        match course.extend(plan, false) {
-            Ok(tasks) => {
-                let (why, tasks) = ("written".to_owned(), tasks.to_vec());
-                self.events.emit(EventKind::PlanGrew { round: 0, why, tasks, notes: Vec::new() });
-            }
-            Err(NotExtended::Contradicted | NotExtended::RunEnded) => self.follows = false,
+        if new.is_empty() {
+            // Another reply repeats what runs, or one says the same again and again.
+            self.idle += 1;
+            self.follows = self.idle <= running;
+            return;
         }
+        let is_full = plan.tasks().len() >= self.pipeline.settings.plan.max_tasks;
+        // Whoever follows hears of tasks before they start.
+        let (why, tasks) = ("written".to_owned(), new.to_vec());
+        self.events.emit(EventKind::PlanGrew { round: 0, why, tasks, notes: Vec::new() });
+        self.follows = course.extend(plan, false).is_ok() && !is_full;
     }
 
     /// Goes on with the whole plan, or starts it where none of it runs yet. What ran and is no part of it is told.

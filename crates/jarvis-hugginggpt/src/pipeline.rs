@@ -213,12 +213,11 @@ impl HuggingGpt {
             }
             Err(error) => {
                 let (mut plan, outcomes) = live.give_up().await;
-                let is_end = matches!(error, RunError::Cancelled | RunError::Timeout { .. });
-                if !is_end || !outcomes.iter().any(Outcome::succeeded) {
+                if !outcomes.iter().any(Outcome::succeeded) {
                     return Err(error);
                 }
                 // What was done before the plan was whole is not lost.
-                plan.note(Note::left_out(format!("{error} while its plan was still being written")));
+                plan.note(Note::left_out(format!("the plan was not written to its end: {error}")));
                 events.emit(EventKind::Plan { plan: plan.clone() });
                 let resources = put_out(self.shelf.as_ref(), resources(request, &outcomes), events).await;
                 let answer = template_answer(request, &plan, &outcomes, &resources);
@@ -242,6 +241,7 @@ impl HuggingGpt {
     ) -> Result<Run, RunError> {
         let LeftOff { plan, grown_at, ended, chosen, told, question } = left;
         let began = Instant::now();
+        events.bounded(request.budget);
         let mut pins = vec![None; plan.tasks().len()];
         for selection in chosen {
             if let Some(pin) = pins.get_mut(selection.task.index()) {
@@ -252,7 +252,7 @@ impl HuggingGpt {
         let engine = self.engine(&request, chooser, events, began);
         let course = Course::resume(engine, &cancel, plan, &grown_at, ended);
         let rounds = u32::try_from(grown_at.len()).unwrap_or(u32::MAX);
-        let looked = Looked { rounds, told, question };
+        let looked = Looked { rounds, first_added: grown_at.first().copied(), told, question };
         let run = self.carry_out(&request, course, looked, events, &cancel, began).await;
         report_end(run, events, began)
     }
@@ -269,13 +269,12 @@ impl HuggingGpt {
     ) -> BoxFuture<'a, Result<Run, RunError>> {
         async move {
             let allowed = self.settings.engine.run_timeout;
-            let first_added = course.plan().tasks().len();
+            let first_added = looked.first_added.unwrap_or(course.plan().tasks().len());
             let looking = Looking { pipeline: self, request, events, cancel, began };
             let grown = looking.rounds(&mut course, looked).await?;
             let (mut plan, mut outcomes) = course.end().await;
             if grown.answered {
-                let changes = |outcome: &Outcome| plan.task(outcome.id).is_some_and(|task| self.gate.effect(task) != Effect::Reads);
-                make_up(&mut outcomes, first_added, changes);
+                make_up(&mut outcomes, first_added, |failed, later| self.stands_in(&plan, failed, later));
             }
             grown.missing.iter().for_each(|what| plan.note(Note::left_out(what.clone())));
             self.log_failures(request, &plan, &outcomes, events);
@@ -288,7 +287,7 @@ impl HuggingGpt {
             }
             let resources = put_out(self.shelf.as_ref(), resources(request, &outcomes), events).await;
             // The answer has a little time of its own, so that a run that used up its deadline still ends in words.
-            let left = allowed.saturating_sub(began.elapsed()).max(ANSWER_TIME.min(allowed));
+            let left = self.left(began, events).max(ANSWER_TIME.min(allowed));
             let answer = tokio::select! {
                 biased;
                 () = cancel.cancelled() => None,
@@ -329,6 +328,26 @@ impl HuggingGpt {
         }
     }
 
+    /// The time that is left to a run that began then; what somebody took to answer does not count.
+    pub(crate) fn left(&self, began: Instant, events: &Events) -> Duration {
+        self.settings.engine.run_timeout.saturating_sub(began.elapsed().saturating_sub(events.excused()))
+    }
+
+    /// Whether a task that succeeded did what one that failed was for: the same tool, or one that gives the same kind; of those that
+    /// change something, the same tool where the first did certainly nothing.
+    fn stands_in(&self, plan: &Plan, failed: &Outcome, later: &Outcome) -> bool {
+        let changes =
+            |outcome: &Outcome| plan.task(outcome.id).is_some_and(|task| self.gate.effect(task) != Effect::Reads);
+        let unsure = failed.error.as_ref().is_some_and(|error| error.code.may_have_arrived());
+        if changes(failed) {
+            return failed.task == later.task && !unsure;
+        }
+        let outputs = |outcome: &Outcome| {
+            self.vocabulary.find(&outcome.task).map(|tool| tool.outputs.as_slice()).unwrap_or_default()
+        };
+        failed.task == later.task || outputs(failed).iter().any(|kind| outputs(later).contains(kind))
+    }
+
     /// The engine of a run that began then, with whoever chooses.
     pub(crate) fn engine(
         &self,
@@ -337,7 +356,7 @@ impl HuggingGpt {
         events: &Events,
         began: Instant,
     ) -> Engine {
-        let run_timeout = self.settings.engine.run_timeout.saturating_sub(began.elapsed());
+        let run_timeout = self.left(began, events);
         let (worker, vocabulary) = (Arc::clone(&self.worker), Arc::clone(&self.vocabulary));
         let worker = Arc::new(attached::Expand { worker, vocabulary });
         let (gate, vocabulary) = (Arc::clone(&self.gate), Arc::clone(&self.vocabulary));

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use async_trait::async_trait;
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -127,7 +126,8 @@ const SHOWN: usize = 400;
 pub fn question(asked: &Approval) -> String {
     if asked.tool == ASK_PERSON {
         let question = asked.arguments.get("question").map(text_of).unwrap_or_default();
-        return format!("{question}\n");
+        let question = jarvis_net::text::cut(&question, SHOWN, "…");
+        return format!("The planner, a model, asks: {question}\n");
     }
     let does = match asked.effect {
         Effect::Reads => "reads something",
@@ -184,7 +184,7 @@ pub async fn ask_person(approver: &dyn Approver, events: &Events, next: TaskId, 
     if !approver.has_asked(run, &asked) {
         events.emit(EventKind::ApprovalNeeded { approval: asked.clone() });
     }
-    let began = Instant::now();
+    let held = events.hold();
     let answer = match approver.ask(run, &asked).await {
         Decision::Approve { arguments } => {
             let answer = arguments.as_ref().and_then(|arguments| arguments.get("answer"));
@@ -192,7 +192,7 @@ pub async fn ask_person(approver: &dyn Approver, events: &Events, next: TaskId, 
         }
         Decision::ApproveAlways | Decision::Refuse { .. } => None,
     };
-    events.excuse(began.elapsed());
+    drop(held);
     let approved = answer.is_some();
     events.emit(EventKind::ApprovalGiven { id: next, tool: asked.tool, approved, answer: answer.clone() });
     answer

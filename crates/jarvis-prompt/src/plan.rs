@@ -76,12 +76,25 @@ pub fn read_more(reply: &str, plan: &Plan, scope: Scope<'_>) -> Result<Draft, Re
     let text = without_reasoning(reply.trim_start_matches('\u{feff}'));
     let knows = |name: &str| !matches!(scope.tools.meant(name), Meant::Nothing);
     let found = find::find(text, &knows).map_err(fail)?;
+    let mut draft = further(found.calls, plan, scope);
+    draft.raw = reply.to_owned();
+    draft.more = says_more(text);
+    Ok(draft)
+}
+
+/// The same for the tools that a model called through its endpoint's own tool calling.
+pub fn read_more_calls(called: &[(String, Value)], plan: &Plan, scope: Scope<'_>) -> Draft {
+    further(called.iter().map(called_as).collect(), plan, scope)
+}
+
+/// Calls that go on from a plan, as a draft of the new tasks alone.
+fn further(new: Vec<Call>, plan: &Plan, scope: Scope<'_>) -> Draft {
     let before = plan.tasks().len();
     let mut in_order: Vec<&Task> = plan.tasks().iter().collect();
     in_order.sort_by_key(|task| task.id);
     let mut calls: Vec<Call> = in_order.into_iter().map(Call::of_task).collect();
     // A task without an id has the next one.
-    calls.extend(found.calls.into_iter().zip(before..).map(|(mut call, id)| {
+    calls.extend(new.into_iter().zip(before..).map(|(mut call, id)| {
         call.id.get_or_insert_with(|| id.into());
         call
     }));
@@ -93,20 +106,18 @@ pub fn read_more(reply: &str, plan: &Plan, scope: Scope<'_>) -> Result<Draft, Re
     draft.notes.retain(|note| !of_before(note));
     let is_new = |id: i64| usize::try_from(id).is_ok_and(|id| id >= before);
     draft.tasks.retain(|task| is_new(task.id));
-    draft.raw = reply.to_owned();
-    draft.more = says_more(text);
-    Ok(draft)
+    draft
 }
 
 /// A plan from the tools that a model called through its endpoint's own tool calling: each a name and its arguments, an
 /// object or the JSON text of one.
 pub fn read_tool_calls(called: &[(String, Value)], scope: Scope<'_>) -> Draft {
-    let calls: Vec<Call> = (called.iter())
-        .map(|(name, args)| {
-            let mut call = Call { name: name.clone(), ..Call::default() };
-            call.take(args);
-            call
-        })
-        .collect();
+    let calls: Vec<Call> = called.iter().map(called_as).collect();
     args::draft(&calls, scope)
+}
+
+fn called_as((name, args): &(String, Value)) -> Call {
+    let mut call = Call { name: name.clone(), ..Call::default() };
+    call.take(args);
+    call
 }

@@ -199,6 +199,7 @@ impl Desk {
         if let Some(seated) = self.runs().get_mut(run) {
             seated.open.remove(&task);
             seated.kept.remove(&task);
+            seated.known.retain(|asked| asked.task != task);
             seated.tell();
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-use jarvis_plan::EventKind;
+use jarvis_plan::{EventKind, Money};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -19,6 +19,9 @@ pub(crate) struct Metrics {
     tasks: Family<Labels, Counter>,
     calls: Family<Labels, Counter>,
     tokens: Family<Labels, Counter>,
+    cost: Family<Labels, Counter<f64, AtomicU64>>,
+    /// Times that a run stopped at a bound of its budget.
+    budgets: Family<Labels, Counter>,
     /// Runs refused because the queue was full.
     pub(crate) refused: Counter,
     /// Times that events could not be written to the journal.
@@ -54,6 +57,8 @@ impl Metrics {
             tasks: Family::default(),
             calls: Family::default(),
             tokens: Family::default(),
+            cost: Family::default(),
+            budgets: Family::default(),
             refused: Counter::default(),
             journal_lost: Counter::default(),
             live: Gauge::default(),
@@ -73,6 +78,12 @@ impl Metrics {
         registry.register("tasks", "Tasks that ended", metrics.tasks.clone());
         registry.register("model_calls", "Calls of the chat model", metrics.calls.clone());
         registry.register("tokens", "Tokens as chat endpoints reported them", metrics.tokens.clone());
+        registry.register(
+            "model_cost",
+            "What calls of chat models cost, by the configured prices",
+            metrics.cost.clone(),
+        );
+        registry.register("budgets_spent", "Runs that reached a bound of their budget", metrics.budgets.clone());
         registry.register("runs_refused", "Runs refused because the queue was full", metrics.refused.clone());
         registry.register("journal_lost", "Failures to write the run journal", metrics.journal_lost.clone());
         registry.register("runs_live", "Runs that go on or wait", metrics.live.clone());
@@ -83,11 +94,18 @@ impl Metrics {
 
     pub(crate) fn observe(&self, event: &EventKind) {
         match event {
-            EventKind::ModelCall { stage, prompt_tokens, completion_tokens, ok, .. } => {
+            EventKind::ModelCall { stage, prompt_tokens, completion_tokens, ok, cost, .. } => {
                 let ok = if *ok { "true" } else { "false" };
                 self.calls.get_or_create(&labels([("stage", stage), ("ok", ok)])).inc();
-                self.tokens.get_or_create(&labels([("kind", "prompt")])).inc_by(*prompt_tokens);
-                self.tokens.get_or_create(&labels([("kind", "completion")])).inc_by(*completion_tokens);
+                for (kind, tokens) in [("prompt", prompt_tokens), ("completion", completion_tokens)] {
+                    self.tokens.get_or_create(&labels([("stage", stage), ("kind", kind)])).inc_by(*tokens);
+                }
+                if let Some(Money { amount, currency }) = cost {
+                    self.cost.get_or_create(&labels([("stage", stage), ("currency", currency)])).inc_by(*amount);
+                }
+            }
+            EventKind::Budget { spent } => {
+                self.budgets.get_or_create(&labels([("bound", &spent.bound)])).inc();
             }
             EventKind::TaskFinished { outcome } => {
                 // A plan may name anything; only known names become labels.

@@ -415,8 +415,12 @@ pub(crate) fn meter(config: &Config) -> Result<Meter, Failure> {
     if let Some(problem) = budget.problem() {
         return Err(Failure::usage(format!("the budget cannot be used: {problem}")));
     }
-    if budget.max_cost.is_some() && prices.is_empty() && !config.llm.is_offline() {
-        return Err(Failure::usage("a budget of cost needs prices, and none is known")
+    let llm = &config.llm;
+    let named = std::iter::once(llm.name()).chain(llm.stages.values().map(String::as_str));
+    let mut named = named.chain(llm.fallback.iter().map(|other| other.model.as_str()));
+    let is_bounded = budget.max_cost.is_some() && !llm.is_offline();
+    if let Some(unpriced) = named.find(|name| !prices.knows(name)).filter(|_| is_bounded) {
+        return Err(Failure::usage(format!("a budget of cost needs prices, and none is known for `{unpriced}`"))
             .hint("set `prices.models` in the configuration"));
     }
     Ok(Meter { prices: Arc::new(prices), budget })

@@ -22,9 +22,7 @@ impl Driver<'_> {
     pub(super) fn go_on(&mut self, now: Instant) {
         self.waiting -= 1;
         if self.waiting == 0 {
-            let held = now.saturating_duration_since(self.held_since);
-            self.run_deadline += held;
-            self.engine.events.excuse(held);
+            self.engine.events.excuse(now.saturating_duration_since(self.held_since));
         }
     }
 
@@ -41,7 +39,11 @@ impl Driver<'_> {
 
     /// When the run must end; far away while somebody is asked.
     pub(super) fn run_deadline(&self) -> Instant {
-        if self.waiting == 0 { self.run_deadline } else { after(Duration::MAX) }
+        match self.waiting {
+            // Time in which anybody of the run was asked does not count.
+            0 => self.run_deadline + self.engine.events.excused().saturating_sub(self.excused_before),
+            _ => after(Duration::MAX),
+        }
     }
 
     /// Ends what is past its deadline.

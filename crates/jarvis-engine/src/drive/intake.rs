@@ -57,8 +57,8 @@ impl Driver<'_> {
                 if effect != Effect::Reads && code.is_some_and(ErrorCode::may_have_arrived) {
                     self.unsure.insert(call(&task.task, &outcome.args));
                 }
-                if !self.engine.repeats {
-                    self.made.note(&task.task, &outcome.args, id);
+                if !self.engine.repeats && !outcome.attempts.is_empty() {
+                    self.made.note(&task.task, &outcome.args, id, effect);
                 }
                 self.schedule.finish(id);
                 continue;
@@ -75,6 +75,7 @@ impl Driver<'_> {
 
     /// Takes what was sent and not yet received: those tasks are part of the run and have outcomes too.
     pub(super) fn take_rest(&mut self, batches: &mut UnboundedReceiver<Batch>) {
+        batches.close();
         while let Ok(batch) = batches.try_recv() {
             self.add(batch);
         }

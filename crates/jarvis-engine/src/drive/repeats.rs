@@ -3,24 +3,38 @@
 use std::collections::HashMap;
 
 use indexmap::IndexMap;
-use jarvis_plan::{ErrorCode, Outcome, TaskError, TaskId};
+use jarvis_plan::{Effect, ErrorCode, Outcome, TaskError, TaskId};
 use serde_json::Value;
 
 use super::Driver;
 use super::node::call;
 
+/// A call that was made.
+#[derive(Debug)]
+struct Call {
+    plan: u32,
+    id: TaskId,
+    writes: bool,
+}
+
 /// The calls that were made, each with its task and the plan that this was part of.
 #[derive(Debug, Default)]
 pub(super) struct Made {
-    calls: HashMap<String, (u32, TaskId)>,
+    calls: HashMap<String, Call>,
     /// How often tasks were planned anew.
     pub(super) plan: u32,
 }
 
 impl Made {
     /// Remembers a call; the first of equal ones counts.
-    pub(super) fn note(&mut self, tool: &str, args: &IndexMap<String, Value>, id: TaskId) {
-        self.calls.entry(call(tool, args)).or_insert((self.plan, id));
+    pub(super) fn note(&mut self, tool: &str, args: &IndexMap<String, Value>, id: TaskId, effect: Effect) {
+        let writes = effect != Effect::Reads;
+        if writes {
+            // What was read before a change may be something else after it.
+            self.calls.retain(|_, call| call.writes);
+        }
+        let plan = self.plan;
+        self.calls.entry(call(tool, args)).or_insert(Call { plan, id, writes });
     }
 
     /// The task of an earlier plan that made an equal call. Within a plan two equal calls are two.
@@ -28,8 +42,8 @@ impl Made {
         if self.calls.is_empty() {
             return None;
         }
-        let (plan, id) = self.calls.get(&call(tool, args))?;
-        (*plan < self.plan).then_some(*id)
+        let made = self.calls.get(&call(tool, args))?;
+        (made.plan < self.plan).then_some(made.id)
     }
 }
 

@@ -18,7 +18,7 @@ use tokio::time::sleep;
 use self::cast::{Act, Cast, QUICK, Role, drain, engine, event_line, line, paint, play, run, task};
 use super::*;
 use crate::engine::Batch;
-use crate::{Events, Graph, GrowingPlan, Job, NotExtended, RunEnded, Selector, Tell, Worker, out};
+use crate::{Events, Gate, Graph, GrowingPlan, Job, NotExtended, RunEnded, Selector, Tell, Worker, out};
 
 #[tokio::test(start_paused = true)]
 async fn a_chain_runs_in_order_and_tells_it() {
@@ -436,6 +436,44 @@ async fn equal_calls_of_later_plans_are_not_made_again() {
     ");
     assert_eq!(outcomes[3].output, outcomes[0].output);
     assert_eq!(cast.seen().tries.len(), 4);
+}
+
+/// A task named `write` changes something, and is always let.
+struct Writes;
+
+#[async_trait]
+impl Gate for Writes {
+    fn effect(&self, task: &Task) -> Effect {
+        if task.args.contains_key("write") { Effect::Writes } else { Effect::Reads }
+    }
+
+    async fn admit(&self, job: &Job) -> Result<IndexMap<String, Value>, TaskError> {
+        Ok(job.args.clone())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_read_before_a_change_is_read_again_after_it() {
+    let cast = Cast::new(vec![Role::giving(); 3]);
+    let (engine, _receiver) = engine(&cast, QUICK);
+    let vocabulary = Vocabulary::named(["paint"]);
+    let plan = |arg: &str| {
+        let tasks = vec![DraftTask::new(0, "paint").arg(arg, "a")];
+        Draft { tasks, ..Draft::default() }
+    };
+    let (growing, growth) = GrowingPlan::new(jarvis_plan::check(&plan("text"), &vocabulary, Default::default()));
+    let (mut growing, mut next) = (Some(growing), vec!["text", "write"]);
+    engine
+        .gate(Arc::new(Writes))
+        .without_repeats()
+        .run_growing(growth, Vec::new(), |_| match (next.pop(), &mut growing) {
+            (Some(arg), Some(growing)) => {
+                drop(growing.grow(&plan(arg), &vocabulary, Default::default()).unwrap().len())
+            }
+            _ => growing = None,
+        })
+        .await;
+    assert_eq!(cast.seen().tries.len(), 3);
 }
 
 /// Hands its job's token out and hangs.

@@ -13,6 +13,7 @@ use crate::choose::Pinned;
 use crate::course::Course;
 use crate::grow::Looked;
 use crate::pipeline::HuggingGpt;
+use crate::settings::{Look, Settings};
 use crate::source::CHAT_MODEL_ID;
 
 impl HuggingGpt {
@@ -40,9 +41,15 @@ impl HuggingGpt {
             events.note(Level::Info, note.clone());
         }
         let selector = Pinned { pins: self.credited(&plan.pins), other: Arc::new(self.chooser(&request, events)) };
+        // A plan that a person has read gets no other tasks, unless it says that it is a first part, or they were asked for.
+        let replan = match self.settings.replan {
+            Look::Failures if !plan.plan.may_grow() => Look::Never,
+            look => look,
+        };
+        let as_given = HuggingGpt { settings: Settings { replan, ..self.settings.clone() }, ..self.clone() };
         let engine = self.engine(&request, Arc::new(selector), events, began);
         let course = Course::start(engine, &cancel, plan.plan.clone(), Vec::new());
-        let ended = self.carry_out(&request, course, Looked::default(), events, &cancel, began).await;
+        let ended = as_given.carry_out(&request, course, Looked::default(), events, &cancel, began).await;
         report_end(ended, events, began)
     }
 

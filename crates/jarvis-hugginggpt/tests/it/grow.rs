@@ -199,3 +199,65 @@ async fn at_a_bound_nothing_new_starts_and_what_is_there_is_answered() {
     let went = fixture.run_request(request, CancellationToken::new()).await;
     assert_eq!(went.run.unwrap_err().code(), "budget");
 }
+
+#[tokio::test]
+async fn a_first_part_that_is_not_planned_on_is_not_done() {
+    let plan = r#"{"tasks":[{"task":"trains/find","id":0,"dep":[-1],"args":{"to":"Rome"}}],"more":true}"#;
+    let broken = || Script::new().on("parse_task", plan).on("response_results", "It is done.");
+    for (what, script, look) in [
+        ("the look fails", broken().on("replan", Reply::error(500, "broken")), Look::Failures),
+        ("no reply can be read", broken().on("replan", Reply::text("Let me see.")), Look::Failures),
+        ("plans are not looked at", broken(), Look::Never),
+        ("nothing is added", broken().on("replan", Reply::text(r#"{"tasks": []}"#)), Look::Failures),
+    ] {
+        let fixture = with_chat(script)
+            .tools(tools())
+            .does("trains/find", Does::Gives(json!({"trains": ["ICE 1"]})))
+            .settings(|settings| settings.replan = look)
+            .build()
+            .await;
+        let went = fixture.run("which train goes to Rome, and what about it?").await;
+        let run = went.run.as_ref().unwrap();
+        assert!(!run.ok() && run.not_done.iter().any(|what| what.contains("first part")), "{what}: {run:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_added_is_checked_however_it_is_written() {
+    let call = |name: &str, arguments: serde_json::Value| json!({"id": name, "type": "function", "function": {"name": name, "arguments": arguments.to_string()}});
+    let calls = |calls: Vec<serde_json::Value>| {
+        let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
+        Reply::json(200, json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}))
+    };
+    let text = |tasks: serde_json::Value| Reply::text(json!({"tasks": tasks}).to_string());
+    let train = json!({"task": "trains/find", "id": 1, "dep": [-1], "args": {"to": "Rome"}});
+    let show = json!({"task": "flights/show", "id": 2, "dep": [1], "args": {"number": "<GENERATED>-1.trains[0]"}});
+    // Each case: the reply, the most tasks of a plan, and what the added tasks were called with.
+    for (what, reply, most, called) in [
+        ("tool calls", calls(vec![call("trains/find", json!({"to": "Rome"}))]), 32, vec![json!({"to": "Rome"})]),
+        ("a faulty tool call", calls(vec![call("trains/find", json!({"too": "Rome"}))]), 32, vec![]),
+        (
+            "a reference to a new task",
+            text(json!([train, show])),
+            32,
+            vec![json!({"to": "Rome"}), json!({"number": "ICE 1"})],
+        ),
+        ("more than a plan may have", text(json!([train, show])), 2, vec![]),
+    ] {
+        let script = Script::new()
+            .on("parse_task", FIND)
+            .on("replan", vec![reply.clone(), reply, Reply::text(r#"{"done": true}"#)])
+            .on("response_results", "It is done.");
+        let fixture = with_chat(script)
+            .tools(tools())
+            .does("flights/find", Does::Fails(ErrorCode::Upstream, "the airline is down".to_owned()))
+            .does("trains/find", Does::Gives(json!({"trains": ["ICE 1"]})))
+            .settings(|settings| settings.plan.max_tasks = most)
+            .build()
+            .await;
+        fixture.run("how do I get to Rome?").await;
+        let seen: Vec<serde_json::Value> =
+            fixture.worker.seen.lock().unwrap().iter().skip(1).map(|(_, _, args)| args.clone()).collect();
+        assert_eq!(seen, called, "{what}");
+    }
+}

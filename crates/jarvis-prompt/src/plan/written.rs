@@ -17,6 +17,8 @@ pub struct Written {
     depth: usize,
     in_string: bool,
     escaped: bool,
+    /// Whether the reasoning before the list has ended.
+    thought: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +51,9 @@ impl Written {
             return None;
         }
         self.text.push_str(piece);
+        if self.is_thinking(piece.len()) {
+            return None;
+        }
         let State::In(start) = self.begun()? else { return None };
         let mut closed = None;
         let rest = self.text.get(self.at..).unwrap_or_default();
@@ -74,6 +79,19 @@ impl Written {
         }
         self.at = self.text.len();
         closed.and_then(|end| self.text.get(start..end)).map(|list| format!("{list}]"))
+    }
+
+    /// Whether the reasoning before the list goes on. Only what is new is looked at, however long it is.
+    fn is_thinking(&mut self, new: usize) -> bool {
+        if self.thought || self.state != State::Before || !self.text.trim_start().starts_with("<think") {
+            return false;
+        }
+        let mut from = self.text.len().saturating_sub(new + "</thinking".len());
+        while !self.text.is_char_boundary(from) {
+            from -= 1;
+        }
+        self.thought = self.text.get(from..).is_some_and(|end| end.contains("</think"));
+        !self.thought
     }
 
     /// Looks for the beginning of the list; `None` while it may still come.

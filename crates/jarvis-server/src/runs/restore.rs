@@ -114,6 +114,7 @@ impl Waiting {
         let tasks = &Value::Array(tasks);
         let read = read_plan(tasks, &pipeline.vocabulary, &pipeline.sources, pipeline.settings.plan);
         let mut plan = read.map_err(|error| format!("its plan cannot be read any more ({error})"))?.plan;
+        plan.set_may_grow(recorded.and_then(|plan| plan.get("more")).is_some_and(|more| more == true));
         let left_out = recorded.and_then(|plan| plan.get("left_out")).and_then(Value::as_array);
         for text in left_out.into_iter().flatten().filter_map(Value::as_str) {
             plan.note(Note::left_out(text));
