@@ -4,6 +4,7 @@ mod agent_loop;
 mod calls;
 mod clock;
 mod context;
+mod many;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,6 +34,7 @@ use crate::trace::Tracer;
 use agent_loop::AgentLoop;
 use calls::{Caller, Named};
 use clock::{Clock, Timed};
+use many::Offer;
 
 pub(crate) const STAGE: &str = "react";
 
@@ -288,7 +290,10 @@ impl Agent {
                 Some(_) => Arc::clone(&self.registry),
                 None => Arc::new(self.registry.only(|spec| spec.name != SEARCH_DOCUMENT)),
             };
-            let agent = Agent { registry, ..self.clone() };
+            // Without a model nobody reads a prompt.
+            let most = if self.chat.is_some() { self.settings.max_tools } else { usize::MAX };
+            let offer = Offer::of(registry, &asked.question, most);
+            let agent = Agent { registry: Arc::clone(&offer.registry), ..self.clone() };
             let (plan, growth) = GrowingPlan::new(Plan::default());
             let (ended, outcomes) = unbounded_channel();
             let documents = asked.document.clone().map_or_else(Documents::default, Documents::unnamed);
@@ -312,7 +317,7 @@ impl Agent {
                 // Whoever thinks may have given up already.
                 let _ = ended.send(outcome.clone());
             });
-            let agent_loop = AgentLoop::new(&agent, asked, events, plan, outcomes);
+            let agent_loop = AgentLoop::new(&agent, offer, asked, events, plan, outcomes);
             let answered = async {
                 // What is not yet done when the thinking ends is not waited for.
                 let _stop = stop.drop_guard();

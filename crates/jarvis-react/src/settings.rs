@@ -35,6 +35,8 @@ pub struct Settings {
     pub reserve_tokens: usize,
     /// The most tokens of one reply; none leaves it to the endpoint.
     pub max_reply_tokens: Option<u32>,
+    /// The most tools that a prompt shows. Of more, those are shown that fit the question best, and one that finds the others.
+    pub max_tools: usize,
 }
 
 impl Default for Settings {
@@ -47,6 +49,7 @@ impl Default for Settings {
             format: Format::default(),
             reserve_tokens: 1_024,
             max_reply_tokens: None,
+            max_tools: 24,
         }
     }
 }

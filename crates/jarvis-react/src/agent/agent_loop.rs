@@ -13,6 +13,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::calls::{VALUE, images, observed};
 use super::context::Context;
+use super::many::Offer;
 use super::{Agent, AgentAnswer, AskError, Asked, Finish, STAGE};
 use crate::budget::Budget;
 use crate::parse::{Action, Parsed, parse_json, parse_tags};
@@ -46,6 +47,7 @@ struct Thought {
 impl<'a> AgentLoop<'a> {
     pub(super) fn new(
         agent: &'a Agent,
+        offer: Offer,
         asked: &'a Asked,
         events: &'a Events,
         plan: GrowingPlan,
@@ -59,7 +61,7 @@ impl<'a> AgentLoop<'a> {
             vocabulary: Vocabulary::named(agent.registry.specs().map(|spec| spec.name.as_str())),
             outcomes,
             settled: Vec::new(),
-            context: Arc::new(Context::new(agent, asked)),
+            context: Arc::new(Context::new(agent, offer, asked)),
             budget: Budget::default(),
             rounds: Vec::new(),
             warnings: asked.warnings.clone(),

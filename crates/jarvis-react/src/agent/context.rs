@@ -7,6 +7,7 @@ use jarvis_chat::{Message, Part, ToolOffer, ToolUse};
 use jarvis_plan::{Language, Role, Turn};
 use serde_json::Value;
 
+use super::many::Offer;
 use super::{Agent, AskError, Asked};
 use crate::budget::{self, Budget, Whole, without_middle};
 use crate::native::WireNames;
@@ -25,7 +26,7 @@ pub(super) struct Context {
     tools: String,
     names: String,
     wire_names: WireNames,
-    offers: Vec<ToolOffer>,
+    offer: Offer,
     pub(super) format: Format,
     language: PromptLanguage,
     reserve: usize,
@@ -33,7 +34,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(agent: &Agent, asked: &Asked) -> Context {
+    pub(super) fn new(agent: &Agent, offer: Offer, asked: &Asked) -> Context {
         let settings = &agent.settings;
         let question = asked.language.unwrap_or_else(|| Language::of(&asked.question));
         let language = settings.prompt_language.of(question);
@@ -46,10 +47,10 @@ impl Context {
             question: asked.question.trim().to_owned(),
             fence: prompt::fence(&document),
             document,
-            tools: prompt::tools(&agent.registry, language),
-            names: prompt::names(&agent.registry),
-            offers: wire_names.offers(&agent.registry),
+            tools: prompt::tools(&offer.shown, language),
+            names: prompt::names(&offer.shown),
             wire_names,
+            offer,
             format: settings.format,
             language,
             reserve: settings.reserve_tokens,
@@ -161,7 +162,7 @@ impl Context {
     }
 
     pub(super) fn offers(&self) -> Vec<ToolOffer> {
-        self.offers.clone()
+        self.wire_names.offers(&self.offer.now())
     }
 
     pub(super) fn registered(&self, wire: &str) -> String {

@@ -6,4 +6,5 @@ mod contract;
 mod faults;
 mod formats;
 mod harness;
+mod many;
 mod pipeline;

@@ -26,6 +26,9 @@ pub(crate) struct ReactConfig {
     pub(crate) reserve_tokens: usize,
     /// The most tokens of a reply. Unset: the endpoint's limit.
     pub(crate) max_reply_tokens: Option<u32>,
+    /// The most tools that a prompt shows. Of more, those are shown that fit the question best, and `search_tools`, which finds the
+    /// others.
+    pub(crate) max_tools: usize,
     /// The tools that the agent may use. Default: all but the hub's.
     pub(crate) tools: Option<Vec<String>>,
     /// A file to which each round is appended: prompt, reply, what was made of it. It holds the documents.
@@ -44,6 +47,7 @@ impl Default for ReactConfig {
             format: settings.format,
             reserve_tokens: settings.reserve_tokens,
             max_reply_tokens: settings.max_reply_tokens,
+            max_tools: settings.max_tools,
             tools: None,
             trace_file: None,
         }

@@ -43,6 +43,7 @@ pub(super) fn build(
         max_document_tokens: react.max_document_tokens,
         prompt_language: react.prompt_language,
         format: react.format,
+        max_tools: react.max_tools,
         reserve_tokens: react.reserve_tokens,
         max_reply_tokens: react.max_reply_tokens,
     };
