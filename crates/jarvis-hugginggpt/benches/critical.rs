@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p jarvis-hugginggpt --bench critical`
 
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing)]
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -71,24 +71,9 @@ impl ChatModel for Planner {
             let reply = self.complete(request).await?;
             return Ok(stream::iter([Ok(ChatChunk { text: reply.text, ..ChatChunk::default() })]).boxed());
         }
-        let mut pieces = Vec::new();
+        let mut pieces: Vec<(String, bool)> = Vec::new();
         for (at, task) in self.tasks.iter().enumerate() {
-            let task = if at == 0 { format!("[{task}") } else { format!(",{task}") };
-            let size = task.len().div_ceil(TASK_TOKENS);
-            let tokens = task.as_bytes().chunks(size).map(|token| String::from_utf8_lossy(token).into_owned());
-            let before = pieces.len();
-            pieces.extend(tokens.map(|token| (token, false)));
-            pieces.resize(before + TASK_TOKENS, (String::new(), false));
-            // The brace comes last.
-            let (last, rest) = (pieces.len() - 1, before..pieces.len() - 1);
-            let text: String = pieces[before..].iter().map(|(text, _)| text.as_str()).collect();
-            let (head, brace) = text.split_at(text.len() - 1);
-            let step = head.len().div_ceil(rest.len());
-            for (place, at) in rest.enumerate() {
-                let (from, to) = ((place * step).min(head.len()), ((place + 1) * step).min(head.len()));
-                pieces[at].0 = head[from..to].to_owned();
-            }
-            pieces[last] = (brace.to_owned(), true);
+            pieces.extend(tokens(&format!("{}{task}", if at == 0 { "[" } else { "," })));
         }
         pieces.push(("]".to_owned(), false));
         let written = Arc::clone(&self.written);
@@ -105,6 +90,16 @@ impl ChatModel for Planner {
         });
         Ok(pieces.boxed())
     }
+}
+
+/// The tokens of a task, and whether each closes it: the brace comes last.
+fn tokens(task: &str) -> Vec<(String, bool)> {
+    let (head, brace) = task.split_at(task.len() - 1);
+    let size = head.len().div_ceil(TASK_TOKENS - 1);
+    let mut tokens: Vec<String> =
+        head.as_bytes().chunks(size).map(|token| String::from_utf8_lossy(token).into_owned()).collect();
+    tokens.resize(TASK_TOKENS - 1, String::new());
+    tokens.into_iter().map(|token| (token, false)).chain([(brace.to_owned(), true)]).collect()
 }
 
 struct Expert(Times);

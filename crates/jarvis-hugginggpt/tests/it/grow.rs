@@ -93,7 +93,8 @@ async fn looks_end() {
     let endless: Vec<String> = (1..20).map(more).collect();
     let endless: Vec<&str> = endless.iter().map(String::as_str).collect();
     // Each case: the replies of the looks, and the end of the run: its rounds, and how often it was looked at.
-    let cases: [(&str, &[&str], (bool, u32, usize)); 7] = [
+    type Case<'a> = (&'a str, &'a [&'a str], (bool, u32, usize));
+    let cases: [Case<'_>; 7] = [
         ("the same call again", &[again], (false, 0, 2)),
         ("a model that never ends", &endless, (false, 4, 5)),
         ("nothing more is said to be needed", &[r#"{"done": true}"#], (false, 0, 1)),
