@@ -5,7 +5,7 @@ use std::time::Instant;
 use futures::StreamExt as _;
 use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, TokenUsage};
 use jarvis_events::Events;
-use jarvis_plan::{EventKind, TaskId, Tokens};
+use jarvis_plan::{EventKind, Level, TaskId, Tokens};
 use tracing::{Instrument as _, Span};
 
 /// Makes a call within a span `ask` and reports it as an event, also when it fails or its future is dropped. With `piece`,
@@ -33,7 +33,12 @@ pub(crate) async fn call(
         Err(_) if !partial.text.is_empty() => counted(model, request, &partial),
         Err(_) => Tokens::default(),
     };
+    let stood_in = done.as_ref().ok().and_then(|reply| reply.model.clone()).filter(|model| *model != report.model);
+    let asked = report.model.clone();
     report.end(&done, tokens);
+    if let Some(model) = stood_in {
+        events.note(Level::Warning, format!("`{model}` answered for `{asked}`, which could not (stage `{stage}`)"));
+    }
     done
 }
 

@@ -149,11 +149,12 @@ impl Events {
     }
 
     /// Remembers that something was refused, and tells it the first time.
-    fn refuse(&self, spent: Spent) -> Option<Spent> {
+    fn refuse(&self, mut spent: Spent) -> Option<Spent> {
         let first = {
             let mut shared = self.shared();
             let first = shared.refused.is_none();
-            shared.refused.get_or_insert_with(|| spent.clone());
+            // All that is refused is told alike.
+            spent = shared.refused.get_or_insert_with(|| spent.clone()).clone();
             first
         };
         if first {
@@ -257,7 +258,8 @@ impl Shared {
     fn spent(&self) -> Option<Spent> {
         let bound = |bound: &str, unit: &str, used: f64, most: Option<f64>| {
             let most = most.filter(|most| used >= *most)?;
-            let used = (used * 1e6).round() / 1e6;
+            let digits = if unit == " s" { 1e1 } else { 1e6 };
+            let used = (used * digits).round() / digits;
             Some(Spent { bound: bound.to_owned(), most: format!("{most}{unit}"), used: used.to_string() })
         };
         let Budget { max_time_s, max_tokens, max_calls, max_cost } = self.budget;

@@ -41,6 +41,11 @@ impl<'a> Live<'a> {
         Live { pipeline, request, events, cancel, began, written, follows: true, idle: 0, course: None }
     }
 
+    /// Whether any task was started.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.course.is_some()
+    }
+
     /// Another reply begins.
     pub(crate) fn begin(&mut self) {
         self.written = Written::default();

@@ -131,7 +131,7 @@ impl HuggingGpt {
         chat: &Arc<dyn ChatModel>,
         request: &Request,
         events: &Events,
-        live: Option<&mut Live<'_>>,
+        mut live: Option<&mut Live<'_>>,
     ) -> Result<Planned, RunError> {
         let stages = self.stages(Arc::clone(chat), events);
         let asked = self.plan_offline(request).await.ok().filter(is_whole);
@@ -145,13 +145,17 @@ impl HuggingGpt {
             tolerates: |_| false,
             asked: asked.as_ref(),
         };
-        let mut plan = match planning.ask(live).await {
+        let mut plan = match planning.ask(live.as_deref_mut()).await {
             Ok(draft) => check(&draft, &self.vocabulary, self.settings.plan),
             Err(AskError::Unreadable { reply, reason, .. }) => {
                 self.log_fail(request, events, json!({"task": reply, "reason": reason, "op": "chitchat"}));
                 let reason = format!("the planner's reply is no plan ({reason})");
                 if let Some(plan) = self.last_resort(request, &reason, events).await? {
                     return Ok(Planned::Tasks(plan));
+                }
+                // What runs already is no conversation.
+                if live.is_some_and(|live| live.has_begun()) {
+                    return Err(RunError::Unreadable { stage: "parse_task", reason });
                 }
                 let mut plan = Plan::default();
                 // Whatever the model says now, it did nothing; what it could have been asked to change must not sound done.

@@ -91,7 +91,12 @@ async fn what_ran_is_kept_or_told() {
             &[&both],
             "ok, 2 done, caption once",
         ),
-        ("both replies are cut off", [format!("[{CAPTION}"), ", {\"ta".into()], &["[{"], "conversation, told"),
+        (
+            "both replies are cut off",
+            [format!("[{CAPTION}"), ", {\"ta".into()],
+            &["[{"],
+            "Some(\"partial\"), 1 done, caption once",
+        ),
         (
             "a second list takes its place",
             [format!("[{CAPTION}]"), format!("\nNo, better: [{CAPTION}, {SPEECH}]")],

@@ -74,7 +74,7 @@ fn plan() -> Tool {
 fn ask() -> Tool {
     let about = "Answers a question about one document by thought, action and observation: searches and counts in it, \
         calculates, and draws charts, which come back as pictures. Give the document as text, or as the bytes of a \
-        text or PDF file.";
+        text, PDF, office or HTML file.";
     let input = json!({
         "type": "object",
         "properties": {

@@ -39,7 +39,7 @@ const MAX_DOCUMENT: u64 = 256 << 20;
     jarvis ask \"who is online?\" --llm qwen3:8b    # over tools alone\n  \
     jarvis ask \"who signed it?\" --file contract.pdf --addr 127.0.0.1:50051    # a running `jarvis serve --grpc`\n\n\
     Without --llm an extractive agent answers what can be found, counted and added up. A document is text\n\
-    (UTF-8, UTF-16, GB18030 or a Cyrillic encoding) or a PDF file. Tools are those of `jarvis tools list`.\n\n\
+    (UTF-8, UTF-16, GB18030 or a Cyrillic encoding) or a PDF, office or HTML file. Tools are those of `jarvis tools list`.\n\n\
     Exit status: 0 when there is an answer or a chart, 1 when none was found, 2 for wrong use.")]
 pub(crate) struct AskArgs {
     /// The question, in any language; `-` reads it from standard input
@@ -237,7 +237,7 @@ async fn documents(
     for (path, bytes) in given {
         let document = app.agent.read(bytes).await.map_err(|error| {
             Failure::usage(format!("the document `{}` cannot be read: {error}", path.display()))
-                .hint("give a plain text (UTF-8 is best), or a PDF file with text in it")
+                .hint("give a plain text (UTF-8 is best), or a PDF, office or HTML file with text in it")
         })?;
         warnings.extend(document.warnings);
         texts.push((path.display().to_string(), document.text));
@@ -260,7 +260,7 @@ fn only(mut given: Vec<(&Path, Bytes)>) -> Result<Bytes, Failure> {
 fn read(path: &Path) -> Result<Bytes, Failure> {
     let bytes = read_input(path, MAX_DOCUMENT + 1).map_err(|error| {
         Failure::usage(format!("cannot read the document `{}`: {error}", path.display()))
-            .hint("name a text or PDF file with --file, or `-` for standard input")
+            .hint("name a text, PDF, office or HTML file with --file, or `-` for standard input")
     })?;
     if bytes.len() as u64 > MAX_DOCUMENT {
         return Err(Failure::usage(format!("the document has more than {} MiB", MAX_DOCUMENT >> 20)));
