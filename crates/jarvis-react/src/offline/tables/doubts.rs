@@ -46,6 +46,14 @@ impl Step<'_> {
                 && mentions(column)
         };
         let is_calculated = is_figure || self.intent.op == Op::Count;
+        // Of two columns one is the limit's, and which one is a guess.
+        if is_figure && self.intent.bound.is_some() {
+            let named: Vec<&str> = table.numeric.iter().filter(|it| mentions(it)).map(|it| table.name(*it)).collect();
+            let longest = named.iter().max_by_key(|name| name.len());
+            if !named.iter().all(|name| longest.is_some_and(|longest| Question::new(longest).mentions(name) == 1.0)) {
+                return Some(self.refuse("too_complex", &[]));
+            }
+        }
         if is_calculated && self.intent.bound.is_none() {
             let named: Vec<&str> = table.numeric.iter().filter(|it| mentions(it)).map(|it| table.name(*it)).collect();
             let longest = named.iter().max_by_key(|name| name.len());
