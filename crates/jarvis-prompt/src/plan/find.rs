@@ -269,7 +269,11 @@ fn how(parts: &[&Candidate], text: &str) -> Vec<String> {
     let mut mends: Vec<Mend> = parts.iter().flat_map(|part| part.mended.iter().copied()).collect();
     match parts {
         [only] if only.start == 0 && only.end == text.len() => {
-            if !only.value.is_array() {
+            // The form that structured output and first parts have.
+            let is_form = |fields: &serde_json::Map<String, Value>| {
+                fields.keys().all(|key| ["tasks", "more"].contains(&key.as_str()))
+            };
+            if !only.value.is_array() && !only.value.as_object().is_some_and(is_form) {
                 mends.push(Mend::Unwrapped);
             }
         }
