@@ -30,7 +30,7 @@ pub(super) struct Place<'a> {
 }
 
 /// Forms that stand for results wherever they are: `<GENERATED>-0`, `<node-0>`, `${0}`, `{{0}}`, `GENERATED-0`, `#E1`,
-/// `$task0`, "output of task 0". A path may follow.
+/// `$task0`, "output of task 0". A path may follow. The last, an opening that nothing closes, is a reference that was damaged.
 static ANYWHERE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)<<\s*generated\s*>{0,2}\s*[-_]\s*(?P<double>[0-9]+)>{0,2}",
@@ -45,8 +45,14 @@ static ANYWHERE: LazyLock<Regex> = LazyLock::new(|| {
         r"|\$(?P<dollar>(?:task|step|node|output|result)[_-]?[0-9]+)\b",
         r"|\b(?P<phrase>(?:the )?(?:output|result|response|caption|text|answer)s? (?:of|from) (?:the )?(?:task|step|node|action) #?[0-9]+)\b(?:\.$)?",
         r"|\b(?P<owned>(?:task|step|node|action)[ _-]?[0-9]+(?:'s|’s)?[ _-](?:output|result|response))\b",
+        r"|(?P<open>\{\{\s*(?:tasks?\b|[0-9])|<\s*(?:generated|node|resource)\s*-)",
     ))
     .expect("the pattern of references is valid")
+});
+
+/// How only references begin, whatever follows.
+static OPENING: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^<\s*(?:generated|node|resource)\s*-").expect("the pattern of openings is valid")
 });
 
 /// Forms that stand for results only where they are the whole value: `$0`, `$name`, `{name}`, `[name]`.
@@ -141,6 +147,10 @@ impl Place<'_> {
             if (is_element && self.in_each) || !part("inside").is_none_or(is_path) {
                 continue;
             }
+            if part("open").is_some() {
+                faults.push(self.unresolved(text));
+                continue;
+            }
             let number = |name: &str| part(name).and_then(|digits| digits.parse::<i64>().ok());
             let is_canonical = part("tag").is_some() || part("closed").is_some();
             let tagged = number("tag").or_else(|| number("closed")).or_else(|| number("double"));
@@ -171,7 +181,7 @@ impl Place<'_> {
                 let said = part("angle").unwrap_or_default();
                 // `<b>` in a text is markup; alone, or with a number, it stands for something.
                 let alone = all.as_str() == whole && !said.contains(['/', '@']);
-                (self.labels.expression(said, self.at), alone || is_element)
+                (self.labels.expression(said, self.at), alone || is_element || OPENING.is_match(all.as_str()))
             };
             let Some(denoted) = denoted else {
                 if must_be_one {

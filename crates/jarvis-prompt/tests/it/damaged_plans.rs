@@ -73,6 +73,25 @@ proptest! {
 }
 
 #[test]
+fn a_reference_that_is_broken_is_a_fault() {
+    let case = &CASES[0];
+    for broken in
+        ["{{0.text\nmore}}", "{{tasks[0].te{x}t}}", "<node-0 or so\n>", "<node-the first> and more", "<GENERATED-\n0>"]
+    {
+        let reply = serde_json::json!([
+            {"task": "image-to-text", "id": 0, "dep": [-1], "args": {"image": "photo.jpg"}},
+            {"task": "text-to-speech", "id": 1, "dep": [0], "args": {"text": broken}},
+        ]);
+        let vocabulary = Vocabulary::new(replies::tools(&case.tools));
+        let request = request(case);
+        let scope = Scope { tools: &vocabulary, request: &request, exists: &|_| false };
+        let draft = read_plan(&reply.to_string(), scope).expect("it is a plan");
+        let plan = check(&draft, &vocabulary, Limits::default());
+        assert!(!plan.tasks()[1].faults.is_empty(), "{broken:?} is data: {:?}", plan.tasks()[1].args);
+    }
+}
+
+#[test]
 fn text_without_end_ends_soon() {
     let task = r#"{"task": "image-to-text", "id": 0, "dep": [-1], "args": {"image": "photo.jpg"}}"#;
     let units = [
