@@ -12,7 +12,7 @@ import { ru } from "../src/i18n/ru";
 import { zh } from "../src/i18n/zh";
 import { type Inline, parse, readOn, type Reading, tellsWhere, webAddress, work } from "../src/model/markdown";
 import { conversation, type Past } from "../src/model/history";
-import { mediaKind, outputs } from "../src/model/outputs";
+import { isTable, mediaKind, outputs } from "../src/model/outputs";
 import * as plan from "../src/model/plan";
 import { apply, isLive, newRun, replay, type RunView } from "../src/model/run";
 import { clean, duration, label } from "../src/model/text";
@@ -302,8 +302,24 @@ test("the model given up can be chosen again", () => {
   );
 });
 
-test("references are split in both spellings", () => {
-  assert.deepEqual(plan.splitReferences("a <GENERATED>-12 b<GENERATED-3>"), ["a ", 12, " b", 3]);
+test("only our own tables are offered as files", () => {
+  assert.ok(isTable("/tables/0a1b.csv"));
+  for (const path of ["/tables/../x.csv", "https://x/tables/a.csv", "/tables/a.html", "/images/a.csv"])
+    assert.ok(!isTable(path), path);
+});
+
+test("references are split in every spelling, with the paths in them", () => {
+  const all = (task: number, path = "") => ({ task, path });
+  assert.deepEqual(plan.splitReferences("a <GENERATED>-12 b<GENERATED-3>"), ["a ", all(12), " b", all(3)]);
+  assert.deepEqual(plan.splitReferences("<GENERATED-0.flights[0].number>"), [all(0, ".flights[0].number")]);
+  assert.deepEqual(plan.splitReferences("<GENERATED-0[]>"), [all(0, "[]")]);
+  assert.deepEqual(plan.splitReferences("<GENERATED>-1.text. Then"), [all(1, ".text"), ". Then"]);
+  assert.deepEqual(plan.splitReferences("<GENERATED-0x>"), ["<GENERATED-0x>"]);
+  const c = plan.setArg(config(), 1, "image", "<GENERATED-0.files[]>");
+  assert.deepEqual(c.tasks[1]?.dependencies, [0]);
+  assert.deepEqual(plan.problems(plan.setArg(config(), 1, "image", "<GENERATED-7.a>")), [
+    { task: 1, arg: "image", missing: 7 },
+  ]);
 });
 
 /** The tree as text with its marks, to compare by eye. */

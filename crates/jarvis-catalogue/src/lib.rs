@@ -26,7 +26,7 @@ pub use http::{CallError, JsonClient};
 pub use load::{LoadError, Loaded, read_models};
 pub use mode::{Deployment, InferenceMode, Probed, UnknownWord, local_models, where_probed};
 pub use model::{Available, Listed, Model, ModelMeta, cut_description, metas};
-pub use output::{DATA, Output, TaskOutput};
+pub use output::{DATA, Output, TABLE, TaskOutput};
 pub use probe::{HubCheck, NativeCheck, ProbeConfig, Prober, Probing, Unavailable};
 pub use rank::{Ranked, rank};
 pub use refresh::{RefreshConfig, RefreshError, RefreshProgress, Refreshed, refresh};

@@ -11,27 +11,42 @@ use jarvis_plan::{EACH, Kind, Outcome, TaskError};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Output {
-    Text { text: String },
-    Image { url: String },
-    Audio { url: String },
-    Video { url: String },
-    Json { value: Value },
+    Text {
+        text: String,
+    },
+    Image {
+        url: String,
+    },
+    Audio {
+        url: String,
+    },
+    Video {
+        url: String,
+    },
+    /// A table as CSV.
+    Table {
+        url: String,
+    },
+    Json {
+        value: Value,
+    },
 }
 
 impl Output {
-    /// A medium of the given kind; `None` for text and data, which are not files.
+    /// A file of the given kind; `None` for text, which is none.
     pub fn media(kind: Kind, url: String) -> Option<Output> {
         match kind {
             Kind::Image => Some(Output::Image { url }),
             Kind::Audio => Some(Output::Audio { url }),
             Kind::Video => Some(Output::Video { url }),
-            Kind::Text | Kind::Json => None,
+            Kind::Json => Some(Output::Table { url }),
+            Kind::Text => None,
         }
     }
 
     pub fn url(&self) -> Option<&str> {
         match self {
-            Output::Image { url } | Output::Audio { url } | Output::Video { url } => Some(url),
+            Output::Image { url } | Output::Audio { url } | Output::Video { url } | Output::Table { url } => Some(url),
             Output::Text { .. } | Output::Json { .. } => None,
         }
     }
@@ -42,7 +57,7 @@ impl Output {
             Output::Image { .. } => Kind::Image,
             Output::Audio { .. } => Kind::Audio,
             Output::Video { .. } => Kind::Video,
-            Output::Json { .. } => Kind::Json,
+            Output::Table { .. } | Output::Json { .. } => Kind::Json,
         }
     }
 }
@@ -52,6 +67,9 @@ impl Output {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TaskOutput(pub Value);
+
+/// The field of a table as a file.
+pub const TABLE: &str = "generated table";
 
 /// The field of what a tool gave as data, where its text does not say the same.
 pub const DATA: &str = "data";
@@ -107,13 +125,9 @@ impl TaskOutput {
 
     /// The parts of the task that the one who performed it could not do, in words.
     pub fn not_done(&self) -> Vec<String> {
-        if let Some(each) = self.each() {
-            return each.iter().flat_map(TaskOutput::not_done).collect();
-        }
-        match self.0.get(Self::NOT_DONE) {
-            Some(Value::Array(parts)) => parts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-            _ => Vec::new(),
-        }
+        let own = self.0.get(Self::NOT_DONE).and_then(Value::as_array).into_iter().flatten();
+        let own = own.filter_map(Value::as_str).map(str::to_owned);
+        own.chain(self.each().iter().flatten().flat_map(TaskOutput::not_done)).collect()
     }
 
     /// The text a dependant gets from this result: the first that exists of `generated text`; `response`; `text`; the
@@ -175,13 +189,15 @@ impl TaskOutput {
         }
     }
 
-    /// The display path of the medium of this kind, from `generated image`, `generated audio` or `generated video`.
+    /// The display path of the file of this kind, from `generated image`, `generated audio`, `generated video` or
+    /// `generated table`.
     pub fn media(&self, kind: Kind) -> Option<&str> {
         let key = match kind {
             Kind::Image => "generated image",
             Kind::Audio => "generated audio",
             Kind::Video => "generated video",
-            Kind::Text | Kind::Json => return None,
+            Kind::Json => TABLE,
+            Kind::Text => return None,
         };
         // Of several, none is the one.
         let one = match self.0.get(EACH).and_then(Value::as_array).map(Vec::as_slice) {
@@ -197,12 +213,13 @@ impl TaskOutput {
         if let Some(each) = self.each() {
             return each.iter().flat_map(TaskOutput::outputs).collect();
         }
-        let mut outputs: Vec<Output> = [Kind::Image, Kind::Audio, Kind::Video]
+        let mut outputs: Vec<Output> = [Kind::Image, Kind::Audio, Kind::Video, Kind::Json]
             .into_iter()
             .filter_map(|kind| Output::media(kind, self.media(kind)?.to_owned()))
             .collect();
         let text = self.as_text();
-        let known = ["generated text", "generated image", "generated audio", "generated video", "response", "text"];
+        let known =
+            ["generated text", "generated image", "generated audio", "generated video", TABLE, "response", "text"];
         let more = match &self.0 {
             Value::Object(fields) => fields.keys().any(|key| !known.contains(&key.as_str())),
             Value::String(_) | Value::Null => false,

@@ -69,6 +69,14 @@ pub(crate) fn unknown(request: &Request, plan: &Plan) -> Vec<String> {
     names
 }
 
+/// The attached texts by the names of their files, as tools see them.
+pub(crate) fn documents(request: &Request) -> impl Iterator<Item = (&str, &str)> {
+    request.attachments.iter().filter_map(|file| match &file.source {
+        Source::Inline(text) => Some((file.name.as_deref().unwrap_or("document"), text.as_str())),
+        Source::Public(_) | Source::Url(_) => None,
+    })
+}
+
 /// Characters of an attached text that the planning model sees.
 const PREVIEW: usize = 300;
 
@@ -77,10 +85,12 @@ const SHOWN_TABLES: usize = 10;
 
 /// The attachments as the planning model sees them: a text by its name and beginning, so that a plan names it.
 pub(crate) fn shown(request: &Request) -> Vec<Resource> {
-    let shown = |resource: &Resource| match (&resource.source, &resource.name) {
+    // Named as `table-query` names them.
+    let mut tables = jarvis_tables::tables_by_text(documents(request)).into_iter();
+    let mut shown = |resource: &Resource| match (&resource.source, &resource.name) {
         (Source::Inline(content), Some(name)) => {
             let preview: String = content.chars().take(PREVIEW).collect();
-            let tables = jarvis_tables::tables(name, content);
+            let tables = tables.next().unwrap_or_default();
             let tables: Vec<String> =
                 tables.iter().take(SHOWN_TABLES).map(|table| format!("`{}`", table.signature())).collect();
             let tables =
@@ -92,9 +102,13 @@ pub(crate) fn shown(request: &Request) -> Vec<Resource> {
                 name: Some(format!("a text of {length} characters{tables} that begins: {preview}")),
             }
         }
-        (Source::Inline(_) | Source::Public(_) | Source::Url(_), _) => resource.clone(),
+        (Source::Inline(_), None) => {
+            tables.next();
+            resource.clone()
+        }
+        (Source::Public(_) | Source::Url(_), _) => resource.clone(),
     };
-    request.attachments.iter().map(shown).collect()
+    request.attachments.iter().map(&mut shown).collect()
 }
 
 /// Gives the worker inside the content of an attached text where an argument is its name.

@@ -148,7 +148,7 @@ fn outcome_json(outcome: &Outcome, file: &impl Fn(&str) -> Option<String>) -> Va
 fn output_json(output: Output, file: &impl Fn(&str) -> Option<String>) -> Value {
     let kind = output.kind();
     match output {
-        Output::Image { url } | Output::Audio { url } | Output::Video { url } => {
+        Output::Image { url } | Output::Audio { url } | Output::Video { url } | Output::Table { url } => {
             json!({"kind": kind, "path": file(&url), "url": url})
         }
         Output::Text { text } => json!({"kind": kind, "text": text}),

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt};
 use indexmap::IndexMap;
+use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Gate, Job, Resolved, Unresolved, Worker};
 use jarvis_plan::{Arg, EACH, Effect, ErrorCode, Task, TaskError};
 use serde_json::{Value, json};
 
-/// Makes the calls of a task that runs once for each element: several at once where they only read, else one after the other.
+/// Makes the calls of a task that runs once for each element: several at once where they only read, else one after the other. Of
+/// calls that only read, one that fails takes nothing from the others: its place is empty, and it is told as not done.
 pub(crate) struct ForEach {
     pub(crate) worker: Arc<dyn Worker>,
     pub(crate) gate: Arc<dyn Gate>,
@@ -27,14 +29,30 @@ impl Worker for ForEach {
             return self.worker.perform(job).await;
         }
         let calls = calls(job)?;
-        let at_once = if self.gate.effect(&job.task) == Effect::Reads { self.concurrency.max(1) } else { 1 };
+        let reads = self.gate.effect(&job.task) == Effect::Reads;
+        let at_once = if reads { self.concurrency.max(1) } else { 1 };
         let all = calls.len();
         let one = |(at, args): (usize, IndexMap<String, Value>)| async move {
             let job = Job { args, ..job.clone() };
-            self.worker.perform(&job).await.map_err(|error| of_element(error, at, all, at_once > 1))
+            self.worker.perform(&job).await.map_err(|error| of_element(error, at, all, reads))
         };
         let made = futures::stream::iter(calls.into_iter().enumerate()).map(one).buffered(at_once);
-        Ok(json!({ EACH: made.try_collect::<Vec<Value>>().await? }))
+        if !reads {
+            return Ok(json!({ EACH: made.try_collect::<Vec<Value>>().await? }));
+        }
+        let (mut outputs, mut failed) = (Vec::with_capacity(all), Vec::new());
+        for made in made.collect::<Vec<_>>().await {
+            outputs.push(made.unwrap_or_else(|error| {
+                failed.push(error);
+                Value::Null
+            }));
+        }
+        if failed.len() == all {
+            return Err(failed.swap_remove(0));
+        }
+        let output = TaskOutput(json!({ EACH: outputs }));
+        let not_done: Vec<String> = failed.into_iter().map(|error| error.message).collect();
+        Ok(if not_done.is_empty() { output } else { output.with(TaskOutput::NOT_DONE, not_done) }.into())
     }
 }
 

@@ -12,6 +12,7 @@ pub mod decisions;
 mod document;
 mod each;
 mod fit;
+mod fold;
 mod grow;
 mod json;
 mod live;
@@ -27,6 +28,7 @@ mod settings;
 mod source;
 mod stages;
 mod stops;
+mod tables;
 mod template;
 mod untrusted;
 

@@ -8,8 +8,10 @@ use jarvis_ask::{AskError, Events};
 use jarvis_catalogue::TaskType;
 use jarvis_chat::ChatModel;
 use jarvis_pipeline::{RunError, put_out};
-use jarvis_plan::{Answer, Arg, Effect, EventKind, Level, Note, NoteKind, Plan, Request, Tool, check, export};
-use jarvis_planner::NO_TOOL;
+use jarvis_plan::{
+    Answer, Arg, Draft, Effect, EventKind, Level, Note, NoteKind, Plan, Request, Tool, Vocabulary, check, export,
+};
+use jarvis_planner::{NO_TOOL, PlannerError};
 use serde_json::json;
 
 use crate::live::Live;
@@ -17,7 +19,7 @@ use crate::pipeline::{HuggingGpt, Planned};
 use crate::plan::{Planning, missing};
 use crate::stages::Stages;
 use crate::template::{help, small_talk, undo};
-use crate::{answer, attached, template};
+use crate::{answer, attached, fold, tables, template};
 
 impl HuggingGpt {
     /// Stage 1. A request for help is answered with what can be asked. Without a chat model, small talk and sums are answered at once
@@ -72,7 +74,7 @@ impl HuggingGpt {
 
     /// Whether the offline planner has a tool of the configuration for a request, such as a calculator for a sum.
     async fn has_tool_for(&self, request: &Request) -> Result<bool, RunError> {
-        let is_own = |name: &str| jarvis_catalogue::find(name).is_none();
+        let is_own = |name: &str| jarvis_catalogue::find(name).is_none() && !self.is_native_tool(name);
         if !self.vocabulary.tools().iter().any(|tool| is_own(&tool.name)) {
             return Ok(false);
         }
@@ -80,12 +82,34 @@ impl HuggingGpt {
         Ok(plan.tasks().iter().any(|task| task.faults.is_empty() && is_own(&task.task)))
     }
 
+    /// Whether a tool needs no configuration.
+    fn is_native_tool(&self, name: &str) -> bool {
+        self.sources.chat_tools.iter().any(|tool| tool.name == name)
+    }
+
+    /// The offline planner's draft. It knows of no native tool: questions about attached tables are asked of those, and one
+    /// task for each attached file takes the place of copies.
+    pub(crate) async fn draft_offline(
+        &self,
+        request: &Request,
+        vocabulary: &Vocabulary,
+    ) -> Result<Draft, PlannerError> {
+        let mut tools = vocabulary.tools().to_vec();
+        tools.retain(|tool| !self.is_native_tool(&tool.name));
+        let mut draft = self.planner.plan(request, &tools).await?;
+        if vocabulary.find(tables::QUERY).is_some() {
+            draft = tables::asked(draft, request);
+        }
+        if vocabulary.find(fold::LIST).is_some() {
+            draft = fold::folded(draft, request);
+        }
+        Ok(attached::by_name(draft, request))
+    }
+
     async fn plan_offline(&self, request: &Request) -> Result<Plan, RunError> {
-        let mut tools = self.vocabulary.tools().to_vec();
-        tools.retain(|tool| !self.sources.chat_tools.iter().any(|one| one.name == tool.name));
-        let planned = self.planner.plan(request, &tools).await;
-        let draft = planned.map_err(|error| RunError::Planner(error.to_string()))?;
-        let mut plan = check(&attached::by_name(draft, request), &self.vocabulary, self.settings.plan);
+        let drafted = self.draft_offline(request, &self.vocabulary).await;
+        let draft = drafted.map_err(|error| RunError::Planner(error.to_string()))?;
+        let mut plan = check(&draft, &self.vocabulary, self.settings.plan);
         for name in attached::unused(request, &plan) {
             plan.note(Note::left_out(format!("nothing is done with `{name}`")));
         }

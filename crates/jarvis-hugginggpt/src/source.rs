@@ -13,6 +13,7 @@ use jarvis_plan::{Candidate, ErrorCode, Task, TaskError, Tool, Vocabulary};
 use serde::{Deserialize, Serialize};
 
 use crate::decisions::examples::Examples;
+use crate::fold::LIST;
 
 /// The id by which decisions choose the chat model, whichever it is, as in the original. Runs name the model itself.
 pub const CHAT_MODEL_ID: &str = "ChatGPT";
@@ -199,8 +200,8 @@ pub struct Sources {
     pub local_hint: LocalHint,
     /// Tools of the configuration, each a task of its own name.
     pub tools: Vec<Tool>,
-    /// Tools that need no configuration and that plans of a chat model alone may use; the offline planner does not know
-    /// what to give them.
+    /// Tools that need no configuration: a chat model is offered them, and the offline planner asks attached tables and lists
+    /// attached files with them.
     pub chat_tools: Vec<Tool>,
     /// The name of the chat model that performs tasks itself, where there is one.
     pub chat: Option<String>,
@@ -246,7 +247,7 @@ impl Sources {
     /// Every name that a plan may hold: the task types, and the tools of the configuration.
     pub fn vocabulary(&self) -> Vocabulary {
         let builtin = jarvis_catalogue::vocabulary();
-        let own: Vec<&Tool> = self.own_tools(self.chat.is_some()).collect();
+        let own: Vec<&Tool> = self.own_tools(true).collect();
         if own.is_empty() {
             return builtin;
         }
@@ -271,7 +272,11 @@ impl Sources {
     pub fn offered(&self, chat_model: bool) -> Vec<Tool> {
         let ready = self.ready();
         let served = |task: &TaskType| !self.performers_among(&ready, task, chat_model).is_empty();
-        jarvis_catalogue::tools(served).tools().iter().chain(self.own_tools(chat_model)).cloned().collect()
+        // Whoever writes `each` needs no task for the copies of one.
+        let own = self.own_tools(chat_model).filter(|tool| tool.name != LIST);
+        let mut offered = jarvis_catalogue::tools(served).tools().to_vec();
+        offered.extend(own.cloned());
+        offered
     }
 
     /// Where a task may be performed as configured, with the name of the tool or of the model at an endpoint.

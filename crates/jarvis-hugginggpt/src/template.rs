@@ -13,6 +13,7 @@ use indexmap::IndexSet;
 use jarvis_catalogue::{Host, Output, TaskOutput};
 use jarvis_pipeline::not_done;
 use jarvis_plan::{AnswerResource, ErrorCode, Language, NoteKind, Outcome, Plan, Request, Source, Status};
+use jarvis_planner::NO_TOOL;
 use serde_json::Value;
 
 use self::words::{Words, label, title, why};
@@ -33,7 +34,12 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resou
     let done = outcomes.iter().filter(|outcome| outcome.succeeded()).count();
     let table = if done == 0 { table(request) } else { None };
     if outcomes.is_empty() {
-        return table.map_or(words.nothing.to_owned(), |file| (words.reckoned)(file));
+        let known = plan.notes().iter().filter(|note| note.kind == NoteKind::LeftOut && note.text != NO_TOOL);
+        for note in known {
+            let _ = writeln!(out, "{}{note}", capitalised(words.not_done));
+        }
+        out.push_str(&table.map_or(words.nothing.to_owned(), |file| (words.reckoned)(file)));
+        return by_name(out, request);
     }
     // What ran and left something undone is not all done.
     let left_undone = outcomes.iter().any(|outcome| outcome.succeeded() && !undone(outcome).is_empty());
@@ -65,7 +71,7 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resou
             Status::Cancelled => failure(&mut out, words.cancelled, outcome, language),
         }
     }
-    if let Some(file) = table.filter(|_| !out.contains("jarvis ask")) {
+    if let Some(file) = table.filter(|_| !out.contains("--llm")) {
         out.push_str(&(words.reckoned)(file));
     }
     by_name(out.trim_end().to_owned(), request)
@@ -76,7 +82,7 @@ fn undone(outcome: &Outcome) -> Vec<String> {
     TaskOutput::of(outcome).map_or_else(Vec::new, |output| output.not_done())
 }
 
-/// The file with a table that a request is about: what people ask of one is reckoned and drawn by another command.
+/// The file with a table that a request is about.
 fn table(request: &Request) -> Option<&str> {
     let named = request.text.split_whitespace().map(|word| word.trim_matches(|c: char| "\"'`,;:?!()".contains(c)));
     let attached = request.attachments.iter().filter_map(|file| file.name.as_deref());
@@ -170,7 +176,7 @@ fn success(out: &mut String, outcome: &Outcome, language: Language, resources: &
     let mut is_empty = true;
     for one in &outputs {
         match one {
-            Output::Image { url } | Output::Audio { url } | Output::Video { url } => {
+            Output::Image { url } | Output::Audio { url } | Output::Video { url } | Output::Table { url } => {
                 // A file that another task made is told there.
                 if resources.iter().all(|resource| resource.url != *url || resource.from == outcome.id) {
                     let _ = writeln!(out, "   {}", shown(url, resources));

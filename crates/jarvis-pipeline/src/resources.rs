@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use jarvis_catalogue::TaskOutput;
-use jarvis_plan::{AnswerResource, Kind, Outcome, Request, text_of};
+use indexmap::IndexMap;
+use jarvis_catalogue::{Output, TaskOutput};
+use jarvis_plan::{AnswerResource, EACH, Kind, Outcome, Request, text_of};
+use serde_json::Value;
 
 /// The longest name of what a file came from, in characters.
 const LONGEST: usize = 40;
@@ -21,6 +23,8 @@ fn word(task: &str) -> &str {
         "text-to-speech" => "speech",
         "text-to-image" => "picture",
         "text-to-video" => "video",
+        "table-query" => "table",
+        "plot" => "chart",
         "audio-to-audio" | "audio-editing" | "audio-joining" | "video-to-audio" => "sound",
         other => other,
     }
@@ -33,8 +37,7 @@ pub fn resources(request: &Request, outcomes: &[Outcome]) -> Vec<AnswerResource>
     // What each file came from in the end.
     let mut stems: HashMap<String, String> = HashMap::new();
     for outcome in outcomes.iter().filter(|outcome| outcome.succeeded()) {
-        let stem = stem(request, outcome, &stems);
-        for output in TaskOutput::of(outcome).iter().flat_map(TaskOutput::outputs) {
+        for (output, stem) in outputs(request, outcome, &stems) {
             let Some(url) = output.url() else { continue };
             if stems.contains_key(url) {
                 continue;
@@ -55,6 +58,23 @@ pub fn resources(request: &Request, outcomes: &[Outcome]) -> Vec<AnswerResource>
     found
 }
 
+/// The results of a task, each with what it came from.
+fn outputs(request: &Request, outcome: &Outcome, made: &HashMap<String, String>) -> Vec<(Output, String)> {
+    let of_one = |output: TaskOutput, args: &IndexMap<String, Value>| {
+        let stem = stem(request, args, made);
+        output.outputs().into_iter().map(move |output| (output, stem.clone()))
+    };
+    let Some(output) = TaskOutput::of(outcome) else { return Vec::new() };
+    let calls = outcome.args.get(EACH).cloned().and_then(|calls| serde_json::from_value::<Vec<_>>(calls).ok());
+    match (output.0.get(EACH), calls) {
+        (Some(Value::Array(each)), Some(calls)) => {
+            let pairs = each.iter().cloned().map(TaskOutput).zip(&calls);
+            pairs.flat_map(|(output, args)| of_one(output, args)).collect()
+        }
+        _ => of_one(output, &outcome.args).collect(),
+    }
+}
+
 /// A name, and the same with numbers from 2 before its ending; where it has such a number, with the numbers after that.
 pub fn numbered(name: &str) -> impl Iterator<Item = String> {
     let (stem, ending) =
@@ -71,8 +91,9 @@ pub fn numbered(name: &str) -> impl Iterator<Item = String> {
 }
 
 /// What the files of a task come from: the attached file that it took, itself or through others; else its first words.
-fn stem(request: &Request, outcome: &Outcome, made: &HashMap<String, String>) -> String {
-    let args = || outcome.args.values().map(|value| text_of(value));
+fn stem(request: &Request, args: &IndexMap<String, Value>, made: &HashMap<String, String>) -> String {
+    let values = args;
+    let args = || values.values().map(|value| text_of(value));
     let attached = args().find_map(|value| {
         let named = |one: &&jarvis_plan::Resource| one.as_arg() == value || one.name.as_deref() == Some(&*value);
         let name = request.attachments.iter().find(named)?.name.as_deref()?;
@@ -86,7 +107,7 @@ fn stem(request: &Request, outcome: &Outcome, made: &HashMap<String, String>) ->
         if args().any(is_medium) {
             return String::new();
         }
-        let text = outcome.args.get("text").map(text_of).unwrap_or_default();
+        let text = values.get("text").map(text_of).unwrap_or_default();
         let words: Vec<&str> = text.split_whitespace().filter(|word| word.chars().count() > 3).take(3).collect();
         slug(&words.join(" "), LONGEST)
     };
@@ -113,9 +134,8 @@ fn slug(text: &str, longest: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use indexmap::IndexMap;
     use jarvis_plan::{Resource, Source, Status, TaskId};
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 

@@ -117,6 +117,15 @@ impl Script {
     }
 }
 
+/// A full-width form as its plain one.
+pub fn narrow(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        '\u{3000}' => ' ',
+        c => c,
+    }
+}
+
 /// True for Chinese characters.
 pub fn is_han(letter: char) -> bool {
     Script::of(letter) == Script::Han

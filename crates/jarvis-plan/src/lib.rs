@@ -45,7 +45,7 @@ pub use error::{ErrorCode, TaskError};
 pub use event::{Event, EventKind, INTERRUPTED, Level};
 pub use fault::Fault;
 pub use id::{RunId, TaskId};
-pub use language::{Language, Script, is_cyrillic, is_han, is_path};
+pub use language::{Language, Script, is_cyrillic, is_han, is_path, narrow};
 pub use medium::{Medium, medium};
 pub use outcome::{Attempt, Outcome, Status};
 pub use path::{FieldPath, NoSuchField, Step};

@@ -47,13 +47,14 @@ impl Kind {
         matches!(self, Kind::Image | Kind::Audio | Kind::Video)
     }
 
-    /// The folder under the public root that holds media of this kind; `None` for text and data.
+    /// The folder under the public root that holds files of this kind; `None` for text, which is no file.
     pub fn folder(self) -> Option<&'static str> {
         match self {
             Kind::Image => Some("images"),
             Kind::Audio => Some("audios"),
             Kind::Video => Some("videos"),
-            Kind::Text | Kind::Json => None,
+            Kind::Json => Some("tables"),
+            Kind::Text => None,
         }
     }
 

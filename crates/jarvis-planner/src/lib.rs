@@ -34,7 +34,7 @@ use jarvis_plan::{Draft, Request, Tool};
 
 pub use followup::{Undone, undone};
 pub use offline::{NO_TOOL, Offline};
-pub use resources::{files_to_be, names_result, text_to_be};
+pub use resources::{files_to_be, names_result, speaks_of_each, text_to_be};
 pub use retrieval::ToolIndex;
 pub use weights::Weights;
 

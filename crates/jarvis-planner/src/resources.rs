@@ -182,6 +182,11 @@ pub(crate) fn without_text_name(text: &str) -> Option<String> {
     without_order(text, order, name.end())
 }
 
+/// Whether a request speaks of each of several things: "each picture", "all of them", "все фото".
+pub fn speaks_of_each(text: &str) -> bool {
+    crate::words::tokens(text).iter().any(|token| data::EACH_WORDS.has(&token.lower))
+}
+
 /// The text file that a request wants its result written to, and that nothing here writes.
 pub fn text_to_be(text: &str) -> Option<String> {
     written_text(text).map(|(_, name)| name.as_str().to_owned())

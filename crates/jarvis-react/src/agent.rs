@@ -61,8 +61,8 @@ pub struct Agent {
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
     pub question: String,
-    /// The text that the question is about; `None` for a question over tools alone. An empty text is a document too.
-    pub document: Option<Arc<str>>,
+    /// The texts that the question is about; none for a question over tools alone. An empty text is a document too.
+    pub documents: Documents,
     /// Earlier turns of the conversation, oldest first, for a chat model; the offline agent looks at the question alone.
     pub history: Vec<Turn>,
     /// The language of the prompt and of offline answers; that of the question unless set.
@@ -76,22 +76,7 @@ pub struct Asked {
 
 impl Asked {
     pub fn new(question: impl Into<String>, document: impl Into<Arc<str>>) -> Asked {
-        Asked { document: Some(document.into()), ..Asked::over_tools(question) }
-    }
-
-    /// Several texts as one document, each under its name; one alone stands without it.
-    pub fn joined(texts: Vec<(String, Arc<str>)>) -> Option<Arc<str>> {
-        match texts.as_slice() {
-            [] => None,
-            [(_, text)] => Some(Arc::clone(text)),
-            texts => {
-                let headed = |(name, text): &(String, Arc<str>)| match name.is_empty() {
-                    true => text.to_string(),
-                    false => format!("{name}:\n{text}"),
-                };
-                Some(texts.iter().map(headed).collect::<Vec<String>>().join("\n\n").into())
-            }
-        }
+        Asked { documents: Documents::unnamed(document), ..Asked::over_tools(question) }
     }
 
     /// A question without a document.
@@ -286,7 +271,7 @@ impl Agent {
             }
             let deadline = asked.deadline.map_or(self.settings.deadline, |own| own.min(self.settings.deadline));
             // What searches the document has nothing to search without one, and a prompt should not speak of it.
-            let registry = match asked.document {
+            let registry = match asked.documents.text() {
                 Some(_) => Arc::clone(&self.registry),
                 None => Arc::new(self.registry.only(|spec| spec.name != SEARCH_DOCUMENT)),
             };
@@ -296,8 +281,7 @@ impl Agent {
             let agent = Agent { registry: Arc::clone(&offer.registry), ..self.clone() };
             let (plan, growth) = GrowingPlan::new(Plan::default());
             let (ended, outcomes) = unbounded_channel();
-            let documents = asked.document.clone().map_or_else(Documents::default, Documents::unnamed);
-            let scope = Scope { documents, cancel: CancellationToken::new() };
+            let scope = Scope { documents: asked.documents.clone(), ..Scope::default() };
             let stop = cancel.child_token();
             let clock = Clock::of(deadline);
             let engine =

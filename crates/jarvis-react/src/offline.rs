@@ -4,30 +4,24 @@
 //! a sentence, and calculates nothing where the question has a word that it cannot relate to the data: it refuses. Each step
 //! is a pure function of the question, the document and the results of tools, and its work is linear in the document.
 
-mod amount;
 mod bare;
-mod data;
-mod figures;
-mod intent;
 mod lists;
-mod question;
+mod messages;
 mod quotes;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use jarvis_plan::Language;
+use jarvis_tables::question::{self, Intent, Op, Question};
+use jarvis_tools::Documents;
 use serde_json::Value;
 
 use crate::parse::{Action, Parsed};
 use crate::rounds::Round;
 use crate::{AskError, Asked};
 pub(crate) use bare::expression;
-use data::Data;
-use intent::{Intent, Op};
-use question::Question;
-use words::Messages;
+use messages::Messages;
 
 #[derive(Debug, Clone, PartialEq)]
 enum Move {
@@ -58,12 +52,8 @@ struct Step<'a> {
 /// When it panics, which is a defect.
 pub(crate) async fn think(asked: &Asked, rounds: &[Round]) -> Result<Parsed, AskError> {
     let language = asked.language.unwrap_or_else(|| Language::of(&asked.question));
-    let (question, document, rounds) = (asked.question.clone(), asked.document.clone(), rounds.to_vec());
-    let step = tokio::task::spawn_blocking(move || match document {
-        Some(document) => next(&question, &document, &rounds, language),
-        None => bare::next(&question, &rounds, language),
-    })
-    .await;
+    let (question, documents, rounds) = (asked.question.clone(), asked.documents.clone(), rounds.to_vec());
+    let step = tokio::task::spawn_blocking(move || next(&question, &documents, &rounds, language)).await;
     Ok(match step.map_err(|error| AskError::Offline(error.to_string()))? {
         Move::Call { thought, tool, input } => {
             let action = Action { tool: tool.to_owned(), input: Some(input.to_string()), id: None };
@@ -75,8 +65,9 @@ pub(crate) async fn think(asked: &Asked, rounds: &[Round]) -> Result<Parsed, Ask
     })
 }
 
-/// The next step. No tool is called twice, so there are only a few.
-fn next(question: &str, document: &str, rounds: &[Round], language: Language) -> Move {
+/// The next step. No call is made twice, so there are only a few.
+fn next(question: &str, documents: &Documents, rounds: &[Round], language: Language) -> Move {
+    let Some(document) = documents.text() else { return bare::next(question, rounds, language) };
     let question = Question::new(question);
     let intent = Intent::read(&question);
     let step = Step { question: &question, intent: &intent, rounds, document, messages: Messages(language) };
@@ -85,10 +76,13 @@ fn next(question: &str, document: &str, rounds: &[Round], language: Language) ->
     }
     let done = match intent.op {
         Op::Times => step.times(),
-        _ => match data::read(document, &question) {
-            Data::Table(table) => step.table(&table),
-            Data::List(list) => step.list(list),
-            Data::Text => Ok(None),
+        _ => match question::query(&question, &intent, documents.tables()) {
+            Ok(Some(made)) => step.table(&made),
+            Err(doubt) => Err(step.doubted(&doubt)),
+            Ok(None) => match lists::list_of(document).filter(|_| !question::hold_amounts(documents.tables())) {
+                Some(list) => step.list(list),
+                None => Ok(None),
+            },
         },
     };
     match done {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jarvis_pipeline::{Pipeline, Run, RunContext, RunError};
 use jarvis_plan::{Level, Outcome, Request, Source};
+use jarvis_tools::Documents;
 
 use crate::agent::{Agent, AskError, Asked, STAGE};
 
@@ -26,8 +27,8 @@ impl Agent {
     async fn carry_out(&self, request: &Request, cx: &RunContext) -> Result<Run, RunError> {
         let mut agent = self.clone();
         agent.chat = cx.ask.as_ref().map(|ask| Arc::clone(ask.model()));
-        let document = document(request)?;
-        if agent.chat.is_none() && document.is_none() && crate::offline::expression(&request.text).is_none() {
+        let documents = documents(request)?;
+        if agent.chat.is_none() && documents.text().is_none() && crate::offline::expression(&request.text).is_none() {
             let reason =
                 format!("without a chat model the pipeline `{NAME}` answers from attached texts, and none is attached");
             return Err(RunError::InvalidRequest(reason));
@@ -35,7 +36,7 @@ impl Agent {
         let asked = Asked {
             history: request.history.clone(),
             deadline: Some(cx.limits.engine.run_timeout),
-            document,
+            documents,
             ..Asked::over_tools(&request.text)
         };
         let answered = agent.answer(&asked, &cx.events, &cx.cancel).await.map_err(RunError::from)?;
@@ -60,8 +61,8 @@ impl Agent {
     }
 }
 
-/// The attached texts as one document; `None` where none is attached.
-fn document(request: &Request) -> Result<Option<Arc<str>>, RunError> {
+/// The attached texts.
+fn documents(request: &Request) -> Result<Documents, RunError> {
     let mut texts = Vec::new();
     for resource in &request.attachments {
         match &resource.source {
@@ -74,7 +75,7 @@ fn document(request: &Request) -> Result<Option<Arc<str>>, RunError> {
             }
         }
     }
-    Ok(Asked::joined(texts))
+    Ok(Documents::new(texts))
 }
 
 impl From<AskError> for RunError {

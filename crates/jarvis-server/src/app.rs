@@ -86,6 +86,7 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .route("/v1/models/{owner}/{name}", get(openai::model_of_owner))
         .routes(routes!(media::sound))
         .routes(routes!(media::video))
+        .routes(routes!(media::table))
         .route("/mcp", mcp::route(&server, closed));
     let guarded =
         json.merge(large).merge(plain).route_layer(middleware::from_fn_with_state(server.clone(), guard::token));

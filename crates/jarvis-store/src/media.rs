@@ -120,7 +120,7 @@ impl Media {
         may_exist: bool,
     ) -> Result<String, MediaError> {
         let refused = |reason| MediaError::Forbidden { path: extension.to_owned(), reason };
-        let folder = kind.folder().ok_or_else(|| refused("text and data are not kept as media files"))?;
+        let folder = kind.folder().ok_or_else(|| refused("texts are not kept as files"))?;
         let extension = extension.to_ascii_lowercase();
         if !(1..=5).contains(&extension.len()) || !extension.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(refused("an extension is one to five letters or digits"));

@@ -1,7 +1,11 @@
 //! Tables of a text as rows of strings, the first row being the header.
 
+mod headers;
+mod json;
+mod lines;
+mod pairs;
+
 use csv::{ReaderBuilder, Trim};
-use serde_json::Value;
 
 /// The most columns of a table; SQLite takes no more than 2,000.
 const MAX_COLUMNS: usize = 500;
@@ -12,66 +16,59 @@ const MAX_TABLES: usize = 200;
 /// What separates the fields of a line, the likeliest first.
 const DELIMITERS: [u8; 4] = [b'\t', b';', b',', b'|'];
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) type Row = Vec<String>;
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Grid {
     /// The heading above it.
     pub(crate) heading: Option<String>,
-    pub(crate) rows: Vec<Vec<String>>,
+    /// The first row names the columns, in empty texts where the text names none.
+    pub(crate) rows: Vec<Row>,
+    /// The lines among the rows that were skipped because they have another number of cells.
+    pub(crate) skipped: usize,
 }
 
-/// The tables of a text: the whole text where it is JSON or delimited, else its Markdown tables.
-pub(crate) fn find(name: &str, text: &str) -> Vec<Grid> {
-    if let Some(rows) = records(text) {
-        return vec![Grid { heading: None, rows }];
+impl Grid {
+    /// A grid whose first row may name the columns.
+    fn new(mut rows: Vec<Row>) -> Grid {
+        if !headers::is_headed(&rows) {
+            let width = rows.first().map_or(0, Vec::len);
+            rows.insert(0, vec![String::new(); width]);
+        }
+        Grid { rows, ..Grid::default() }
     }
+}
+
+/// The tables of a text: those of JSON, of Markdown, the whole text where it is delimited, runs of delimited lines, or labels
+/// with values.
+pub(crate) fn find(name: &str, text: &str) -> Vec<Grid> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut found = match json::parse(text.trim()) {
+        Some(value) => json::grids(value),
+        None => in_text(name, text),
+    };
+    found.truncate(MAX_TABLES);
+    found
+}
+
+fn in_text(name: &str, text: &str) -> Vec<Grid> {
     let found = markdown(text);
     if !found.is_empty() {
         return found;
     }
-    delimited(name, text).map(|rows| Grid { heading: None, rows }).into_iter().collect()
-}
-
-/// A JSON list of objects, an object that holds one such list alone, or JSON lines.
-fn records(text: &str) -> Option<Vec<Vec<String>>> {
-    let text = text.trim();
-    if !text.starts_with(['[', '{']) {
-        return None;
+    if let Some(rows) = delimited(name, text) {
+        return vec![Grid::new(rows)];
     }
-    let list = match serde_json::from_str::<Value>(text) {
-        Ok(Value::Array(items)) => items,
-        Ok(Value::Object(fields)) => {
-            let mut lists = fields.into_iter().filter_map(|(_, value)| match value {
-                Value::Array(items) if items.iter().any(Value::is_object) => Some(items),
-                _ => None,
-            });
-            let list = lists.next()?;
-            if lists.next().is_some() {
-                return None;
-            }
-            list
-        }
-        Ok(_) => return None,
-        Err(_) => text.lines().map(|line| serde_json::from_str(line).ok()).collect::<Option<_>>()?,
-    };
-    let mut header: Vec<String> = Vec::new();
-    for item in &list {
-        for name in item.as_object()?.keys() {
-            if !header.iter().any(|known| known == name) {
-                header.push(name.clone());
-            }
-        }
-        if header.len() > MAX_COLUMNS {
-            return None;
-        }
+    let found = lines::grids(text);
+    if !found.is_empty() {
+        return found;
     }
-    let shown = |value: Option<&Value>| match value {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
+    let unnamed = |rows: Vec<Row>| {
+        let width = rows.first().map_or(0, Vec::len);
+        let rows = std::iter::once(vec![String::new(); width]).chain(rows).collect();
+        Grid { rows, ..Grid::default() }
     };
-    let rows = list.iter().map(|item| header.iter().map(|name| shown(item.get(name))).collect::<Vec<_>>());
-    let rows: Vec<Vec<String>> = rows.collect();
-    (!header.is_empty()).then(|| std::iter::once(header.clone()).chain(rows).collect())
+    pairs::labelled(text).or_else(|| pairs::bare_numbers(text)).map(unnamed).into_iter().collect()
 }
 
 fn markdown(text: &str) -> Vec<Grid> {
@@ -94,7 +91,7 @@ fn markdown(text: &str) -> Vec<Grid> {
             rows.push(cells(line));
         }
         if rows.len() > 1 && found.len() < MAX_TABLES {
-            found.push(Grid { heading: heading.clone(), rows });
+            found.push(Grid { heading: heading.clone(), rows, skipped: 0 });
         }
     }
     found
@@ -133,23 +130,13 @@ fn cells(line: &str) -> Vec<String> {
 /// Lines that one mark cuts into equally many fields. Without the name of such a file, prose with commas must not pass for it.
 fn delimited(name: &str, text: &str) -> Option<Vec<Vec<String>>> {
     let is_named = [".csv", ".tsv", ".tab"].iter().any(|ending| name.to_ascii_lowercase().ends_with(ending));
-    let mut rows = DELIMITERS.iter().find_map(|mark| fields(text, *mark)).or_else(|| {
+    let rows = DELIMITERS.iter().find_map(|mark| fields(text, *mark)).or_else(|| {
         let single =
             || text.lines().map(|line| vec![line.trim().to_owned()]).filter(|row| row.concat() != "").collect();
         is_named.then(single)
     })?;
-    let header = rows.first()?;
-    let is_value = |cell: &str| cell.trim().is_empty() || crate::values::is_number(cell.trim());
-    let is_headed = !header.iter().any(|cell| is_value(cell));
-    let has_numbers = rows.iter().skip(1).flatten().any(|cell| crate::values::is_number(cell.trim()));
-    if rows.len() < 2 || !(is_named || (is_headed && has_numbers)) {
-        return None;
-    }
-    if !is_headed && header.iter().any(|cell| crate::values::is_number(cell.trim())) {
-        let width = header.len();
-        rows.insert(0, vec![String::new(); width]);
-    }
-    Some(rows)
+    let is_table = is_named || (headers::is_headed(&rows) && headers::holds_data(&rows));
+    (rows.len() > 1 && is_table).then_some(rows)
 }
 
 /// The records of a text, where all have two fields or more and as many as the first.
@@ -164,10 +151,13 @@ fn fields(text: &str, mark: u8) -> Option<Vec<Vec<String>>> {
     for record in reader.records() {
         // A record of another length is an error, and the text no table of this kind.
         let record = record.ok()?;
-        let row: Vec<String> =
-            record.iter().map(|field| field.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        let row: Vec<String> = record.iter().map(on_one_line).collect();
         rows.push(row);
     }
     let width = rows.first().map_or(0, Vec::len);
     (2..=MAX_COLUMNS).contains(&width).then_some(rows)
+}
+
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -5,6 +5,7 @@
 mod grid;
 mod names;
 mod query;
+pub mod question;
 mod result;
 #[cfg(test)]
 mod tests;
@@ -13,7 +14,9 @@ mod values;
 pub use query::{Database, QueryError};
 pub use result::{MAX_ROWS, QueryResult};
 
-use grid::Grid;
+use std::collections::HashSet;
+
+use grid::{Grid, Row};
 
 /// A table with names that SQL takes without quotes.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +25,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Each as long as `columns`.
     pub rows: Vec<Vec<Cell>>,
+    /// The lines among the rows that are left out because they have another number of cells.
+    pub skipped: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,28 +54,32 @@ pub fn tables(name: &str, text: &str) -> Vec<Table> {
     let stem = names::stem(name);
     let is_only = grids.len() == 1;
     let mut tables: Vec<Table> = Vec::new();
-    for Grid { heading, rows } in grids {
+    for Grid { heading, rows, skipped } in grids {
         let wanted = heading.filter(|_| !is_only).unwrap_or_else(|| stem.to_owned());
         let name = names::free(&names::identifier(&wanted, "table"), |name| tables.iter().any(|one| one.name == name));
-        tables.push(typed(name, rows));
+        tables.push(Table { skipped, ..typed(name, rows) });
     }
     tables
 }
 
-/// The tables of several texts, with names that differ.
+/// The tables of several texts by their files, with names that differ.
 pub fn tables_of<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Table> {
-    let mut all: Vec<Table> = Vec::new();
-    for (name, text) in texts {
-        for table in tables(name, text) {
-            let name = names::free(&table.name, |name| all.iter().any(|one| one.name == name));
-            all.push(Table { name, ..table });
-        }
-    }
-    all
+    tables_by_text(texts).into_iter().flatten().collect()
+}
+
+/// The same, those of each text apart.
+pub fn tables_by_text<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Vec<Table>> {
+    let mut known: HashSet<String> = HashSet::new();
+    let mut named = |table: Table| {
+        let name = names::free(&table.name, |name| known.contains(name));
+        known.insert(name.clone());
+        Table { name, ..table }
+    };
+    texts.map(|(name, text)| tables(name, text).into_iter().map(&mut named).collect()).collect()
 }
 
 /// Types the rows below the first one, which names the columns.
-fn typed(name: String, mut rows: Vec<Vec<String>>) -> Table {
+fn typed(name: String, mut rows: Vec<Row>) -> Table {
     let header = if rows.is_empty() { Vec::new() } else { rows.remove(0) };
     let mut columns: Vec<Column> = Vec::new();
     let mut cells: Vec<Vec<Cell>> = rows.iter().map(|_| Vec::with_capacity(header.len())).collect();
@@ -84,18 +93,35 @@ fn typed(name: String, mut rows: Vec<Vec<String>>) -> Table {
         let name = names::free(&wanted, |name| columns.iter().any(|one| one.name == name));
         columns.push(Column { name, label: label.trim().to_owned(), unit });
     }
-    Table { name, columns, rows: cells }
+    Table { name, columns, rows: cells, skipped: 0 }
+}
+
+impl Cell {
+    fn is_number(&self) -> bool {
+        matches!(self, Cell::Integer(_) | Cell::Real(_))
+    }
+
+    /// The value as text; empty where there is none.
+    fn text(&self) -> std::borrow::Cow<'_, str> {
+        match self {
+            Cell::Empty => "".into(),
+            Cell::Integer(number) => number.to_string().into(),
+            Cell::Real(number) => number.to_string().into(),
+            Cell::Text(text) => text.into(),
+        }
+    }
 }
 
 impl Table {
+    /// Whether a column holds numbers.
+    fn is_number(&self, column: usize) -> bool {
+        self.rows.iter().filter_map(|row| row.get(column)).any(Cell::is_number)
+    }
+
     /// The table and its columns in one line: `sales(region text, units number)`.
     pub fn signature(&self) -> String {
         let column = |(at, column): (usize, &Column)| {
-            let mut cells = self.rows.iter().filter_map(|row| row.get(at)).filter(|cell| **cell != Cell::Empty);
-            let kind = match cells.next() {
-                Some(Cell::Integer(_) | Cell::Real(_)) => "number",
-                Some(Cell::Text(_) | Cell::Empty) | None => "text",
-            };
+            let kind = if self.is_number(at) { "number" } else { "text" };
             let unit = column.unit.as_ref().map(|unit| format!(" in {unit}")).unwrap_or_default();
             format!("{} {kind}{unit}", column.name)
         };

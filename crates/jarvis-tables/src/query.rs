@@ -134,8 +134,7 @@ fn fill(tables: &[Table]) -> rusqlite::Result<Connection> {
     let transaction = connection.transaction()?;
     for table in tables {
         let column = |(at, column): (usize, &crate::Column)| {
-            let is_number = |row: &Vec<Cell>| matches!(row.get(at), Some(Cell::Integer(_) | Cell::Real(_)));
-            let affinity = if table.rows.iter().any(is_number) { "NUMERIC" } else { "TEXT" };
+            let affinity = if table.is_number(at) { "NUMERIC" } else { "TEXT" };
             format!("{} {affinity} COLLATE NOCASE", quoted(&column.name))
         };
         let columns: Vec<String> = table.columns.iter().enumerate().map(column).collect();

@@ -1,6 +1,6 @@
 //! The result of a query, as rows, Markdown and CSV.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The most rows of a result.
 pub const MAX_ROWS: usize = 10_000;
@@ -29,13 +29,19 @@ impl QueryResult {
         }
     }
 
-    /// `{"columns": […], "rows": [[…], …]}`.
+    /// `{"columns": ["a", …], "rows": [[…], …], "values": {"a": […], …}}`: the values of a column can be referred to by its name.
     pub fn to_json(&self) -> Value {
-        json!({"columns": self.columns, "rows": self.rows})
+        let column = |at: usize| self.rows.iter().filter_map(|row| row.get(at)).cloned().collect();
+        let values: Map<String, Value> =
+            self.columns.iter().enumerate().map(|(at, name)| (name.clone(), column(at))).collect();
+        json!({"columns": self.columns, "rows": self.rows, "values": values})
     }
 
-    /// A Markdown table of the first rows, and how many there are in all where it does not show them all.
+    /// A Markdown table of the first rows, and how many there are in all where it does not show them all; a single value as it is.
     pub fn to_markdown(&self) -> String {
+        if let Some(single) = self.single().filter(|single| !single.is_null()) {
+            return shown(single);
+        }
         if self.rows.is_empty() {
             return format!("No row matches. Columns: {}", self.columns.join(", "));
         }

@@ -22,7 +22,7 @@ fn tables_are_found_in_every_format() {
     check("a.csv", "apple,3\npear,4\n", &["a(column_1 text, column_2 number)"]);
     check("a.csv", "a,b\n1,2,3\n", &["a(a_b text)"]);
     check("a.json", r#"[{"a": 1, "order": "x"}, {"a": 2.5, "b": null}]"#, &["a(a number, order_ text, b text)"]);
-    check("a.json", r#"{"total": 1, "items": [{"q": 1}]}"#, &["a(q number)"]);
+    check("a.json", r#"{"total": 1, "items": [{"q": 1}]}"#, &["a(column_1 text, column_2 number)", "items(q number)"]);
     check("a.jsonl", "{\"a\": 1}\n{\"a\": 2}\n", &["a(a number)"]);
     check("a.json", r#"[1, 2]"#, &[]);
     check(

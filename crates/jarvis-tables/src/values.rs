@@ -1,16 +1,15 @@
 //! The values of a column, read alike: whether `1,200` is a thousand or a fraction is told by the column as a whole.
 
-use crate::Cell;
+use jarvis_plan::narrow;
 
-/// What stands in a cell that has no value.
-const MISSING: [&str; 14] =
-    ["-", "–", "—", "?", "n/a", "na", "n.a.", "nan", "null", "none", "#n/a", "нет", "н/д", "无"];
+use crate::Cell;
+use crate::question::is_missing;
 
 /// Marks of currencies and the like that stand before or after a number.
 const SIGNS: &str = "$€£¥₽₹%‰";
 
-/// The longest unit in letters, such as `kg`.
-const LONGEST_UNIT: usize = 8;
+/// The longest unit in characters, such as `kg` or `тыс. руб.`.
+const LONGEST_UNIT: usize = 12;
 
 /// How the numbers of a column are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,22 +22,48 @@ enum Style {
     Comma,
 }
 
+/// The longest text that may be a number, in bytes.
+const LONGEST: usize = 80;
+
+/// Whether a text is one number with or without a unit, and nothing else.
+pub(crate) fn is_amount(text: &str) -> bool {
+    may_hold_digit(text) && numbers(&[text.trim()]).is_some()
+}
+
+/// Whether a text may hold a digit, full-width ones included.
+pub(crate) fn may_hold_digit(text: &str) -> bool {
+    // Full-width forms are the only characters that begin with this byte, next to a few rare ones.
+    text.bytes().any(|byte| byte.is_ascii_digit() || byte == 0xef)
+}
+
+/// The number at the beginning of a text, and its length in bytes.
+pub(crate) fn leading_number(text: &str) -> Option<(f64, usize)> {
+    let bytes = text.as_bytes();
+    let digits = |from: usize| bytes.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
+    let mut length = digits(0);
+    loop {
+        let next = digits(length + 1);
+        match bytes.get(length) {
+            Some(b',' | b'.' | b'\'') if next > 0 => length += 1 + next,
+            Some(b' ') if next == 3 => length += 4,
+            Some(_) | None => break,
+        }
+    }
+    let (values, _) = numbers(&[text.get(..length)?])?;
+    match values.first()? {
+        Cell::Integer(number) => Some((*number as f64, length)),
+        Cell::Real(number) => Some((*number, length)),
+        Cell::Empty | Cell::Text(_) => None,
+    }
+}
+
 /// The values of a column and their common unit. Where they are not all numbers of one style and unit, they are text.
 pub(crate) fn read(cells: &[&str]) -> (Vec<Cell>, Option<String>) {
     numbers(cells).unwrap_or_else(|| (cells.iter().map(|cell| text(cell)).collect(), None))
 }
 
-/// Whether a cell alone is a number in any style, with or without a unit.
-pub(crate) fn is_number(cell: &str) -> bool {
-    numbers(&[cell]).is_some()
-}
-
 fn text(cell: &str) -> Cell {
     if cell.is_empty() { Cell::Empty } else { Cell::Text(cell.to_owned()) }
-}
-
-fn is_missing(cell: &str) -> bool {
-    cell.is_empty() || MISSING.contains(&cell.to_lowercase().as_str())
 }
 
 fn numbers(cells: &[&str]) -> Option<(Vec<Cell>, Option<String>)> {
@@ -51,7 +76,7 @@ fn numbers(cells: &[&str]) -> Option<(Vec<Cell>, Option<String>)> {
         }
         let (digits, own) = parts(cell)?;
         // An empty unit beside another one would mix quantities.
-        if unit.get_or_insert_with(|| own.clone()) != &own {
+        if !is_same(unit.get_or_insert_with(|| own.clone()), &own) {
             return None;
         }
         bare.push(Some(digits));
@@ -65,9 +90,28 @@ fn numbers(cells: &[&str]) -> Option<(Vec<Cell>, Option<String>)> {
     Some((cells.collect::<Option<_>>()?, unit))
 }
 
+/// Whether two units are the same, in whatever form: `рубль` and `рублей`.
+fn is_same(one: &Option<String>, other: &Option<String>) -> bool {
+    let stem = |unit: &str| jarvis_plan::stem(&unit.trim_end_matches('.').to_lowercase());
+    match (one, other) {
+        (Some(one), Some(other)) => one == other || stem(one) == stem(other),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}
+
 /// The sign and digits of a number, and its unit.
 fn parts(cell: &str) -> Option<(String, Option<String>)> {
-    let cell = cell.replace(['−', '–'], "-");
+    let cell = cell.trim_matches(|c: char| c.is_whitespace() || "*\"`_".contains(c));
+    if cell.len() > LONGEST || !may_hold_digit(cell) {
+        return None;
+    }
+    let cell: String = cell.chars().map(narrow).collect::<String>().replace(['−', '–'], "-");
+    // Accountants write `(120)` for -120.
+    let cell = match cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+        Some(inner) => format!("-{inner}"),
+        None => cell,
+    };
     let (sign, rest) = match cell.strip_prefix('-') {
         Some(rest) => ("-", rest.trim_start()),
         None => ("", cell.strip_prefix('+').unwrap_or(&cell)),
@@ -85,8 +129,8 @@ fn parts(cell: &str) -> Option<(String, Option<String>)> {
     if !digits.starts_with(|c: char| c.is_ascii_digit()) || digits.ends_with(['.', ',']) {
         return None;
     }
-    let is_unit =
-        after.chars().count() <= LONGEST_UNIT && after.chars().all(|c| c.is_alphabetic() || SIGNS.contains(c));
+    let is_unit = after.chars().count() <= LONGEST_UNIT
+        && after.chars().all(|c| c.is_alphabetic() || ". /°".contains(c) || SIGNS.contains(c));
     let unit = match (before, after) {
         (None, "") => None,
         (Some(sign), "") => Some(sign.to_string()),

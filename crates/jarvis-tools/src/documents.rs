@@ -1,6 +1,6 @@
 //! The documents that a call is about.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jarvis_tables::{Table, tables_of};
 
@@ -9,6 +9,8 @@ use jarvis_tables::{Table, tables_of};
 pub struct Documents {
     named: Arc<[(String, Arc<str>)]>,
     text: Option<Arc<str>>,
+    /// Read when they are first asked for.
+    tables: Arc<OnceLock<Vec<Table>>>,
 }
 
 impl Documents {
@@ -23,11 +25,14 @@ impl Documents {
             [] => None,
             [(_, text)] => Some(Arc::clone(text)),
             several => {
-                let headed: Vec<String> = several.iter().map(|(name, text)| format!("{name}:\n{text}")).collect();
-                Some(headed.join("\n\n").into())
+                let headed = |(name, text): &(String, Arc<str>)| match name.is_empty() {
+                    true => text.to_string(),
+                    false => format!("{name}:\n{text}"),
+                };
+                Some(several.iter().map(headed).collect::<Vec<String>>().join("\n\n").into())
             }
         };
-        Documents { named: named.into(), text }
+        Documents { named: named.into(), text, tables: Arc::default() }
     }
 
     /// The text of the only document, or those of all after their names; `None` where there is no document.
@@ -36,7 +41,7 @@ impl Documents {
     }
 
     /// The tables of all documents.
-    pub fn tables(&self) -> Vec<Table> {
-        tables_of(self.named.iter().map(|(name, text)| (name.as_str(), &**text)))
+    pub fn tables(&self) -> &[Table] {
+        self.tables.get_or_init(|| tables_of(self.named.iter().map(|(name, text)| (name.as_str(), &**text))))
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! All are pure: they read nothing but their input and the documents of the call, and reach no network and no file.
 
+mod attached;
 mod calculator;
 mod count;
 mod functions;
@@ -26,7 +27,7 @@ use crate::{Observation, Registry, RegistryError, Scope, Tool, ToolError, ToolEr
 pub use calculator::{CalcError, evaluate};
 pub use count::Counts;
 pub use functions::HubFunction;
-pub use numbers::{narrow, number};
+pub use numbers::number;
 
 /// Adds all native tools, the thirteen functions of the hub after the others.
 ///
@@ -42,8 +43,19 @@ pub fn add_to(registry: &mut Registry) -> Result<(), RegistryError> {
     Ok(())
 }
 
+/// Adds `attached-files`, which only plans have a use for.
+///
+/// # Errors
+/// When its name is taken.
+pub fn add_attached(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add(Arc::new(attached::tool()))
+}
+
 /// The tools that plans of a chat model may use without configuration.
 pub const OFFERED: [&str; 5] = ["plot", "calculator", "count", "search_document", "table-query"];
+
+/// The tool that lists attached files, for the plans of the offline planner.
+pub use attached::NAME as ATTACHED;
 
 /// Whether a native tool makes a picture.
 pub fn draws(name: &str) -> bool {

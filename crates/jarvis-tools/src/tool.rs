@@ -1,10 +1,11 @@
 //! The contract of a tool: how it is described, how it is called, and what it answers.
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use jarvis_plan::Effect;
+use jarvis_plan::{Effect, Kind};
 use serde::Serialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -67,6 +68,8 @@ impl fmt::Display for ToolSource {
 pub struct Scope {
     /// What is being asked about, for tools that look into it.
     pub documents: Documents,
+    /// The files that came with the request: their kinds and display paths, in their order.
+    pub files: Arc<[(Kind, String)]>,
     /// Fires when the result is no longer needed. Dropping the future of a call ends it too; work on other threads
     /// watches this.
     pub cancel: CancellationToken,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use jarvis_catalogue::{DATA, TaskOutput};
+use jarvis_catalogue::{DATA, TABLE, TaskOutput};
 use jarvis_engine::{Job, Worker};
 use jarvis_plan::{ErrorCode, Kind, Medium, Param, Source, TaskError, Tool, medium, schema};
 use jarvis_prompt::reader::{Want, read_json};
@@ -87,7 +87,12 @@ impl ToolWorker {
             }
             Source::Public(_) | Source::Url(_) => None,
         });
-        let scope = Scope { cancel: job.cancel.clone(), documents: Documents::new(texts.collect()) };
+        let files = job.request.attachments.iter().filter(|file| matches!(file.source, Source::Public(_)));
+        let scope = Scope {
+            cancel: job.cancel.clone(),
+            documents: Documents::new(texts.collect()),
+            files: files.map(|file| (file.kind, file.as_arg().to_owned())).collect(),
+        };
         let observation = self.registry.call(name, &input, &scope).await.map_err(|error| call_failed(&error))?;
         inference_of(observation, self.inputs.media()).await
     }
@@ -164,7 +169,8 @@ pub async fn inference_of(observation: Observation, media: &Arc<Media>) -> Resul
             Some((Kind::Image, url)) => images.push(url),
             Some((Kind::Audio, url)) => inference = inference.with("generated audio", url),
             Some((Kind::Video, url)) => inference = inference.with("generated video", url),
-            Some((Kind::Text | Kind::Json, _)) | None => {}
+            Some((Kind::Json, url)) => inference = inference.with(TABLE, url),
+            Some((Kind::Text, _)) | None => {}
         }
     }
     if let Some(last) = images.last().cloned() {
@@ -177,13 +183,14 @@ pub async fn inference_of(observation: Observation, media: &Arc<Media>) -> Resul
 async fn keep(artifact: Artifact, media: &Arc<Media>) -> Result<Option<(Kind, String)>, TaskError> {
     let found = sniff(&artifact.bytes);
     let kinds = [Kind::Image, Kind::Audio, Kind::Video];
-    let Some((found, kind)) = found.and_then(|found| Some((found, kinds.into_iter().find(|kind| found.fits(*kind))?)))
-    else {
-        return Ok(None);
-    };
+    let medium = found.and_then(|found| Some((found.extension, kinds.into_iter().find(|kind| found.fits(*kind))?)));
+    // A table is text, which nothing tells apart by its first bytes.
+    let is_table = || artifact.mime == "text/csv" && std::str::from_utf8(&artifact.bytes).is_ok();
+    let table = Some(("csv", Kind::Json)).filter(|_| is_table());
+    let Some((extension, kind)) = medium.or(table) else { return Ok(None) };
     let media = Arc::clone(media);
     let stored = blocking(move || {
-        let stored = media.create(kind, found.extension, &artifact.bytes);
+        let stored = media.create(kind, extension, &artifact.bytes);
         stored.map_err(|error| TaskError::new(ErrorCode::Internal, format!("the file cannot be kept: {error}")))
     });
     Ok(Some((kind, stored.await?)))

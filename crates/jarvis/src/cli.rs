@@ -222,7 +222,8 @@ pub(crate) struct RunArgs {
     /// The pipeline that carries the request out
     #[arg(long, value_name = "NAME", value_parser = pipelines(), default_value = jarvis_hugginggpt::NAME, conflicts_with = "plan")]
     pub(crate) pipeline: String,
-    /// A picture, sound, video, text or document the request is about; `-` is standard input; may be repeated
+    /// A picture, sound, video, text or document the request is about, or a folder of them; `-` is standard input; may be
+    /// repeated
     #[arg(short, long = "file", value_name = "PATH")]
     pub(crate) files: Vec<PathBuf>,
     /// Put the files that are made into this folder instead of the one that the configuration names
@@ -260,7 +261,7 @@ fn pipelines() -> PossibleValuesParser {
 /// `jarvis chat`.
 #[derive(Debug, Args)]
 pub(crate) struct ChatArgs {
-    /// A file the first request is about; may be repeated
+    /// A file the first request is about, or a folder of such; may be repeated
     #[arg(short, long = "file", value_name = "PATH")]
     pub(crate) files: Vec<PathBuf>,
     /// The pipeline that carries the requests out
@@ -287,7 +288,7 @@ pub(crate) struct PlanArgs {
     /// What you want, in your own words; `-` reads it from standard input
     #[arg(required_unless_present = "evaluate")]
     pub(crate) request: Option<String>,
-    /// A file the request is about; may be repeated
+    /// A file the request is about, or a folder of such; may be repeated
     #[arg(short, long = "file", value_name = "PATH")]
     pub(crate) files: Vec<PathBuf>,
     /// Measure planning instead: plan for the examples of this file and print how many plans are right, as JSON

@@ -20,6 +20,9 @@ use crate::failure::Failure;
 use crate::results::Results;
 use crate::wiring::App;
 
+/// The most files of a folder.
+const MAX_FILES: usize = 256;
+
 /// What stands for standard input among files.
 const STDIN: &str = "-";
 
@@ -73,7 +76,8 @@ pub(crate) async fn request(
     intake: Intake<'_>,
 ) -> Result<(Request, Vec<String>), Failure> {
     let (mut attachments, mut warnings) = (Vec::new(), Vec::new());
-    for path in files {
+    let files = each_file(files)?;
+    for path in &files {
         let name = if path == Path::new(STDIN) { "stdin".to_owned() } else { path.display().to_string() };
         let before = if path.exists() { None } else { intake.made_before(&name) };
         let Attached { resource, warnings: told } = intake.take(before.as_ref().unwrap_or(path), &name).await?;
@@ -128,6 +132,41 @@ pub(crate) async fn request(
         rewritten.replace_range(range, &display);
     }
     Ok((Request { text: rewritten, attachments, ..Request::default() }, warnings))
+}
+
+/// The files that are given, in the place of a folder those in it.
+fn each_file(given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in given {
+        match path.is_dir() {
+            true => files.extend(files_in(path)?),
+            false => files.push(path.clone()),
+        }
+    }
+    Ok(files)
+}
+
+/// The files in a folder by their names, those of folders in it and hidden ones left out.
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let shown = folder.display();
+    let failed = |error: std::io::Error| Failure::usage(format!("the folder `{shown}` cannot be read: {error}"));
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let is_hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
+        if path.is_file() && !is_hidden {
+            files.push(path);
+        }
+        if files.len() > MAX_FILES {
+            return Err(Failure::usage(format!("the folder `{shown}` has more than {MAX_FILES} files"))
+                .hint("give those that are meant, each with --file"));
+        }
+    }
+    if files.is_empty() {
+        return Err(Failure::usage(format!("the folder `{shown}` has no file in it")));
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// The files that a question names, as a request names them, and what is to be said about those that are not read.

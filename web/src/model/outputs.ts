@@ -17,6 +17,11 @@ export function mediaKind(path: string): Kind | null {
   return folder === undefined || path.includes("..") ? null : (FOLDERS[folder] ?? null);
 }
 
+/** Whether a path is that of a table as a file. */
+export function isTable(path: string): boolean {
+  return /^\/tables\/[\w-]+\.csv$/.test(path);
+}
+
 const TEXT_KEYS = [
   "generated text",
   "response",

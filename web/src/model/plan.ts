@@ -1,21 +1,31 @@
 // Editing a plan before it runs: change arguments and models, delete tasks, see what breaks. Pure.
 import type { ConfigTask, ExecutionConfig } from "../api/types";
 
-/** `<GENERATED>-3` and `<GENERATED-3>`: the output of task 3. */
-const REFERENCE = /<GENERATED>-(\d+)|<GENERATED-(\d+)>/g;
+/** A reference to what a task gives: all of it, or where the path leads in it; `[]` in a path means each element of a list. */
+export interface Reference {
+  task: number;
+  path: string;
+}
+
+/** `<GENERATED>-3` and `<GENERATED-3>`, and with a path `<GENERATED-3.flights[0].number>` and `<GENERATED-3.ids[]>`. */
+const REFERENCE = /<GENERATED>-(\d+)((?:\.[\p{L}_][\p{L}\p{N}_]*|\[\d*\])*)|<GENERATED-(\d+)((?:[.[][^<>]*)?)>/gu;
+
+function referenceOf(m: RegExpMatchArray): Reference {
+  return { task: Number(m[1] ?? m[3]), path: m[2] ?? m[4] ?? "" };
+}
 
 /** The tasks whose output a value uses. */
 export function referencesIn(value: string): number[] {
-  return [...value.matchAll(REFERENCE)].map((m) => Number(m[1] ?? m[2]));
+  return [...value.matchAll(REFERENCE)].map((m) => referenceOf(m).task);
 }
 
 /** A value split into its words and its references, in order. */
-export function splitReferences(value: string): (string | number)[] {
-  const out: (string | number)[] = [];
+export function splitReferences(value: string): (string | Reference)[] {
+  const out: (string | Reference)[] = [];
   let at = 0;
   for (const m of value.matchAll(REFERENCE)) {
     if (m.index > at) out.push(value.slice(at, m.index));
-    out.push(Number(m[1] ?? m[2]));
+    out.push(referenceOf(m));
     at = m.index + m[0].length;
   }
   if (at < value.length) out.push(value.slice(at));

@@ -1,6 +1,6 @@
 // The answer of a run: its text while it is written and when it stands, its media, what made it, and what went wrong.
 import { language, t, taskName, count } from "../i18n";
-import { mediaKind } from "../model/outputs";
+import { isTable, mediaKind } from "../model/outputs";
 import { isLive, type RunError, type RunView } from "../model/run";
 import { clean, duration, label } from "../model/text";
 import { mayHelpAgain, wordsOf } from "../state/errors";
@@ -21,6 +21,7 @@ export function Answer({ run, onAgain }: { run: RunView; onAgain: (() => void) |
       {!live && !run.text && !run.error && run.phase === "done" && <p class="muted">{t("empty_answer")}</p>}
       {run.phase === "cancelled" && <p class="muted stopped">{t("phase_cancelled")}</p>}
       <Gallery run={run} />
+      <Tables run={run} />
       {run.error && run.phase !== "cancelled" && <ErrorBubble error={run.error} onAgain={onAgain} />}
       {run.notes.length > 0 && !live && (
         <details class="notes">
@@ -88,6 +89,17 @@ function Gallery({ run }: { run: RunView }) {
       ))}
     </div>
   );
+}
+
+/** The tables of the answer, to be downloaded. */
+function Tables({ run }: { run: RunView }) {
+  return run.resources
+    .filter((r) => isTable(r.url))
+    .map((r) => (
+      <a key={r.url} class="quiet" href={r.url} download={r.name || "table.csv"}>
+        <Icon name="download" size={16} /> {label(r.name || "table.csv", 60)}
+      </a>
+    ));
 }
 
 function Provenance({ run }: { run: RunView }) {

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { language, t, taskName } from "../i18n";
 import { mediaKind, outputs, type Output } from "../model/outputs";
-import { splitReferences } from "../model/plan";
+import { referencesIn, splitReferences } from "../model/plan";
 import type { TaskView } from "../model/run";
 import { clean, duration, label } from "../model/text";
 import { modelName } from "../state/server";
@@ -159,7 +159,7 @@ function Arguments({ task, tasks }: { task: TaskView; tasks: TaskView[] }) {
       {names.map((name) => {
         const planned = task.planned[name] ?? "";
         const value = task.resolved?.[name] ?? planned;
-        const sources = splitReferences(planned).filter((p): p is number => typeof p === "number");
+        const sources = referencesIn(planned);
         return (
           <li key={name}>
             <span class="argument-name">{label(name, 40)}</span>
@@ -185,7 +185,8 @@ export function ArgumentValue({ value, tasks }: { value: string; tasks: TaskView
           part
         ) : (
           <span key={i} class="reference">
-            {part + 1}. {taskName(tasks.find((x) => x.id === part)?.task ?? "?")}
+            {part.task + 1}. {taskName(tasks.find((x) => x.id === part.task)?.task ?? "?")}
+            {part.path && <code>{label(part.path, 60)}</code>}
           </span>
         ),
       )}

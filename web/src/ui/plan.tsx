@@ -233,7 +233,7 @@ function ArgumentField({ id, name, value, task, config, attachments, problem, on
     area.current.style.height = `${area.current.scrollHeight + 2}px`;
   }, [value]);
   const isFile = ["image", "audio", "video"].includes(name);
-  const refs = plan.referencesIn(value);
+  const refs = plan.splitReferences(value).filter((part) => typeof part !== "string");
   // A file is one of those attached, or what another task makes: offered as a list, while anything may be written.
   const files = attachments.flatMap((a) =>
     a.path && a.kind === name ? [{ value: a.path, text: label(a.name ?? a.path, 60) }] : [],
@@ -259,7 +259,7 @@ function ArgumentField({ id, name, value, task, config, attachments, problem, on
       <div class="field-note" id={`${id}-note`}>
         {mediaKind(value) && <MediaChip path={value} />}
         {refs.length > 0 && !problem && (
-          <ArgumentValue value={refs.map((r) => `<GENERATED>-${r}`).join(" ")} tasks={tasks} />
+          <ArgumentValue value={refs.map((r) => `<GENERATED-${r.task}${r.path}>`).join(" ")} tasks={tasks} />
         )}
         {isFile &&
           [...files, ...made]

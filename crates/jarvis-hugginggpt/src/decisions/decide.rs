@@ -13,7 +13,6 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{Decision, DecisionError, Decisions, Mapped, PromptLog, TaskChoice, describe, mapping};
-use crate::attached;
 use crate::choose::Chooser;
 use crate::json::take;
 use crate::plan::{Planning, prompt};
@@ -171,9 +170,8 @@ impl Decisions {
         events: &Events,
     ) -> Result<Draft, DecisionError> {
         let Some(stages) = stages else {
-            let planned = self.pipeline.planner.plan(request, tasks.vocabulary.tools()).await;
-            let draft = planned.map_err(|error| DecisionError::Planner(error.to_string()))?;
-            return Ok(attached::by_name(draft, request));
+            let drafted = self.pipeline.draft_offline(request, &tasks.vocabulary).await;
+            return drafted.map_err(|error| DecisionError::Planner(error.to_string()));
         };
         let tolerates: fn(&Fault) -> bool = match self.settings.semantic_mapping {
             true => |fault| matches!(fault, Fault::UnknownTask { .. }),

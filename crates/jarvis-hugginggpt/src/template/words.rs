@@ -5,7 +5,7 @@ use jarvis_plan::{ErrorCode, Language};
 pub(super) struct Words {
     pub(super) nothing: &'static str,
     pub(super) summary: fn(usize, usize) -> String,
-    /// Where a table is reckoned with: the file.
+    /// What can be asked of a table: the file.
     pub(super) reckoned: fn(&str) -> String,
     pub(super) failed: &'static str,
     pub(super) skipped: &'static str,
@@ -38,7 +38,12 @@ static ENGLISH: Words = Words {
         (done, all) if done == all => format!("All {all} tasks are done."),
         (done, all) => format!("{done} of {all} tasks are done."),
     },
-    reckoned: |file| format!("`jarvis ask` reckons with the figures of a table such as {file}, and draws them."),
+    reckoned: |file| {
+        format!(
+            "Of a table such as {file} I can tell sums, means, counts, extremes and cells by the names of its columns and rows, \
+                 and draw them; a chat model, given with --llm, can ask it anything."
+        )
+    },
     failed: "failed",
     skipped: "skipped",
     cancelled: "cancelled",
@@ -59,7 +64,12 @@ static RUSSIAN: Words = Words {
         (done, all) if done == all => format!("Выполнены все задачи: {all}."),
         (done, all) => format!("Выполнено задач: {done} из {all}."),
     },
-    reckoned: |file| format!("С числами таблицы ({file}) считает и рисует графики `jarvis ask`."),
+    reckoned: |file| {
+        format!(
+            "По таблице ({file}) можно узнать суммы, средние, количества, крайние значения и ячейки по названиям столбцов и строк \
+                 и нарисовать их; языковая модель (--llm) ответит и на другие вопросы."
+        )
+    },
     failed: "не удалось",
     skipped: "пропущено",
     cancelled: "отменено",
@@ -79,7 +89,11 @@ static CHINESE: Words = Words {
         (done, all) if done == all => format!("{all} 个任务全部完成。"),
         (done, all) => format!("{all} 个任务中完成了 {done} 个。"),
     },
-    reckoned: |file| format!("`jarvis ask` 可以计算表格（{file}）里的数字并画图。"),
+    reckoned: |file| {
+        format!(
+            "对于表格（{file}），我可以按列名和行名给出总和、平均值、数量、最大最小值和单元格，并画图；用 --llm 指定的语言模型可以回答其他问题。"
+        )
+    },
     failed: "失败",
     skipped: "已跳过",
     cancelled: "已取消",
@@ -121,6 +135,9 @@ pub(super) fn title(task: &str, language: Language) -> &str {
         "image-collage" => ("Collage", "Коллаж", "拼图"),
         "text-generation" => ("Text", "Текст", "文本"),
         "audio-classification" => ("Kind of sound", "Вид звука", "声音类型"),
+        "table-query" => ("From the table", "Из таблицы", "来自表格"),
+        "plot" => ("Chart", "График", "图表"),
+        "attached-files" => ("Files", "Файлы", "文件"),
         _ => return task,
     };
     language.pick(english, russian, chinese)

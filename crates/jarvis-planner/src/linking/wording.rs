@@ -5,7 +5,7 @@ use crate::clauses::Clause;
 use crate::data;
 use crate::lexicon;
 use crate::resources::SpanKind;
-use crate::words::grammar::{is_question_word, strip_polite};
+use crate::words::grammar::{is_order_verb, is_question_word, strip_polite};
 use crate::words::{self, Token, is_language, slice};
 
 /// The clause as a question or instruction: its own words and quotations, without paths, addresses, what ties them in,
@@ -26,7 +26,9 @@ pub(crate) fn words(clause: &Clause, request: &str) -> String {
 
 /// The clause's own words, without what ties paths and addresses in.
 fn own(clause: &Clause, request: &str) -> Vec<Token> {
-    let kept: Vec<&Token> = asked(clause, request).iter().collect();
+    let asked = asked(clause, request);
+    let start = if clause.question { 0 } else { behind_each(asked) };
+    let kept: Vec<&Token> = asked.iter().skip(start).collect();
     let dropped = |at: &Token| {
         // Joints right before or after a path go with it.
         clause.spans.iter().filter(|span| is_place(span.what)).any(|span| {
@@ -66,6 +68,12 @@ pub(crate) fn instruction(clause: &Clause, request: &str) -> String {
     let object_first = order.first().is_some_and(|token| matches!(token.lower.as_str(), "把" | "将"));
     let text = join(clause, request, order.get(usize::from(object_first)..).unwrap_or_default(), false);
     text.trim_end_matches([':', '：', ',', ' ']).to_owned()
+}
+
+/// Where the order begins behind what it is to be done to: "for each picture in the folder make it grey".
+fn behind_each(order: &[Token]) -> usize {
+    let verb = order.iter().position(is_order_verb);
+    verb.filter(|verb| order.iter().take(*verb).any(|token| data::EACH_WORDS.has(&token.lower))).unwrap_or_default()
 }
 
 /// What is left of a clause without the words that chose its tool; `None` when that names nothing.

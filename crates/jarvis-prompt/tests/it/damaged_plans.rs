@@ -75,9 +75,7 @@ proptest! {
 #[test]
 fn a_reference_that_is_broken_is_a_fault() {
     let case = &CASES[0];
-    for broken in
-        ["{{0.text\nmore}}", "{{tasks[0].te{x}t}}", "<node-0 or so\n>", "<node-the first> and more", "<GENERATED-\n0>"]
-    {
+    for broken in ["{{0.text\nmore}}", "{{tasks[0].te{x}t}}", "<node-0 or so\n>", "<node-the first> and more"] {
         let reply = serde_json::json!([
             {"task": "image-to-text", "id": 0, "dep": [-1], "args": {"image": "photo.jpg"}},
             {"task": "text-to-speech", "id": 1, "dep": [0], "args": {"text": broken}},

@@ -38,11 +38,11 @@ impl Context {
         let settings = &agent.settings;
         let question = asked.language.unwrap_or_else(|| Language::of(&asked.question));
         let language = settings.prompt_language.of(question);
-        let document = asked.document.clone().unwrap_or_default();
+        let document = asked.documents.text().cloned().unwrap_or_default();
         let wire_names = WireNames::of(&agent.registry);
         Context {
             prompts: Arc::clone(&agent.prompts),
-            has_document: asked.document.is_some(),
+            has_document: asked.documents.text().is_some(),
             history: asked.history.clone(),
             question: asked.question.trim().to_owned(),
             fence: prompt::fence(&document),

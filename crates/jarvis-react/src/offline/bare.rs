@@ -1,11 +1,10 @@
 //! Questions without a document: plain arithmetic goes to the calculator, everything else is refused.
 
 use jarvis_plan::Language;
+use jarvis_tables::question::{Intent, Question};
 use serde_json::json;
 
-use super::intent::Intent;
-use super::question::Question;
-use super::words::Messages;
+use super::messages::Messages;
 use super::{Move, Step};
 use crate::rounds::Round;
 

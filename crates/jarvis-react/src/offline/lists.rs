@@ -1,10 +1,15 @@
 //! Questions about lists of items, and about how often a word occurs.
 
+use std::collections::HashSet;
+
+use jarvis_tables::question::{Figure, Op};
 use jarvis_tools::local::Counts;
 use serde_json::{Value, json};
 
-use super::intent::{Figure, Op};
 use super::{Move, Step};
+
+/// The marks that part the items of a list, but for line breaks.
+const MARKS: [char; 5] = [',', '，', '、', ';', '；'];
 
 impl Step<'_> {
     /// How often the words of the question that ask for nothing occur in the document; quoted ones first.
@@ -63,12 +68,12 @@ impl Step<'_> {
     }
 
     /// The refusal after a result of `count` that has no numbers.
-    pub(super) fn unreadable(&self, counted: &Value) -> Move {
+    fn unreadable(&self, counted: &Value) -> Move {
         self.refuse("failed", &[&counted.to_string()])
     }
 
     /// The counts of all items, or of the most or least frequent ones where those are asked for.
-    pub(super) fn counts(&self, counted: &Value) -> Result<String, Move> {
+    fn counts(&self, counted: &Value) -> Result<String, Move> {
         let rows = rows(counted);
         let most = match self.intent.op {
             Op::Frequent { most } => Some(most),
@@ -89,6 +94,29 @@ impl Step<'_> {
     }
 }
 
+/// The part of a document that is a list: short items between marks, behind a heading if there is one.
+pub(super) fn list_of(document: &str) -> Option<&str> {
+    if document.trim_start().starts_with(['{', '[']) {
+        return None;
+    }
+    let text = document.trim();
+    let text = match text.split_once(['\n', ':', '：']) {
+        Some((head, rest)) if !head.contains(MARKS) && rest.contains(MARKS) => rest.trim(),
+        Some(_) | None => text,
+    };
+    let parts =
+        text.split(|c| MARKS.contains(&c) || "\n|\t".contains(c)).map(str::trim).filter(|part| !part.is_empty());
+    let (count, chars) = parts.fold((0, 0), |(count, chars), part| (count + 1, chars + part.chars().count()));
+    let ends = text.matches(['.', '。', '!', '?', '！', '？']).count();
+    if count > 1 {
+        return (chars <= 24 * count && ends * 4 <= count).then_some(text);
+    }
+    // Words between blanks are a list where some repeat.
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let kinds: HashSet<&&str> = words.iter().collect();
+    (words.len() > 2 && ends == 0 && kinds.len() * 4 <= words.len() * 3).then_some(text)
+}
+
 /// The items that `count` found, most frequent first.
 fn rows(counted: &Value) -> Vec<(&str, usize)> {
     let rows = counted.get("counts").and_then(Value::as_array).into_iter().flatten();
@@ -96,6 +124,6 @@ fn rows(counted: &Value) -> Vec<(&str, usize)> {
 }
 
 /// A number of a result of `count`; a result of another shape has none.
-pub(super) fn number(counted: &Value, key: &str) -> Option<usize> {
+fn number(counted: &Value, key: &str) -> Option<usize> {
     counted.get(key).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok())
 }

@@ -1,7 +1,7 @@
 //! The agent with the real tools: what it answers about tables, lists and text, and what it refuses.
 
 use jarvis_tools::local::add_to;
-use jarvis_tools::{Documents, Registry, Scope};
+use jarvis_tools::{Registry, Scope};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -30,7 +30,7 @@ async fn ask(question: &str, document: &str) -> (Vec<Round>, String, bool) {
     let mut rounds = Vec::new();
     loop {
         assert!(rounds.len() < 4, "{question}: {rounds:?}");
-        match next(question, document, &rounds, Language::of(question)) {
+        match next(question, &scope.documents, &rounds, Language::of(question)) {
             Move::Answer { text, is_found, .. } => return (rounds, text, is_found),
             Move::Call { thought, tool, input } => {
                 let observation = registry.call(tool, &input, &scope).await.unwrap();
@@ -76,9 +76,9 @@ async fn each_step_is_a_call_of_a_tool() {
     assert_eq!(rounds[1].observation, jarvis_tools::local::plot::DONE);
     assert_eq!(answer, "共有 3 种，总计 10 个。apple：6；banana：3；orange：1。图中已展示。");
     for (question, document, tools) in [
-        ("What is the total revenue?", document("sales"), &["calculator"][..]),
+        ("What is the total revenue?", document("sales"), &["table-query"][..]),
         ("Which fruit is most frequent? Draw it.", document("fruit"), &["count", "plot"]),
-        ("total revenue? draw it by month", document("sales"), &["calculator", "plot"]),
+        ("total revenue? draw it by month", document("sales"), &["table-query", "table-query", "plot"]),
         ("When was the company founded?", document("company"), &["search_document"]),
         ("What is this about?", " \n", &[]),
     ] {
@@ -91,13 +91,19 @@ async fn each_step_is_a_call_of_a_tool() {
 fn failures_of_tools_are_reported() {
     for (tool, question, document) in [
         ("count", "How many kinds?", document("fruit")),
-        ("calculator", "What is the sum of the numbers?", document("numbers")),
+        ("table-query", "What is the sum of the numbers?", document("numbers")),
         ("search_document", "Who wrote it?", document("company")),
     ] {
-        let rounds = [Round { action: tool.into(), observation: "Error: gone".into(), ..Round::default() }];
+        let documents = Documents::unnamed(document);
+        let Move::Call { tool: called, input, .. } = next(question, &documents, &[], Language::English) else {
+            panic!("{question}: nothing is called");
+        };
+        assert_eq!(called, tool);
+        let (observation, input) = ("Error: gone".to_owned(), input.to_string());
+        let rounds = [Round { action: tool.into(), observation, input, ..Round::default() }];
         let text = "The tool failed: Error: gone".to_owned();
         let expected = Move::Answer { thought: "No further step is needed.".into(), text, is_found: false };
-        assert_eq!(next(question, document, &rounds, Language::English), expected, "{tool}");
+        assert_eq!(next(question, &documents, &rounds, Language::English), expected, "{tool}");
     }
 }
 
@@ -108,15 +114,15 @@ fn long_documents_are_read_in_linear_time() {
     let wide = format!("{}\n|-\n{}", "|a".repeat(20_000), "|1\n".repeat(20_000));
     let asking = format!("How many of {} in row 7?", "Boxes and Foxes or ".repeat(100));
     for (question, document, tool) in [
-        ("What is the total of pear red?", rows.as_str(), "calculator"),
-        ("What is the total?", &wide, "calculator"),
+        ("What is the total of pear red?", rows.as_str(), "table-query"),
+        ("What is the total?", &wide, "table-query"),
         (&asking, &rows, "search_document"),
-        ("What is the total?", &"a: 5, ".repeat(30_000), "calculator"),
-        ("What is the total?", &"1. ".repeat(60_000), "calculator"),
+        ("What is the total?", &"a: 5, ".repeat(30_000), "table-query"),
+        ("What is the total?", &"1 ".repeat(60_000), "table-query"),
         ("Who is it?", &"|".repeat(200_000), "search_document"),
         ("Who is it?", &document("company").repeat(1_000), "search_document"),
     ] {
-        let step = next(question, document, &[], Language::English);
+        let step = next(question, &Documents::unnamed(document), &[], Language::English);
         assert!(matches!(&step, Move::Call { tool: called, .. } if *called == tool), "{question:.40} {step:.200?}");
     }
 }
@@ -138,8 +144,9 @@ proptest! {
         ]),
     ) {
         let mut rounds = Vec::new();
+        let documents = Documents::unnamed(document);
         loop {
-            match next(&question, &document, &rounds, Language::of(&question)) {
+            match next(&question, &documents, &rounds, Language::of(&question)) {
                 Move::Answer { text, .. } => {
                     prop_assert!(!text.is_empty());
                     break;

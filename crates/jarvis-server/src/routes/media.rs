@@ -39,6 +39,8 @@ file_routes! {
     sound at "/audios/{name}";
     /// A video that an upload or a task made
     video at "/videos/{name}";
+    /// A table that a task made, as CSV
+    table at "/tables/{name}";
 }
 
 async fn file(State(server): State<Server>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {

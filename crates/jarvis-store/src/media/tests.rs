@@ -85,8 +85,8 @@ fn only_media_with_plain_extensions_are_stored() {
     let (_folder, media) = media();
     let extension = "an extension is one to five letters or digits";
     for (kind, given, why) in [
-        (Kind::Text, "txt", "text and data are not kept as media files"),
-        (Kind::Json, "json", "text and data are not kept as media files"),
+        (Kind::Text, "txt", "texts are not kept as files"),
+        (Kind::Json, "", extension),
         (Kind::Image, "", extension),
         (Kind::Image, ".png", extension),
         (Kind::Image, "tar.gz", extension),

@@ -5,9 +5,9 @@ use std::fmt;
 use std::fmt::Write;
 
 use jarvis_net::text::shorten;
+use jarvis_plan::narrow;
 use serde_json::{Value, json};
 
-use super::numbers::narrow;
 use super::{NativeTool, Work, native, wrong};
 use crate::{Observation, Scope};
 

@@ -1,5 +1,6 @@
 //! Numbers as people write them in lists: with a percent sign, full-width digits, or a real minus.
 
+use jarvis_plan::narrow;
 use jarvis_prompt::number::Number;
 
 use crate::hub;
@@ -19,15 +20,6 @@ pub fn number(text: &str) -> Option<Number> {
         return None;
     }
     if bare.contains(' ') { spaced(bare) } else { hub::written(bare) }
-}
-
-/// A full-width form as its plain one.
-pub fn narrow(c: char) -> char {
-    match c {
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
-        '\u{3000}' => ' ',
-        c => c,
-    }
 }
 
 /// A number whose thousands are parted by blanks.

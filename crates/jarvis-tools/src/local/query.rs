@@ -11,7 +11,7 @@ pub(super) fn tool() -> NativeTool {
     let spec = native(
         "table-query",
         "Runs one SELECT of SQLite over the tables of the attached documents (CSV, sheets, JSON lists, tables in texts) and \
-         gives its rows. A table is named after its file without the ending, or after its sheet or heading where a document \
+         gives its rows; the values of a column `a` are the list `.values.a`. A table is named after its file without the ending, or after its sheet or heading where a document \
          has several; names are in lower case with `_` for everything but letters and digits. Numbers are without \
          their currency or unit. A wrong name is answered with all tables and columns.",
         "the answer follows from rows of a table: sums, averages, counts, groups, filters, the largest, joins of several files; \
@@ -30,7 +30,7 @@ pub(super) fn tool() -> NativeTool {
         }
         let documents = scope.documents.clone();
         Ok(Box::new(move || {
-            let mut database = Database::load(&documents.tables()).map_err(|error| failed(&error))?;
+            let mut database = Database::load(documents.tables()).map_err(|error| failed(&error))?;
             let result = database.query(&sql).map_err(|error| failed(&error))?;
             let media = match result.single() {
                 Some(_) => Vec::new(),

@@ -131,11 +131,16 @@ async fn tables_are_queried() {
     let registry = registry();
     let query = async |sql: &str| registry.call("table-query", &json!({"sql": sql}), &scope).await;
     let one = query("SELECT sum(units) AS units FROM sales WHERE item = 'lamp' AND region = 'North'").await.unwrap();
-    assert_eq!(one.text, "| units |\n| --- |\n| 3 |");
-    assert_eq!((one.value, one.media), (Some(json!({"columns": ["units"], "rows": [[3]]})), Vec::new()));
+    assert_eq!(one.text, "3");
+    let value = json!({"columns": ["units"], "rows": [[3]], "values": {"units": [3]}});
+    assert_eq!((one.value, one.media), (Some(value), Vec::new()));
     let joined =
         query("SELECT head, sum(units) AS units FROM sales JOIN heads USING (region) GROUP BY head").await.unwrap();
-    assert_eq!(joined.value, Some(json!({"columns": ["head", "units"], "rows": [["Ann", 7], ["Bo", 5]]})));
+    let values = json!({"head": ["Ann", "Bo"], "units": [7, 5]});
+    assert_eq!(
+        joined.value,
+        Some(json!({"columns": ["head", "units"], "rows": [["Ann", 7], ["Bo", 5]], "values": values}))
+    );
     assert_eq!(
         (joined.media[0].mime.as_str(), &joined.media[0].bytes[..]),
         ("text/csv", &b"head,units\nAnn,7\nBo,5\n"[..])

@@ -317,7 +317,9 @@ fn no_table(text: &str, done: &str) -> Result<(), TaskError> {
         return Ok(());
     }
     let message = format!("the text is a table, and only sentences are {done} here; its rows are not reckoned with");
-    Err(TaskError::new(ErrorCode::CannotDo, message).hint("`jarvis ask` reckons with the columns of a table"))
+    Err(TaskError::new(ErrorCode::CannotDo, message).hint(
+        "ask for a sum, mean, count, extreme or cell by the names of columns and rows, or give a chat model with --llm",
+    ))
 }
 
 /// `native/passage-qa`: the sentence of `context` that fits the question in `text` best; how many words it has and the like.

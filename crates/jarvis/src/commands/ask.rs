@@ -5,7 +5,6 @@ mod remote;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,6 +12,7 @@ use bytes::Bytes;
 use clap::Args;
 use jarvis_react::{Agent, AgentAnswer, Asked, Finish, Round};
 use jarvis_store::files;
+use jarvis_tools::Documents;
 use serde_json::{Value, json};
 
 use super::{picture_place, read_input, request_text};
@@ -175,8 +175,8 @@ async fn here(
 ) -> Result<Answered, Failure> {
     let flags = Flags { approval: args.approval.clone(), budget: args.budget, ..Flags::default() };
     let app = App::build_with(flags, global, printer).await?;
-    let (document, warnings) = documents(question, given, &app, printer).await?;
-    let asked = Asked { document, warnings, ..Asked::over_tools(question) };
+    let (documents, warnings) = documents(question, given, &app, printer).await?;
+    let asked = Asked { documents, warnings, ..Asked::over_tools(question) };
     // What is typed wins over the configuration.
     let mut agent = Agent::clone(&app.agent);
     agent.settings.max_steps = args.max_steps.unwrap_or(agent.settings.max_steps);
@@ -213,7 +213,7 @@ async fn documents(
     mut given: Vec<(&Path, Bytes)>,
     app: &App,
     printer: Printer,
-) -> Result<(Option<Arc<str>>, Vec<String>), Failure> {
+) -> Result<(Documents, Vec<String>), Failure> {
     let mut named = Vec::new();
     if given.is_empty() {
         let (paths, missing) = ingest::named(question, Intake::of(app));
@@ -242,7 +242,7 @@ async fn documents(
         warnings.extend(document.warnings);
         texts.push((path.display().to_string(), document.text));
     }
-    Ok((Asked::joined(texts), warnings))
+    Ok((Documents::new(texts), warnings))
 }
 
 /// The one document of a question that a server answers.

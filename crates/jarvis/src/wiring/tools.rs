@@ -36,7 +36,7 @@ async fn open_with(
     printer: Printer,
 ) -> Result<Tools, Failure> {
     let mut registry = Registry::new();
-    local::add_to(&mut registry).map_err(Failure::work)?;
+    local::add_to(&mut registry).and_then(|()| local::add_attached(&mut registry)).map_err(Failure::work)?;
     let base = loaded.path.as_deref().and_then(Path::parent).unwrap_or_else(|| Path::new(""));
     let Config { tools, mcp_servers, .. } = &loaded.config;
     let config = ToolsConfig { tools: tools.clone(), mcp_servers: mcp_servers.clone() };
@@ -132,7 +132,7 @@ impl Tools {
 
     /// The tools of this program that plans of a chat model may use, save those that the configuration plans with.
     pub(super) fn offered_to_chat(&self) -> Vec<Tool> {
-        let names = local::OFFERED.into_iter().filter(|name| !self.is_planned(name));
+        let names = local::OFFERED.into_iter().chain([local::ATTACHED]).filter(|name| !self.is_planned(name));
         names.filter_map(|name| self.registry.spec(name)).map(planned_tool).collect()
     }
 

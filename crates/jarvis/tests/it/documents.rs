@@ -29,7 +29,10 @@ fn tables_of_two_files_are_joined() {
     let sql = "SELECT head, sum(units) AS units FROM sales JOIN heads USING (region) GROUP BY head ORDER BY units DESC";
     let (code, document, asked) = run(sql, &[("sales.xlsx", SALES), heads]);
     assert_eq!(code, 0, "{document:#}");
-    let text = document["outcomes"][0]["outputs"][0]["text"].as_str().unwrap_or_default();
+    let made = &document["answer"]["resources"][0];
+    let table = std::fs::read_to_string(made["path"].as_str().unwrap()).unwrap();
+    assert_eq!((made["name"].as_str(), table.as_str()), (Some("table.csv"), "head,units\nAnn,9\nBo,6\n"));
+    let text = document["outcomes"][0]["outputs"][1]["text"].as_str().unwrap_or_default();
     assert_eq!(text, "| head | units |\n| --- | --- |\n| Ann | 9 |\n| Bo | 6 |", "{document:#}");
     for told in [
         "`sales(region text, item text, units number, price number)`",

@@ -1,10 +1,10 @@
 //! Expressions as tokens with their places.
 
+use jarvis_plan::narrow;
 use num_bigint::BigInt;
 
 use super::CalcError;
 use super::value::Num;
-use crate::local::numbers::narrow;
 
 /// Operators and brackets, the longer ones first.
 const MARKS: [&str; 14] = ["**", "//", "+", "-", "*", "/", "%", "^", "!", "(", ")", "[", "]", ","];

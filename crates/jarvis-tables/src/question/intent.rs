@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::amount::leading_number;
-use super::question::Question;
+use super::text::Question;
 use super::words;
+use crate::values::leading_number;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Figure {
+pub enum Figure {
     Sum,
     Mean,
     Median,
@@ -17,7 +17,7 @@ pub(super) enum Figure {
 }
 
 impl Figure {
-    pub(super) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Figure::Sum => "sum",
             Figure::Mean => "mean",
@@ -27,19 +27,10 @@ impl Figure {
             Figure::Difference => "difference",
         }
     }
-
-    pub(super) fn function(self) -> &'static str {
-        match self {
-            Figure::Most => "max",
-            Figure::Least => "min",
-            Figure::Difference => "abs",
-            Figure::Sum | Figure::Mean | Figure::Median => self.name(),
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Op {
+pub enum Op {
     Kinds,
     Times,
     Frequent {
@@ -53,40 +44,40 @@ pub(super) enum Op {
 
 /// A limit for values, such as `at least 5`.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Bound {
-    pub(super) number: f64,
-    pub(super) is_above: bool,
+pub struct Bound {
+    pub number: f64,
+    pub is_above: bool,
     /// Whether the number itself is within the limit.
-    pub(super) is_inclusive: bool,
-    pub(super) words: String,
+    pub is_inclusive: bool,
+    pub words: String,
 }
 
 impl Bound {
-    pub(super) fn holds(&self, size: f64) -> bool {
+    pub fn holds(&self, size: f64) -> bool {
         (self.is_inclusive && size == self.number)
             || (if self.is_above { size > self.number } else { size < self.number })
     }
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Intent {
-    pub(super) chart: Option<&'static str>,
-    pub(super) op: Op,
-    pub(super) bound: Option<Bound>,
+pub struct Intent {
+    pub chart: Option<&'static str>,
+    pub op: Op,
+    pub bound: Option<Bound>,
     /// Whether the greatest is asked for, or the least.
-    pub(super) most: Option<bool>,
+    pub most: Option<bool>,
     /// The place in the order: 2 for the second highest.
-    pub(super) rank: Option<usize>,
+    pub rank: Option<usize>,
     /// How many of the first in the order are asked for.
-    pub(super) top: Option<usize>,
+    pub top: Option<usize>,
     /// What figure of each group of rows is meant, and whether the question names it.
-    pub(super) of_group: (Figure, bool),
+    pub of_group: (Figure, bool),
     /// Where words of conditional rows have been used, as ranges of the folded question.
-    pub(super) used: Vec<Range<usize>>,
+    pub used: Vec<Range<usize>>,
 }
 
 impl Intent {
-    pub(super) fn read(question: &Question) -> Intent {
+    pub fn read(question: &Question) -> Intent {
         let bound = bound(question);
         let outside = |range: &Range<usize>| match &bound {
             Some((_, bound)) => range.end <= bound.start || bound.end <= range.start,

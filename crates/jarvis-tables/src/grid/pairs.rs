@@ -1,14 +1,15 @@
 //! Labels with values, in lines and between commas, and bare lists of numbers.
 
-use super::super::amount::{Amount, may_hold_digit};
-use super::{Row, Table};
+use super::Row;
+use crate::values::{is_amount, may_hold_digit};
 
 /// The longest label, in characters.
 const MAX_LABEL: usize = 60;
 /// A document with more values is not read.
 const MAX_VALUES: usize = 500_000;
 
-pub(super) fn labelled(document: &str) -> Option<Table> {
+/// Rows of a label and a value, where more than half of the lines hold such.
+pub(super) fn labelled(document: &str) -> Option<Vec<Row>> {
     let mut rows: Vec<Row> = Vec::new();
     let (mut lines, mut with_pairs) = (0, 0);
     for line in document.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -24,8 +25,8 @@ pub(super) fn labelled(document: &str) -> Option<Table> {
         with_pairs += usize::from(!found.is_empty());
         rows.extend(found.into_iter().map(|(label, value)| vec![label.to_owned(), value.to_owned()]));
     }
-    let is_table = (2..=MAX_VALUES).contains(&rows.len()) && with_pairs * 2 >= lines;
-    is_table.then(|| Table::new(rows, Some(false))).flatten().filter(|table| table.label == Some(0))
+    let is_table = (2..=MAX_VALUES).contains(&rows.len()) && with_pairs * 2 > lines;
+    is_table.then_some(rows)
 }
 
 /// A line between its commas and semicolons; a comma between digits parts nothing.
@@ -65,12 +66,12 @@ fn pair(text: &str, is_sentence: bool) -> Option<(&str, &str)> {
     }
     let marked = ["：", ":", "=", " — ", " – ", " - ", "\t"].into_iter().find_map(|mark| {
         let (label, value) = text.rsplit_once(mark)?;
-        (!(mark == ":" && is_time(label, value)) && Amount::read(value).is_some()).then_some((label, value))
+        (!(mark == ":" && is_time(label, value)) && is_amount(value)).then_some((label, value))
     });
     let (label, value) = marked.or_else(|| {
         let (label, value) = text.split_at(text.find(|c: char| c.is_ascii_digit())?);
         let is_apart = !is_sentence && label.ends_with(char::is_whitespace) && label.split_whitespace().count() <= 3;
-        (is_apart && Amount::read(value).is_some()).then_some((label, value))
+        (is_apart && is_amount(value)).then_some((label, value))
     })?;
     // `Prices: tea: 2` begins with a heading.
     let label = label.rsplit(['：', ':']).next().unwrap_or(label);
@@ -105,7 +106,7 @@ fn without_bullet(line: &str) -> &str {
 }
 
 /// A document that is nothing but numbers, behind a heading if there is one.
-pub(super) fn bare_numbers(document: &str) -> Option<Table> {
+pub(super) fn bare_numbers(document: &str) -> Option<Vec<Row>> {
     let body = match document.rsplit_once([':', '：']) {
         Some((head, body)) if head.len() < 80 && !head.trim().contains(['.', '。', '!', '?', '\n']) => body,
         Some(_) | None => document,
@@ -114,8 +115,8 @@ pub(super) fn bare_numbers(document: &str) -> Option<Table> {
         [&['\n', ';', '；', '、', '，'][..], &[',', '\n', '；', ';', '、', '，'], &[' ', ',', '\n', ';', '\t', '，']];
     marks.into_iter().find_map(|marks| {
         let parts = || body.split(marks).map(str::trim).filter(|part| !part.is_empty());
-        let are_numbers = (2..=MAX_VALUES).contains(&parts().take(MAX_VALUES + 1).count())
-            && parts().all(|part| Amount::read(part).is_some());
-        are_numbers.then(|| Table::new(parts().map(|part| vec![part.to_owned()]).collect(), Some(false))).flatten()
+        let are_numbers =
+            (2..=MAX_VALUES).contains(&parts().take(MAX_VALUES + 1).count()) && parts().all(|part| is_amount(part));
+        are_numbers.then(|| parts().map(|part| vec![part.to_owned()]).collect())
     })
 }

@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use jarvis_plan::{is_cyrillic, is_han};
-use jarvis_tools::local::narrow;
-use jarvis_workers::native::text;
+use jarvis_plan::{is_cyrillic, is_han, narrow};
 
 use super::words;
 
@@ -15,11 +13,11 @@ const MAX_CHARS: usize = 2_000;
 const MAX_NAME: usize = 200;
 
 #[derive(Debug, Clone)]
-pub(super) struct Question {
+pub struct Question {
     /// As it was asked, cut to [`MAX_CHARS`].
-    pub(super) raw: String,
+    pub raw: String,
     /// The same in lower case and plain forms.
-    pub(super) folded: String,
+    pub folded: String,
     /// Runs of letters and digits as ranges of `folded`; Chinese ones apart from others.
     tokens: Vec<Range<usize>>,
     stems: HashSet<String>,
@@ -28,7 +26,7 @@ pub(super) struct Question {
 }
 
 impl Question {
-    pub(super) fn new(question: &str) -> Question {
+    pub fn new(question: &str) -> Question {
         let raw: String = question.chars().take(MAX_CHARS).collect();
         let folded = folded(&raw);
         let tokens = tokens(&folded);
@@ -42,15 +40,15 @@ impl Question {
         self.folded.get(at.clone()).expect("a token lies within the question")
     }
 
-    pub(super) fn find(&self, row: &str) -> Vec<Range<usize>> {
+    pub fn find(&self, row: &str) -> Vec<Range<usize>> {
         self.find_all(words::row(row))
     }
 
-    pub(super) fn has(&self, row: &str) -> bool {
+    pub fn has(&self, row: &str) -> bool {
         !self.find(row).is_empty()
     }
 
-    pub(super) fn find_all(&self, row: &[&str]) -> Vec<Range<usize>> {
+    pub fn find_all(&self, row: &[&str]) -> Vec<Range<usize>> {
         row.iter().flat_map(|pattern| self.find_one(pattern)).collect()
     }
 
@@ -69,7 +67,7 @@ impl Question {
     }
 
     /// The share of a name's words that the question has, from 0 to 1.
-    pub(super) fn mentions(&self, name: &str) -> f64 {
+    pub fn mentions(&self, name: &str) -> f64 {
         if name.len() > MAX_NAME {
             return 0.0;
         }
@@ -93,7 +91,7 @@ impl Question {
         }
     }
 
-    pub(super) fn place(&self, name: &str) -> usize {
+    pub fn place(&self, name: &str) -> usize {
         let name = folded(name);
         let words: Vec<String> = tokens(&name).into_iter().filter_map(|range| name.get(range)).map(stem).collect();
         let at = self.tokens.iter().find(|at| words.contains(&stem(self.token(at)))).map(|at| at.start);
@@ -101,7 +99,7 @@ impl Question {
     }
 
     /// The first part of the question that is neither in `known`, nor a word of a general row, nor a word of `names`.
-    pub(super) fn unknown(&self, known: &[Range<usize>], names: &[&str]) -> Option<Range<usize>> {
+    pub fn unknown(&self, known: &[Range<usize>], names: &[&str]) -> Option<Range<usize>> {
         let names: Vec<String> = names.iter().map(|name| folded(name)).collect();
         let mut is_known = vec![false; self.folded.len()];
         let general = words::general_rows().flat_map(|row| self.find_all(row));
@@ -138,14 +136,14 @@ impl Question {
     }
 
     /// A part of the question, as it was asked where that can be told.
-    pub(super) fn part(&self, range: Range<usize>) -> &str {
+    pub fn part(&self, range: Range<usize>) -> &str {
         let part = self.folded.get(range.clone()).expect("a part lies within the question");
         self.raw.get(range).filter(|raw| folded(raw) == part).unwrap_or(part)
     }
 }
 
 /// Lower case, `ё` as `е`, full-width forms as plain ones.
-pub(super) fn folded(text: &str) -> String {
+pub fn folded(text: &str) -> String {
     let plain = |c: char| match narrow(c) {
         'ё' | 'Ё' => 'е',
         c => c,
@@ -155,9 +153,9 @@ pub(super) fn folded(text: &str) -> String {
 
 /// The stem of a word. Russian surnames have endings behind endings: `Иванова`, `Иванов`.
 fn stem(word: &str) -> String {
-    let mut stem = text::stem(word);
+    let mut stem = jarvis_plan::stem(word);
     while stem.starts_with(is_cyrillic) {
-        let shorter = text::stem(&stem);
+        let shorter = jarvis_plan::stem(&stem);
         if shorter.len() >= stem.len() {
             break;
         }

@@ -1,0 +1,524 @@
+//! Selections as SELECTs, each with the form of its rows.
+
+use std::collections::HashSet;
+
+use jarvis_plan::Language;
+
+use super::doubts::Doubt;
+use super::intent::{Figure, Op};
+use super::select::{ADDITIVE, Asking, Selection, is_of_kind};
+use super::shape::is_empty;
+use crate::{Cell, Column, Table};
+
+/// The most rows whose cells or names are told.
+const MAX_ROWS: usize = 12;
+
+/// The most cells that a condition names.
+const MAX_NAMED: usize = 200;
+
+/// What became of a question: a query, something to draw, or both.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Made<'t> {
+    pub table: &'t Table,
+    /// The name of the column of amounts in the document, and the unit of its numbers.
+    pub column: &'t str,
+    pub unit: Option<&'t str>,
+    pub query: Option<Query<'t>>,
+    pub drawing: Option<Drawing<'t>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query<'t> {
+    pub sql: String,
+    pub form: Form<'t>,
+    /// How many values it is made of.
+    pub values: usize,
+    /// How many of the rows that are meant have no value.
+    pub left_out: usize,
+}
+
+/// What the rows of a query are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Form<'t> {
+    /// One number.
+    Figure(Figure),
+    /// A label and the figure of its rows, for each value of the column `by`.
+    OfEach { figure: Figure, by: &'t str },
+    /// Labels, then a value: the most or the least of all, or the one at a place counted from it. `of` is the figure of each
+    /// group that the value is.
+    Extreme { most: bool, rank: Option<usize>, of: Option<Figure> },
+    /// Labels, then a value: the first ones in order.
+    Top,
+    /// A label and its value, another and its value, and what lies between.
+    Difference,
+    /// A number of rows and, where they are few, their names.
+    Rows,
+    /// A value of a text column, and how often it occurs.
+    Kinds,
+    /// The same for the most or the least frequent ones.
+    Frequent { most: bool },
+    /// Cells of these columns, the first being the label where `is_labelled`.
+    Cells { columns: Vec<&'t Column>, is_labelled: bool },
+}
+
+/// Values by their labels, to be drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drawing<'t> {
+    /// `bar`, `line` or `scatter`.
+    pub kind: &'static str,
+    /// Gives a label and a value in each row.
+    pub sql: String,
+    /// The name of its column of labels.
+    pub label_column: String,
+    /// The name of its column of values.
+    pub value_column: String,
+    /// The name of the labels' column.
+    pub by: &'t str,
+    /// The figure of each group that a value is.
+    pub of_each: Option<Figure>,
+    pub left_out: usize,
+}
+
+impl<'t> Asking<'_, 't> {
+    pub(super) fn made(&self, chosen: &Selection) -> Result<Option<Made<'t>>, Doubt> {
+        let query = match self.intent.op {
+            Op::Figure(figure) => match self.figure(chosen, figure)? {
+                None => return Ok(None),
+                query => query,
+            },
+            _ if self.intent.chart.is_some() => None,
+            Op::Count => self.count(chosen)?,
+            Op::Kinds | Op::Frequent { .. } => Some(self.kinds(chosen)?),
+            Op::Lookup | Op::Times if chosen.by.is_empty() || chosen.rows.len() > MAX_ROWS => None,
+            Op::Lookup | Op::Times => Some(self.cells(chosen)?),
+        };
+        let drawing = self.intent.chart.map(|kind| self.drawing(chosen, kind)).transpose()?.flatten();
+        if query.is_none() && drawing.is_none() {
+            return Ok(None);
+        }
+        let table = self.shape.table;
+        let unit = table.columns.get(chosen.column).and_then(|column| column.unit.as_deref());
+        Ok(Some(Made { table, column: self.shape.name(chosen.column), unit, query, drawing }))
+    }
+
+    /// A figure of the values; `None` where there are none.
+    fn figure(&self, chosen: &Selection, figure: Figure) -> Result<Option<Query<'t>>, Doubt> {
+        let is_extreme = matches!(figure, Figure::Most | Figure::Least);
+        let name = self.shape.name(chosen.column);
+        let is_named = chosen.by.iter().any(|by| Some(*by) == self.shape.label);
+        if chosen.rows.len() == 1 && is_named && (figure == Figure::Sum || is_extreme) {
+            return if is_extreme { Err(Doubt::TooComplex) } else { self.cells(chosen).map(Some) };
+        }
+        // The greatest single row says nothing about groups, and sums of prices or ages mean nothing unless asked for.
+        let (of_group, is_group_figure_named) = self.intent.of_group;
+        let is_order = self.intent.most.is_some();
+        if chosen.group.is_some() && is_order && !is_group_figure_named && !is_of_kind(name, &ADDITIVE) {
+            return Err(Doubt::TooComplex);
+        }
+        let is_of_each = chosen.group.is_some_and(|group| self.is_of_each(group));
+        if is_order && !is_group_figure_named && is_of_each {
+            return Err(Doubt::TooComplex);
+        }
+        if !is_extreme && figure != Figure::Difference && is_order && chosen.group.is_none() {
+            return Err(Doubt::TooComplex);
+        }
+        let values = self.values(chosen)?;
+        if values == 0 {
+            return Ok(None);
+        }
+        let query = |sql: String, form: Form<'t>| {
+            let left_out = chosen.rows.len() - values + self.shape.table.skipped;
+            Ok(Some(Query { sql, form, values, left_out }))
+        };
+        if figure == Figure::Difference {
+            return query(self.difference(chosen, of_group)?, Form::Difference);
+        }
+        let of_each = chosen.group.map(|group| (group, of_group));
+        if let (Some((group, figure)), false) = (of_each, is_order) {
+            let form = Form::OfEach { figure, by: self.shape.name(group) };
+            return query(self.entries(chosen, of_each)?.sql, form);
+        }
+        let most = self.intent.most.filter(|_| of_each.is_some()).unwrap_or(figure == Figure::Most);
+        if of_each.is_some() || (is_extreme && self.shape.label.is_some()) {
+            let form = match self.intent.top.filter(|_| self.intent.rank.is_none()) {
+                Some(_) => Form::Top,
+                None => Form::Extreme { most, rank: self.intent.rank, of: of_each.map(|(_, figure)| figure) },
+            };
+            return query(self.ordered(chosen, of_each, most)?, form);
+        }
+        if is_extreme && (self.intent.rank.is_some() || self.intent.top.is_some()) {
+            return Err(Doubt::TooComplex);
+        }
+        query(self.of_all(chosen, figure)?, Form::Figure(figure))
+    }
+
+    /// How many of the chosen rows have a value.
+    fn values(&self, chosen: &Selection) -> Result<usize, Doubt> {
+        let cells = chosen.rows.iter().map(|row| self.shape.cell(*row, chosen.column));
+        let values = cells.filter(|cell| !is_empty(cell)).count();
+        let are_numbers = |column: usize| self.shape.table.is_number(column);
+        let is_limited = self.intent.bound.is_some();
+        if !are_numbers(chosen.column) || (is_limited && !are_numbers(chosen.limited)) {
+            return Err(Doubt::UnitsDiffer);
+        }
+        Ok(values)
+    }
+
+    /// How many rows, or the value that `how many` asks for; `None` where the question may be about something else.
+    fn count(&self, chosen: &Selection) -> Result<Option<Query<'t>>, Doubt> {
+        let shape = self.shape;
+        if self.intent.bound.is_some() {
+            self.values(chosen)?;
+            return self.rows(chosen, Some(self.sql_name(chosen.column))).map(Some);
+        }
+        if let Some(group) = chosen.group.filter(|_| !chosen.is_column_named) {
+            if self.is_of_each(group) {
+                return self.occurrences(chosen, group, Form::Kinds).map(Some);
+            }
+            let name = self.sql_name(group);
+            let distinct = self.listing(&format!("DISTINCT {name}"), chosen, Some(group))?;
+            let distinct_cells: HashSet<String> =
+                chosen.rows.iter().map(|row| shape.cell(*row, group).text().to_lowercase()).collect();
+            let sql = self.counted(&name, distinct_cells.len(), &format!(" FROM ({distinct})"));
+            return Ok(Some(self.whole(chosen, sql, Form::Rows)));
+        }
+        let by_label = chosen.by.iter().all(|by| Some(*by) == shape.label);
+        if !chosen.by.is_empty() && (chosen.is_column_named || by_label) {
+            return match chosen.rows.len() {
+                1 => self.cells(chosen).map(Some),
+                _ => self.figure(chosen, Figure::Sum),
+            };
+        }
+        let is_label_named = shape.label.is_some_and(|label| self.mentions(label));
+        if chosen.by.is_empty() && chosen.is_column_named && !is_label_named {
+            return self.figure(chosen, Figure::Sum);
+        }
+        if chosen.by.is_empty() && !shape.has_names() {
+            return Ok(None);
+        }
+        let has_pieces = shape.numeric.iter().any(|column| is_of_kind(shape.name(*column), &["kind_quantity"]));
+        if !chosen.by.is_empty() && has_pieces {
+            // Rows, or the pieces in them?
+            return Err(Doubt::TooComplex);
+        }
+        self.rows(chosen, None).map(Some)
+    }
+
+    /// How many rows there are with, where they are few, their labels and what stands in a column.
+    fn rows(&self, chosen: &Selection, column: Option<String>) -> Result<Query<'t>, Doubt> {
+        let from = self.from(chosen, None)?;
+        let label = self.shape.label.map(|label| self.sql_name(label));
+        let sql = match (label, column) {
+            (None, _) => format!("SELECT count(*) AS count{from}"),
+            (Some(label), None) => self.counted(&label, chosen.rows.len(), &from),
+            (Some(label), Some(column)) => {
+                self.counted(&format!("{label} || ' (' || {column} || ')'"), chosen.rows.len(), &from)
+            }
+        };
+        Ok(self.whole(chosen, sql, Form::Rows))
+    }
+
+    /// A count with the names of what is counted, where it is at most [`MAX_ROWS`].
+    fn counted(&self, name: &str, count: usize, from: &str) -> String {
+        let comma = if Language::of(&self.question.raw) == Language::Chinese { "、" } else { ", " };
+        match count {
+            1..=MAX_ROWS => format!("SELECT count(*) AS count, group_concat({name}, '{comma}') AS names{from}"),
+            _ => format!("SELECT count(*) AS count{from}"),
+        }
+    }
+
+    /// How often each value of a text column occurs: the column that the question mentions, or the only one that repeats.
+    fn kinds(&self, chosen: &Selection) -> Result<Query<'t>, Doubt> {
+        let mentioned = self.shape.texts().find(|column| self.mentions(*column));
+        let mut repeating = self.shape.texts().filter(|column| self.shape.repeats(*column));
+        let only = repeating.next().filter(|_| repeating.next().is_none());
+        let column = mentioned.or(only).ok_or(Doubt::TooComplex)?;
+        if chosen.rows.is_empty() {
+            return Err(Doubt::NoRow);
+        }
+        match self.intent.op {
+            Op::Frequent { most } => self.occurrences(chosen, column, Form::Frequent { most }),
+            _ => self.occurrences(chosen, column, Form::Kinds),
+        }
+    }
+
+    fn occurrences(&self, chosen: &Selection, column: usize, form: Form<'t>) -> Result<Query<'t>, Doubt> {
+        let name = self.sql_name(column);
+        let each = self.listing(&format!("{name}, count(*) AS count"), chosen, Some(column))?;
+        let each = format!("{each} GROUP BY {name}");
+        let sql = match form {
+            Form::Frequent { most } => {
+                let best = if most { "max" } else { "min" };
+                format!("WITH kinds AS ({each}) SELECT * FROM kinds WHERE count = (SELECT {best}(count) FROM kinds)")
+            }
+            _ => format!("{each} ORDER BY count DESC"),
+        };
+        Ok(self.whole(chosen, sql, form))
+    }
+
+    /// The cells of the chosen rows in the columns that the question mentions, or in all.
+    fn cells(&self, chosen: &Selection) -> Result<Query<'t>, Doubt> {
+        let others = || (0..self.shape.table.columns.len()).filter(|column| Some(*column) != self.shape.label);
+        let mut columns: Vec<usize> = others().filter(|column| self.mentions(*column)).collect();
+        if columns.is_empty() && chosen.is_column_named {
+            columns.push(chosen.column);
+        }
+        if columns.is_empty() {
+            columns = others().collect();
+        }
+        let columns: Vec<usize> = self.shape.label.into_iter().chain(columns).collect();
+        let listed: Vec<String> = columns.iter().map(|column| self.sql_name(*column)).collect();
+        let sql = self.listing(&listed.join(", "), chosen, None)?;
+        let columns = columns.iter().filter_map(|column| self.shape.table.columns.get(*column)).collect();
+        Ok(self.whole(chosen, sql, Form::Cells { columns, is_labelled: self.shape.label.is_some() }))
+    }
+
+    /// The values that are drawn; `None` where there are none.
+    fn drawing(&self, chosen: &Selection, kind: &'static str) -> Result<Option<Drawing<'t>>, Doubt> {
+        if self.intent.op == Op::Count && !chosen.is_column_named {
+            // How many rows there are is no column to draw.
+            return Err(Doubt::TooComplex);
+        }
+        let all = Selection { rows: self.shape.rows.clone(), by: Vec::new(), ..*chosen };
+        let chosen = if chosen.rows.len() > 1 { chosen } else { &all };
+        let values = self.values(chosen)?;
+        if values == 0 {
+            return Ok(None);
+        }
+        let of_each = chosen.group.map(|group| (group, self.intent.of_group.0));
+        let by = chosen.group.or(self.shape.label).map_or("", |by| self.shape.name(by));
+        let left_out = chosen.rows.len() - values + self.shape.table.skipped;
+        let entries = self.entries(chosen, of_each)?;
+        let (label, sql) = match entries.labels.as_slice() {
+            [only] => (only.as_str(), entries.sql),
+            labels => {
+                let label = match labels {
+                    [] => "row_number() OVER ()".to_owned(),
+                    several => several.join(" || ', ' || "),
+                };
+                let from = self.from(chosen, Some(chosen.column))?;
+                ("label", format!("SELECT {label} AS label, {}{from}", entries.value))
+            }
+        };
+        Ok(Some(Drawing {
+            kind,
+            sql,
+            label_column: label.to_owned(),
+            value_column: entries.value,
+            by,
+            of_each: of_each.map(|(_, figure)| figure),
+            left_out,
+        }))
+    }
+
+    fn whole(&self, chosen: &Selection, sql: String, form: Form<'t>) -> Query<'t> {
+        Query { sql, form, values: chosen.rows.len(), left_out: 0 }
+    }
+
+    // What follows writes SQL.
+
+    /// A column's name in SQL.
+    fn sql_name(&self, column: usize) -> String {
+        self.shape.table.columns.get(column).map_or_else(String::new, |column| column.name.clone())
+    }
+
+    fn listing(&self, what: &str, chosen: &Selection, present: Option<usize>) -> Result<String, Doubt> {
+        Ok(format!("SELECT {what}{}", self.from(chosen, present)?))
+    }
+
+    /// The table and the conditions by which the chosen rows are found; `present` must have a value in them.
+    fn from(&self, chosen: &Selection, present: Option<usize>) -> Result<String, Doubt> {
+        let mut conditions = Vec::new();
+        for by in &chosen.by {
+            let mut cells: Vec<String> = chosen.rows.iter().map(|row| literal(self.shape.cell(*row, *by))).collect();
+            let mut seen = HashSet::new();
+            cells.retain(|cell| seen.insert(cell.to_lowercase()));
+            let name = self.sql_name(*by);
+            conditions.push(match cells.as_slice() {
+                [] => return Err(Doubt::NoRow),
+                [only] => format!("{name} = {only}"),
+                several if several.len() <= MAX_NAMED => format!("{name} IN ({})", several.join(", ")),
+                _ => return Err(Doubt::TooComplex),
+            });
+        }
+        if let Some(bound) = &self.intent.bound {
+            let sign = if bound.is_above { ">" } else { "<" };
+            let equal = if bound.is_inclusive { "=" } else { "" };
+            conditions.push(format!("{} {sign}{equal} {}", self.sql_name(chosen.limited), bound.number));
+        }
+        if let (Some(label), false) = (self.shape.label, self.shape.totals.is_empty()) {
+            let totals: Vec<String> = self.shape.totals.iter().map(|total| text_literal(total)).collect();
+            conditions.push(format!("{} NOT IN ({})", self.sql_name(label), totals.join(", ")));
+        }
+        if let Some(present) = present {
+            conditions.push(format!("{} IS NOT NULL", self.sql_name(present)));
+        }
+        let filter = if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
+        Ok(format!(" FROM {}{filter}", self.shape.table.name))
+    }
+
+    /// A figure of all chosen values.
+    fn of_all(&self, chosen: &Selection, figure: Figure) -> Result<String, Doubt> {
+        let column = self.sql_name(chosen.column);
+        let alias = alias(figure, &column);
+        if figure == Figure::Median {
+            let middle = self.middle(chosen, None)?;
+            return Ok(format!("SELECT avg({column}) AS {alias} FROM ({middle}) WHERE {MIDDLE}"));
+        }
+        self.listing(&format!("{}({column}) AS {alias}", function(figure)), chosen, None)
+    }
+
+    /// Every value with its place in order, counted within its group.
+    fn middle(&self, chosen: &Selection, group: Option<&str>) -> Result<String, Doubt> {
+        let column = self.sql_name(chosen.column);
+        let (first, by) =
+            group.map_or_else(<_>::default, |group| (format!("{group}, "), format!("PARTITION BY {group}")));
+        let gap = if by.is_empty() { "" } else { " " };
+        let what = format!(
+            "{first}{column}, row_number() OVER ({by}{gap}ORDER BY {column}) AS place, count(*) OVER ({by}) AS count"
+        );
+        self.listing(&what, chosen, Some(chosen.column))
+    }
+
+    /// Labels and values: of each group its figure, or of each chosen row its value.
+    fn entries(&self, chosen: &Selection, of_each: Option<(usize, Figure)>) -> Result<Entries, Doubt> {
+        let column = self.sql_name(chosen.column);
+        if let Some((group, figure)) = of_each {
+            let (label, alias) = (self.sql_name(group), alias(figure, &column));
+            let sql = if figure == Figure::Median {
+                let middle = self.middle(chosen, Some(&label))?;
+                format!("SELECT {label}, avg({column}) AS {alias} FROM ({middle}) WHERE {MIDDLE} GROUP BY {label}")
+            } else {
+                let what = format!("{label}, {}({column}) AS {alias}", function(figure));
+                let each = self.listing(&what, chosen, Some(chosen.column))?;
+                format!("{each} GROUP BY {label} ORDER BY min(rowid)")
+            };
+            return Ok(Entries { sql, labels: vec![label], value: alias });
+        }
+        // Where the label repeats, other texts tell its rows apart.
+        let others: Vec<usize> = match self.shape.label {
+            Some(label) if chosen.rows.len() > 1 && self.shape.repeats(label) => {
+                self.shape.texts().skip(1).take(2).collect()
+            }
+            Some(_) | None => Vec::new(),
+        };
+        let labels = self.shape.label.into_iter().chain(others);
+        let labels: Vec<String> = labels.map(|label| self.sql_name(label)).collect();
+        let what = [labels.as_slice(), std::slice::from_ref(&column)].concat().join(", ");
+        let sql = self.listing(&what, chosen, Some(chosen.column))?;
+        Ok(Entries { sql, labels, value: column })
+    }
+
+    /// The entries at one end of their order: the first `top`, or those at a place in it.
+    fn ordered(&self, chosen: &Selection, of_each: Option<(usize, Figure)>, most: bool) -> Result<String, Doubt> {
+        let Entries { sql, value, .. } = self.entries(chosen, of_each)?;
+        let order = if most { " DESC" } else { "" };
+        let from = match of_each {
+            Some(_) => " FROM each".to_owned(),
+            None => self.from(chosen, Some(chosen.column))?,
+        };
+        let end = match (self.intent.rank, self.intent.top) {
+            (Some(rank), _) => {
+                let before = rank.saturating_sub(1);
+                format!("= (SELECT DISTINCT {value}{from} ORDER BY {value}{order} LIMIT 1 OFFSET {before})")
+            }
+            (None, Some(top)) => {
+                return Ok(match of_each {
+                    Some(_) => format!("WITH each AS ({sql}) SELECT *{from} ORDER BY {value}{order} LIMIT {top}"),
+                    None => format!("{sql} ORDER BY {value}{order} LIMIT {top}"),
+                });
+            }
+            (None, None) => format!("= (SELECT {}({value}){from})", if most { "max" } else { "min" }),
+        };
+        Ok(match of_each {
+            Some(_) => format!("WITH each AS ({sql}) SELECT *{from} WHERE {value} {end}"),
+            None => format!("{sql} AND {value} {end}"),
+        })
+    }
+
+    /// What lies between two named things in the order of the question, or between the highest and the lowest value.
+    fn difference(&self, chosen: &Selection, of_group: Figure) -> Result<String, Doubt> {
+        let by = match chosen.by.as_slice() {
+            [by] if chosen.rows.len() > 2 => Some(*by),
+            _ => chosen.group,
+        };
+        let Entries { sql, labels, value } = self.entries(chosen, by.map(|by| (by, of_group)))?;
+        let label_column = by.or(self.shape.label);
+        let mut entries: Vec<&Cell> = Vec::new();
+        for row in &chosen.rows {
+            let cell = label_column.map_or(&Cell::Empty, |label| self.shape.cell(*row, label));
+            if !is_empty(self.shape.cell(*row, chosen.column)) && (by.is_none() || !entries.contains(&cell)) {
+                entries.push(cell);
+            }
+        }
+        let is_range = self.question.has("most") && self.question.has("least");
+        let end = match entries.as_mut_slice() {
+            [one, other] if !is_range && !chosen.by.is_empty() => {
+                if one == other || labels.len() != 1 {
+                    return Err(Doubt::TooComplex);
+                }
+                let mut pair = [*one, *other];
+                pair.sort_by_key(|cell| self.question.place(&cell.text()));
+                let [one, other] = pair.map(literal);
+                format!("WHERE one.{0} = {one} AND other.{0} = {other}", labels.concat())
+            }
+            entries if is_range || entries.len() == 2 => format!("ORDER BY one.{value} DESC, other.{value} LIMIT 1"),
+            _ => return Err(Doubt::TooComplex),
+        };
+        let named = |of: &str| match labels.is_empty() {
+            true => "''".to_owned(),
+            false => labels.iter().map(|label| format!("{of}.{label}")).collect::<Vec<_>>().join(" || ', ' || "),
+        };
+        Ok(format!(
+            "WITH entries AS ({sql}) SELECT {} AS one, one.{value} AS of_one, {} AS other, other.{value} AS of_other, \
+             abs(one.{value} - other.{value}) AS difference FROM entries AS one, entries AS other {end}",
+            named("one"),
+            named("other")
+        ))
+    }
+}
+
+/// A relation of labels and a value, and how its columns are called.
+struct Entries {
+    sql: String,
+    labels: Vec<String>,
+    value: String,
+}
+
+/// The middle value, or the two of them.
+const MIDDLE: &str = "place IN ((count + 1) / 2, (count + 2) / 2)";
+
+fn function(figure: Figure) -> &'static str {
+    match figure {
+        Figure::Sum => "sum",
+        Figure::Mean | Figure::Median => "avg",
+        Figure::Most => "max",
+        Figure::Least => "min",
+        Figure::Difference => "abs",
+    }
+}
+
+fn alias(figure: Figure, column: &str) -> String {
+    let figure = match figure {
+        Figure::Sum => "total",
+        Figure::Mean => "mean",
+        Figure::Median => "median",
+        Figure::Most => "highest",
+        Figure::Least => "lowest",
+        Figure::Difference => "difference",
+    };
+    format!("{figure}_{column}")
+}
+
+fn literal(cell: &Cell) -> String {
+    match cell {
+        Cell::Empty => "NULL".to_owned(),
+        Cell::Integer(number) => number.to_string(),
+        Cell::Real(number) => number.to_string(),
+        Cell::Text(text) => text_literal(text),
+    }
+}
+
+fn text_literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
