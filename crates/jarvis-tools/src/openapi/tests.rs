@@ -115,7 +115,7 @@ async fn answers_are_told_apart() {
         (Canned::bytes("text/plain", "cut").cut(), Err((ToolErrorKind::Transport, "broke off"))),
     ] {
         let stub = Stub::start(move |_| canned.clone()).await.unwrap();
-        let caller = OpenApiCaller::new(document(), OpenApiConfig { max_chars: 51, ..config(&stub) });
+        let caller = OpenApiCaller::new(document(), config(&stub));
         let answer = call(&caller, "listLoans", "{}").await;
         match (&answer, wanted) {
             (Ok(text), Ok(wanted)) => assert_eq!(text, wanted),
