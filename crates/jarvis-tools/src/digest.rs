@@ -45,7 +45,7 @@ pub fn digest(text: &str, most: usize) -> Digest<'_> {
             return Digest { text: Cow::Owned(shaped), next_line: 1 };
         }
     }
-    let (text, next_line) = ends(&in_lines(text, data.as_ref()), most);
+    let (text, next_line) = ends(text, &in_lines(text, data.as_ref()), most);
     Digest { text: Cow::Owned(text), next_line }
 }
 
@@ -174,10 +174,10 @@ fn fitting<'l>(lines: impl Iterator<Item = &'l str>, room: usize) -> usize {
         .count()
 }
 
-/// The first and the last lines of a text that is longer than `most` characters; where not even the first line fits, its first and
-/// last characters. With the first line that is left out.
-fn ends(text: &str, most: usize) -> (String, usize) {
-    let lines: Vec<&str> = text.lines().collect();
+/// The first and the last lines of a text that is longer than `most` characters, and the first line that is left out; where not even
+/// the first line fits, the first and the last characters.
+fn ends(text: &str, readable: &str, most: usize) -> (String, usize) {
+    let lines: Vec<&str> = readable.lines().collect();
     let room = most.saturating_sub(MARK);
     let head = fitting(lines.iter().copied(), room / 3 * 2);
     if head == 0 {
@@ -190,6 +190,10 @@ fn ends(text: &str, most: usize) -> (String, usize) {
     }
     let tail = fitting(lines.iter().skip(head).rev().copied(), room / 3);
     let from = lines.len() - tail;
+    if from == head {
+        // Only its line ends made it long.
+        return (lines.join("\n"), 1);
+    }
     let mark = format!("[… lines {} to {from} of {} left out …]", head + 1, lines.len());
     let start = lines.iter().take(head).copied();
     let kept: Vec<&str> = start.chain([mark.as_str()]).chain(lines.iter().skip(from).copied()).collect();
@@ -234,22 +238,23 @@ mod tests {
                 &table(100),
                 200,
                 "id,name\n1,item1\n2,item2\n",
-                "\n[… lines 10 to 98 of 101 left out …]\n",
+                "\n[… lines 12 to 97 of 101 left out …]\n",
                 "\n99,item99\n100,item100",
             ),
-            (&prose, 400, "The quick", "[… lines 5 to 98 of 101 left out …]", "dog.\nThe end."),
+            (&prose, 400, "The quick", "[… lines 6 to 98 of 101 left out …]", "dog.\nThe end."),
             (&prose.replace('\n', "\r\n"), 400, "The quick", "left out …]", "dog.\nThe end."),
-            (&"x".repeat(1_000), 200, "xxx", "x [… 862 of 1001 characters left out …] x", "xxx"),
+            (&"x".repeat(1_000), 200, "xxx", "x [… 862 of 1000 characters left out …] x", "xxx"),
             (&"слово ".repeat(2_000), 1_000, "слово ", "[… lines 2 to 24 of 25 left out …]", "слово "),
+            (&"\r\n".repeat(1_000), 1_500, "\n\n", "", "\n\n"),
             // Data stays data, with its lists cut.
             (
                 &list(300).to_string(),
                 200,
                 "{\"total\":300,\"results\":[{\"id\":0},",
-                "\"… [296 of 300 elements left out]\"",
+                "\"… [291 of 300 elements left out]\"",
                 "]}",
             ),
-            (&list(300).to_string(), 1_000, "{\"total\":300,", "[263 of 300 elements left out]", "]}"),
+            (&list(300).to_string(), 1_000, "{\"total\":300,", "[225 of 300 elements left out]", "]}"),
             (&nested, 700, "{\"content\":\"{\\\"total\\\":300,", "elements left out", "400,item400\"}"),
             (&nested, 700, "{\"content\"", ",\"csv\":\"id,name\\n1,item1\\n", "\"}"),
             (&"[1, ".repeat(100), 200, "[1, [1, ", "characters left out", "[1,"),
