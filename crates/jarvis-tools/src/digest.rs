@@ -40,7 +40,13 @@ pub fn digest(text: &str, most: usize) -> Digest<'_> {
     }
     let data = data(text);
     if let Some(data) = &data {
-        let shaped = shape(data, most, |value| value.to_string().chars().count()).0.to_string();
+        // Lists that could not fit whatever their elements are need not be tried.
+        let longest = longest(data).min(most.saturating_mul(CHARS_PER_ELEMENT)).max(MIN_TEXT);
+        let compact = data.to_string();
+        let shaped = match is_within(&compact, most) {
+            true => compact,
+            false => shape_from(data, longest, most, |value| value.to_string().chars().count()).0.to_string(),
+        };
         if is_within(&shaped, most) {
             return Digest { text: Cow::Owned(shaped), next_line: 1 };
         }
@@ -52,15 +58,25 @@ pub fn digest(text: &str, most: usize) -> Digest<'_> {
 /// A value shortened until its `size` is at most `most`, and how many texts and lists of it were cut. The longest are cut first;
 /// objects keep all fields, so that a value of very many may stay too large.
 pub fn shape(value: &Value, most: usize, size: impl Fn(&Value) -> usize) -> (Value, usize) {
-    let (mut shaped, mut cuts) = (value.clone(), 0);
-    let mut longest = longest(value);
-    while longest > MIN_TEXT && size(&shaped) > most {
-        longest = longest.div_ceil(2).max(MIN_TEXT);
-        cuts = 0;
-        // From the whole each time: the cuts then count what is left out of it.
-        shaped = cut(value, longest, &mut cuts);
+    let longest = longest(value);
+    if longest <= MIN_TEXT || size(value) <= most {
+        return (value.clone(), 0);
     }
-    (shaped, cuts)
+    shape_from(value, longest, most, size)
+}
+
+/// As [`shape`], for a value that is too large where texts keep `longest` characters.
+fn shape_from(value: &Value, longest: usize, most: usize, size: impl Fn(&Value) -> usize) -> (Value, usize) {
+    let mut longest = longest;
+    loop {
+        longest = longest.div_ceil(2).max(MIN_TEXT);
+        let mut cuts = 0;
+        // From the whole each time: the cuts then count what is left out of it.
+        let shaped = cut(value, longest, &mut cuts);
+        if longest == MIN_TEXT || size(&shaped) <= most {
+            return (shaped, cuts);
+        }
+    }
 }
 
 /// A result in lines that can be counted, each of a length that fits into a prompt: JSON is set out, and long lines go on in the
@@ -251,7 +267,7 @@ mod tests {
                 &list(300).to_string(),
                 200,
                 "{\"total\":300,\"results\":[{\"id\":0},",
-                "\"… [291 of 300 elements left out]\"",
+                "\"… [288 of 300 elements left out]\"",
                 "]}",
             ),
             (&list(300).to_string(), 1_000, "{\"total\":300,", "[225 of 300 elements left out]", "]}"),
