@@ -239,5 +239,5 @@ async fn prompts_with_long_results_stay_small() {
     println!(
         "tokens of the prompt after a result of 500 records: {now}, and {before} with its first 20,000 characters"
     );
-    assert!(now * 2 < before, "{now}, {before}");
+    assert!(now * 3 < before * 2, "{now}, {before}");
 }

@@ -98,7 +98,6 @@ async fn answers_are_told_apart() {
         (Canned::bytes("text/plain", "").status(204), Ok("")),
         (Canned::bytes("text/html", "<!doctype html><html>hi</html>"), Ok("[not text: an HTML page, 30 bytes]")),
         (Canned::bytes("image/png", png), Ok("[not text: an image (image/png), 16 bytes]")),
-        (Canned::json(&json!("й".repeat(60))), Ok("\"йййййййййййййййййййййййййййййййййййййййййййййййййй … [cut]")),
         (
             Canned::json(&json!({"message": "no such book"})).status(404),
             Err((ToolErrorKind::Failed, "(404): no such book")),
