@@ -16,7 +16,7 @@ use crate::replies;
 use crate::score::restbench::extract_path;
 use crate::stage::{Limits, Stages};
 
-pub use execute::{Execution, condense};
+pub use execute::Execution;
 
 pub struct Restbench {
     pub model: Arc<dyn ChatModel>,

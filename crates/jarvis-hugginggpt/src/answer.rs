@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use jarvis_ask::{AskError, conversation_levels};
 use jarvis_plan::{AnswerResource, EventKind, Language, Level, Outcome, Plan, Request};
+use jarvis_tools::digest::shape;
 use serde_json::Value;
 
 use crate::attached;
 use crate::fit::{INPUT_SHOWN, cut};
 use crate::prompts::ResponseResults;
-use crate::results::{results_map, shorten};
+use crate::results::results_map;
 use crate::stages::Stages;
 
 const STAGE: &str = "response_results";
@@ -33,7 +34,7 @@ pub(crate) async fn write(
     let room = model.context_tokens(STAGE).saturating_sub(settings.reserve_tokens + around + 64);
     let mut shown = Value::Object(results_map(plan, outcomes));
     by_name(&mut shown, request, resources);
-    let shortened = shorten(&mut shown, room, |value| model.count_tokens(STAGE, &value.to_string()));
+    let (shown, shortened) = shape(&shown, room, |value| model.count_tokens(STAGE, &value.to_string()));
     if shortened > 0 {
         let note = format!("{shortened} values of the results were shortened to fit the model that answers");
         ask.events().note(Level::Info, note);

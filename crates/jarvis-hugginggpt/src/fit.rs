@@ -1,8 +1,7 @@
 //! How much of a long request a prompt shows.
 
+use jarvis_tools::digest::shape;
 use serde_json::Value;
-
-use crate::results::shorten;
 
 /// Characters of the request in a prompt about its results, from the first try to the last.
 pub(crate) const INPUT_SHOWN: [usize; 4] = [usize::MAX, 16_000, 4_000, 1_000];
@@ -10,8 +9,7 @@ pub(crate) const INPUT_SHOWN: [usize; 4] = [usize::MAX, 16_000, 4_000, 1_000];
 /// The levels of a prompt that shows the request and a JSON value.
 pub(crate) fn levels(request: &str, value: &Value) -> [(String, Value); 4] {
     INPUT_SHOWN.map(|most| {
-        let mut value = value.clone();
-        shorten(&mut value, most, |value| value.to_string().len());
+        let (value, _) = shape(value, most, |value| value.to_string().len());
         (cut(request, most), value)
     })
 }

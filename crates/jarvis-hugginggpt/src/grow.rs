@@ -16,6 +16,7 @@ use jarvis_plan::{
 };
 use jarvis_prompt::plan::{Scope, read_more, read_more_calls};
 use jarvis_prompt::reader::{Want, read_json};
+use jarvis_tools::digest::shape;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -24,7 +25,7 @@ use crate::course::Course;
 use crate::pipeline::HuggingGpt;
 use crate::plan::schema;
 use crate::prompts::Replan;
-use crate::results::{results_map, shorten};
+use crate::results::results_map;
 use crate::settings::Look;
 use crate::stages::Stages;
 
@@ -32,6 +33,9 @@ const STAGE: &str = "replan";
 
 /// Looks that add nothing, after which there are no more.
 const IDLE: u32 = 2;
+
+/// The most characters of a task's result that a look is shown. All of it is there for later tasks: they refer to it.
+const MAX_RESULT: usize = 8_000;
 
 /// What the looks at a run came to.
 #[derive(Debug, Default)]
@@ -259,8 +263,9 @@ impl Looking<'_> {
         let model = ask.model();
         let around: usize = around.iter().map(|turn| model.count_tokens(STAGE, &turn.content)).sum();
         let room = model.context_tokens(STAGE).saturating_sub(settings.reserve_tokens + around + 64);
-        let mut results = Value::Object(results_map(plan, outcomes));
-        shorten(&mut results, room, |value| model.count_tokens(STAGE, &value.to_string()));
+        let brief = results_map(plan, outcomes).into_iter().map(|(id, result)| (id, briefly(&result)));
+        let results = Value::Object(brief.collect());
+        let (results, _) = shape(&results, room, |value| model.count_tokens(STAGE, &value.to_string()));
         let levels = conversation_levels(request.history.len(), 0);
         let question = ask.stage(STAGE).fitted(&levels, |left_out| {
             prompts.replan(&Replan { history: left_out.kept(&request.history), results: &results, ..bare })
@@ -328,6 +333,11 @@ impl Looking<'_> {
         }
         Err(format!("the new tasks have faults:\n{}\nMend these and keep the rest", faults.join("\n")))
     }
+}
+
+/// A result as a look is shown it.
+fn briefly(result: &Value) -> Value {
+    shape(result, MAX_RESULT, |value| value.to_string().chars().count()).0
 }
 
 /// Whether an outcome is a reason to plan on: another tool, or another way, may do it. What somebody refused stays undone.

@@ -5,6 +5,7 @@ mod calls;
 mod clock;
 mod context;
 mod many;
+mod results;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -276,8 +277,11 @@ impl Agent {
                 None => Arc::new(self.registry.only(|spec| spec.name != SEARCH_DOCUMENT)),
             };
             // Without a model nobody reads a prompt.
-            let most = if self.chat.is_some() { self.settings.max_tools } else { usize::MAX };
-            let offer = Offer::of(registry, &asked.question, most);
+            let offer = match self.chat.is_some() {
+                true => Offer::of(registry, &asked.question, self.settings.max_tools)
+                    .with_results(self.settings.max_observation_chars),
+                false => Offer::of(registry, &asked.question, usize::MAX),
+            };
             let agent = Agent { registry: Arc::clone(&offer.registry), ..self.clone() };
             let (plan, growth) = GrowingPlan::new(Plan::default());
             let (ended, outcomes) = unbounded_channel();

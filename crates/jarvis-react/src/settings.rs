@@ -37,6 +37,9 @@ pub struct Settings {
     pub max_reply_tokens: Option<u32>,
     /// The most tools that a prompt shows. Of more, those are shown that fit the question best, and one that finds the others.
     pub max_tools: usize,
+    /// The most characters that a prompt shows of a result of a tool, 1,000 or more. Longer ones are shortened, and a tool reads the
+    /// rest.
+    pub max_observation_chars: usize,
 }
 
 impl Default for Settings {
@@ -50,6 +53,7 @@ impl Default for Settings {
             reserve_tokens: 1_024,
             max_reply_tokens: None,
             max_tools: 24,
+            max_observation_chars: 8_000,
         }
     }
 }

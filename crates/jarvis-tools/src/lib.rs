@@ -11,6 +11,7 @@
 pub mod approvals;
 mod bodies;
 pub mod config;
+pub mod digest;
 mod documents;
 mod error;
 pub mod font;
@@ -36,6 +37,5 @@ pub use documents::Documents;
 pub use error::{ToolError, ToolErrorKind};
 pub use open::{Env, OpenError, OpenOptions, Opened, Planned, Unavailable, open};
 pub use rapid::{RapidApi, RapidConfig, RapidServer, observation_code};
-pub(crate) use registry::CUT_MARK;
 pub use registry::{CALL_TIMEOUT, MAX_CHARS, Registry, RegistryError};
 pub use tool::{Artifact, Observation, Scope, Tool, ToolAddress, ToolSource, ToolSpec};

@@ -121,7 +121,10 @@ fn exact(digits: &str) -> Option<Value> {
 }
 
 /// Does work that takes milliseconds off the runtime's threads.
-async fn on_a_thread<T: Send + 'static>(tool: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
+pub(crate) async fn on_a_thread<T: Send + 'static>(
+    tool: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ToolError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|_| ToolError::new(ToolErrorKind::Unavailable, format!("`{tool}` broke down")))
 }

@@ -19,13 +19,13 @@ use url::Url;
 
 use crate::service::{Reply, Service, join};
 use crate::{
-    CUT_MARK, Observation, Registry, RegistryError, Scope, Tool, ToolAddress, ToolError, ToolErrorKind, ToolSource,
-    ToolSpec, names, template, untrusted,
+    Observation, Registry, RegistryError, Scope, Tool, ToolAddress, ToolError, ToolErrorKind, ToolSource, ToolSpec,
+    names, template, untrusted,
 };
 use jarvis_net::http::Route;
 use jarvis_net::policy::ServiceUrl;
 use jarvis_net::retry::Retries;
-use jarvis_net::text::{Secret, cut, shorten};
+use jarvis_net::text::{Secret, shorten};
 use jarvis_store::sniff;
 
 /// Retries of a call after a transient failure.
@@ -49,14 +49,12 @@ pub struct OpenApiConfig {
     pub timeout: Duration,
     /// The largest answer that is read, in bytes.
     pub max_bytes: u64,
-    /// The longest text that is passed on, in characters.
-    pub max_chars: usize,
     /// The first wait before another try; it doubles each time.
     pub first_wait: Duration,
 }
 
 impl OpenApiConfig {
-    /// The usual settings for an address: 30 s a try, 8 MiB an answer, 20,000 characters of it passed on.
+    /// The usual settings for an address: 30 s a try, 8 MiB an answer.
     pub fn new(base: Url) -> OpenApiConfig {
         OpenApiConfig {
             base: base.into(),
@@ -64,7 +62,6 @@ impl OpenApiConfig {
             key_place: None,
             timeout: Duration::from_secs(30),
             max_bytes: 8 << 20,
-            max_chars: 20_000,
             first_wait: Duration::from_millis(500),
         }
     }
@@ -178,7 +175,7 @@ impl OpenApiCaller {
     fn read(&self, reply: &Reply) -> Result<Observation, ToolError> {
         let status = reply.status.as_u16();
         if reply.status.is_success() {
-            let observation = Observation { value: reply.json.clone(), ..Observation::text(self.text(reply)) };
+            let observation = Observation { value: reply.json.clone(), ..Observation::text(text_of(reply)) };
             return Ok(observation.cleaned(|text| self.redact(text)));
         }
         let text = || {
@@ -203,25 +200,6 @@ impl OpenApiCaller {
             _ => kind.sentence(),
         };
         Err(ToolError::new(kind, self.redact(&format!("{what} ({status}): {words}"))))
-    }
-
-    /// A success as text: JSON compact, text as it is, the rest described.
-    fn text(&self, reply: &Reply) -> String {
-        if let Some(json) = &reply.json {
-            return self.shown(&json.to_string());
-        }
-        if reply.body.iter().all(u8::is_ascii_whitespace) {
-            return String::new();
-        }
-        let found = sniff::sniff(&reply.body);
-        if found.is_some_and(|found| matches!(found.extension, "txt" | "json")) {
-            return self.shown(&String::from_utf8_lossy(&reply.body));
-        }
-        format!("[not text: {}, {} bytes]", sniff::describe(&reply.body), reply.body.len())
-    }
-
-    fn shown(&self, text: &str) -> String {
-        cut(&self.redact(text), self.config.max_chars, CUT_MARK)
     }
 
     /// Calls an endpoint, named as `GET /movie/{movie_id}` or by its `operationId`. Only what reads is called again after a
@@ -258,6 +236,21 @@ impl OpenApiCaller {
         };
         self.read(&sent)
     }
+}
+
+/// A success as text: JSON compact, text as it is, the rest described.
+fn text_of(reply: &Reply) -> String {
+    if let Some(json) = &reply.json {
+        return json.to_string();
+    }
+    if reply.body.iter().all(u8::is_ascii_whitespace) {
+        return String::new();
+    }
+    let found = sniff::sniff(&reply.body);
+    if found.is_some_and(|found| matches!(found.extension, "txt" | "json")) {
+        return String::from_utf8_lossy(&reply.body).into_owned();
+    }
+    format!("[not text: {}, {} bytes]", sniff::describe(&reply.body), reply.body.len())
 }
 
 /// An operation of an API as a tool.

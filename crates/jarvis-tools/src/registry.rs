@@ -8,23 +8,23 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use indexmap::IndexMap;
-use jarvis_net::text::{cut, shorten};
+use jarvis_net::text::shorten;
 use jarvis_plan::schema::Checker;
 use serde_json::Value;
 
+use crate::digest::digest;
+use crate::local::on_a_thread;
 use crate::{Observation, Scope, Tool, ToolAddress, ToolError, ToolErrorKind, ToolSource, ToolSpec, names};
 
 /// The longest a call may take unless the tool says otherwise.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The longest text of an observation, in characters.
-pub const MAX_CHARS: usize = 20_000;
+/// The longest text of an observation, in characters; of a longer one a [`digest`] is kept. A bound for memory: what a prompt shows
+/// is for its maker to say.
+pub const MAX_CHARS: usize = 256 << 10;
 
 /// The most bytes of all files that one call may give.
 const MAX_ARTIFACTS: usize = 32 << 20;
-
-/// What marks a text that was cut.
-pub(crate) const CUT_MARK: &str = " … [cut]";
 
 /// All tools, by name, in the order in which they were added.
 #[derive(Clone, Default)]
@@ -207,8 +207,10 @@ impl Registry {
             done = tokio::time::timeout(entry.timeout, called) => done,
         };
         match done {
-            Ok(Ok(Ok(observation))) => bounded(name, observation),
-            Ok(Ok(Err(error))) => Err(ToolError { message: cut(&error.message, MAX_CHARS, CUT_MARK), ..error }),
+            Ok(Ok(Ok(observation))) => bounded(name, observation).await,
+            Ok(Ok(Err(error))) => {
+                Err(ToolError { message: digest(&error.message, MAX_CHARS).text.into_owned(), ..error })
+            }
             Ok(Err(_)) => Err(ToolError::new(ToolErrorKind::Unavailable, format!("`{name}` broke down"))),
             Err(_) => {
                 let message = format!("`{name}` gave no answer within {} s", entry.timeout.as_secs_f64());
@@ -272,12 +274,18 @@ fn required(schema: &Value) -> impl Iterator<Item = &str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-fn bounded(name: &str, observation: Observation) -> Result<Observation, ToolError> {
+async fn bounded(name: &str, observation: Observation) -> Result<Observation, ToolError> {
     if observation.media.iter().map(|artifact| artifact.bytes.len()).sum::<usize>() > MAX_ARTIFACTS {
         let message = format!("`{name}` gave files of more than {} MiB", MAX_ARTIFACTS >> 20);
         return Err(ToolError::new(ToolErrorKind::Transport, message));
     }
-    Ok(Observation { text: cut(&observation.text, MAX_CHARS, CUT_MARK), ..observation })
+    let Observation { text, value, media } = observation;
+    let text = match text.len() > MAX_CHARS {
+        // Reading data of many megabytes takes a while.
+        true => on_a_thread(name, move || digest(&text, MAX_CHARS).text.into_owned()).await?,
+        false => text,
+    };
+    Ok(Observation { text, value, media })
 }
 
 #[cfg(test)]
@@ -375,7 +383,7 @@ mod tests {
         let scope = Scope::default();
         let flood = registry(|| Ok(Observation::text("ы".repeat(MAX_CHARS + 5))));
         let text = flood.call("Do_It", &json!({}), &scope).await.unwrap().text;
-        assert!(text.chars().count() < MAX_CHARS + 20 && text.ends_with(CUT_MARK));
+        assert!(text.chars().count() <= MAX_CHARS && text.contains("left out"));
         let late = flood.call("Do_It", &json!({"hang": 1}), &scope).await.unwrap_err();
         assert_eq!((late.kind, late.message.as_str()), (ToolErrorKind::Timeout, "`Do_It` gave no answer within 20 s"));
         let broken = registry(|| panic!("no"));

@@ -78,7 +78,7 @@ pub struct Scope {
 /// The result of a call.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observation {
-    /// The result in words, for a model to read; not trusted, and cut by the registry where it is long.
+    /// The result in words, for a model to read; not trusted, and shortened by the registry where it is very long.
     pub text: String,
     /// The same result as data, for code to read: never cut, and with no key in it. `None` where there is only text.
     /// Integers beyond 64 bits are strings of digits, because JSON libraries would round them.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
 use jarvis_tools::Registry;
+use jarvis_tools::digest::digest;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::instructions::{EndpointInstruction, Guideline};
 use crate::log::{AnsweredTask, RestRecord, Status, Subtask};
@@ -144,7 +144,7 @@ impl Execution {
                 faults: &|arguments| guideline.map_or_else(Vec::new, |guideline| faults(guideline, arguments)),
             };
             let results = solve::call_all(stages, &self.tools, &site, &parameters).await;
-            let shown = solve::shown(&results, |text| condense(text, stages.limits.result_chars));
+            let shown = solve::shown(&results, |text| digest(text, stages.limits.result_chars).text.into_owned());
             if results.iter().any(Result::is_ok) {
                 done.push(ended(Some(parameters), StepOutcome::Result(shown)));
                 return;
@@ -157,41 +157,5 @@ impl Execution {
                 return;
             }
         }
-    }
-}
-
-/// A result that fits into `chars` characters. Of JSON the ends of long lists and long texts are left out first, so that
-/// what is left is JSON; anything else is cut.
-pub fn condense(text: &str, chars: usize) -> String {
-    if text.chars().nth(chars).is_none() {
-        return text.to_owned();
-    }
-    let Ok(value) = serde_json::from_str::<Value>(text) else { return solve::cut(text, chars) };
-    for (items, letters) in [(50, 400), (20, 200), (10, 200), (5, 120), (3, 80), (1, 80)] {
-        let short = shorten(&value, items, letters).to_string();
-        if short.chars().nth(chars).is_none() {
-            return short;
-        }
-    }
-    solve::cut(&shorten(&value, 1, 40).to_string(), chars)
-}
-
-fn shorten(value: &Value, items: usize, letters: usize) -> Value {
-    match value {
-        Value::String(text) => match text.char_indices().nth(letters) {
-            Some((at, _)) => Value::String(format!("{}…", text.split_at(at).0)),
-            None => value.clone(),
-        },
-        Value::Array(all) => {
-            let mut kept: Vec<Value> = all.iter().take(items).map(|item| shorten(item, items, letters)).collect();
-            if all.len() > items {
-                kept.push(Value::String(format!("… and {} more", all.len() - items)));
-            }
-            Value::Array(kept)
-        }
-        Value::Object(fields) => {
-            Value::Object(fields.iter().map(|(name, value)| (name.clone(), shorten(value, items, letters))).collect())
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }

@@ -86,6 +86,27 @@ async fn a_first_part_is_planned_on_with_what_it_found() {
 }
 
 #[tokio::test]
+async fn long_results_are_looked_at_shortened_and_referred_to_whole() {
+    let plan = r#"{"tasks":[{"task":"trains/find","id":0,"dep":[-1],"args":{"to":"Rome"}}],"more":true}"#;
+    let next = r#"{"tasks":[{"task":"flights/show","id":1,"dep":[0],"args":{"number":"<GENERATED>-0.trains[2999]"}}]}"#;
+    let trains: Vec<String> = (1..=3_000).map(|nth| format!("ICE {nth}")).collect();
+    let fixture = builder(plan, &[next, r#"{"done": true}"#])
+        .does("trains/find", Does::Gives(json!({"trains": trains, "timetable": "at noon\n".repeat(3_000)})))
+        .build()
+        .await;
+    let went = fixture.run("what about the last train to Rome?").await;
+    assert!(went.run.as_ref().unwrap().ok(), "{}", told(&fixture, &went));
+    // Although the model has room for all of it.
+    let prompt = fixture.prompt("replan");
+    let results = prompt.split("by task id, as one line of JSON:").nth(1).unwrap().lines().next().unwrap();
+    assert!(results.contains("\"ICE 1\",") && results.contains(" of 3000 elements left out]"), "{results}");
+    assert!(results.contains("at noon\\nat noon") && results.contains(" of 3000 left out …]"), "{results}");
+    assert!(results.chars().count() < 8_500, "{}", results.chars().count());
+    let (_, _, args) = fixture.worker.seen.lock().unwrap()[1].clone();
+    assert_eq!(args, json!({"number": "ICE 3000"}));
+}
+
+#[tokio::test]
 async fn looks_end() {
     let again = r#"{"tasks":[{"task":"flights/find","id":1,"dep":[-1],"args":{"to":"Rome"}}]}"#;
     let more =

@@ -247,7 +247,7 @@ impl<'a> AgentLoop<'a> {
                 well &= outcome.succeeded();
                 let of = rows.iter_mut().find(|(_, id)| *id == Some(outcome.id));
                 if let Some((round, _)) = of {
-                    round.observation = observed(&outcome);
+                    round.observation = self.context.result(step, observed(&outcome));
                     round.value = outcome.output.as_ref().and_then(|output| output.get(VALUE).cloned());
                     round.images = images(&outcome);
                     round.ms = outcome.ms;

@@ -23,14 +23,18 @@ pub(super) struct Context {
     history: Vec<Turn>,
     question: String,
     fence: String,
-    tools: String,
-    names: String,
     wire_names: WireNames,
     offer: Offer,
     pub(super) format: Format,
     language: PromptLanguage,
     reserve: usize,
     max_document_tokens: Option<usize>,
+}
+
+/// The tools as a prompt lists them.
+struct Listed {
+    list: String,
+    names: String,
 }
 
 impl Context {
@@ -47,8 +51,6 @@ impl Context {
             question: asked.question.trim().to_owned(),
             fence: prompt::fence(&document),
             document,
-            tools: prompt::tools(&offer.shown, language),
-            names: prompt::names(&offer.shown),
             wire_names,
             offer,
             format: settings.format,
@@ -74,8 +76,9 @@ impl Context {
             self.max_document_tokens.is_some_and(|most| budget.document.is_none() && self.document.len() > most);
         let context = ask.model().context_tokens(super::STAGE).saturating_sub(self.reserve);
         let shown = budget.document.unwrap_or(self.document.len());
+        let tools = self.listed();
         if !counted && shown <= context {
-            let messages = self.messages(which, budget, rounds)?;
+            let messages = self.messages(which, &tools, budget, rounds)?;
             if messages.iter().map(|message| message.joined_text().len()).sum::<usize>() <= context {
                 return Ok((budget, messages));
             }
@@ -85,7 +88,7 @@ impl Context {
             if let Some(most) = this.max_document_tokens.filter(|_| counted) {
                 budget.document = budget::of_tokens(ask.model(), &this.document, most);
             }
-            let build = |budget: Budget| this.messages(which, budget, &rounds);
+            let build = |budget: Budget| this.messages(which, &tools, budget, &rounds);
             let whole = Whole { turns: this.history.len(), document: this.document.len(), rounds: rounds.len() };
             budget::fit(&ask, this.reserve, whole, budget, build)
         });
@@ -95,7 +98,18 @@ impl Context {
         }
     }
 
-    fn messages(&self, which: Which, budget: Budget, rounds: &[Round]) -> Result<Vec<Message>, TemplateError> {
+    fn listed(&self) -> Listed {
+        let tools = self.offer.listed();
+        Listed { list: prompt::tools(&tools, self.language), names: prompt::names(&tools) }
+    }
+
+    fn messages(
+        &self,
+        which: Which,
+        tools: &Listed,
+        budget: Budget,
+        rounds: &[Round],
+    ) -> Result<Vec<Message>, TemplateError> {
         let document = match budget.document {
             Some(keep) => without_middle(&self.document, keep),
             None => (&*self.document).into(),
@@ -110,8 +124,8 @@ impl Context {
             document: &document,
             has_document: self.has_document,
             empty: document.trim().is_empty(),
-            tools: &self.tools,
-            names: &self.names,
+            tools: &tools.list,
+            names: &tools.names,
             question: &self.question,
             scratchpad: &scratchpad,
         };
@@ -161,6 +175,11 @@ impl Context {
         messages
     }
 
+    /// A result of a step as the prompts show it.
+    pub(super) fn result(&self, step: u32, text: String) -> String {
+        self.offer.result(step, text, self.language)
+    }
+
     pub(super) fn offers(&self) -> Vec<ToolOffer> {
         self.wire_names.offers(&self.offer.now())
     }
@@ -194,7 +213,7 @@ impl Context {
 
     pub(super) fn unknown(&self, tool: &str) -> String {
         let tool: String = tool.chars().filter(|c| !c.is_control()).take(80).collect();
-        let names = &self.names;
+        let names = self.listed().names;
         match self.language {
             PromptLanguage::Zh if names.is_empty() => format!("没有名为“{tool}”的工具；没有可用的工具，请直接回答。"),
             PromptLanguage::Zh => format!("没有名为“{tool}”的工具。可用的工具：{names}。"),

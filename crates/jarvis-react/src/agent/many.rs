@@ -1,4 +1,5 @@
-//! Many tools: the prompt shows those that fit the question best, and one tool that finds the others.
+//! The tools of a question: of many, the prompt shows those that fit it best and one that finds the others; and, once there is a
+//! long result, the one that reads it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,17 +9,22 @@ use jarvis_plan::Effect;
 use jarvis_tools::{Observation, Registry, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec};
 use serde_json::{Value, json};
 
+use super::results::{ReadResult, Results};
+use crate::settings::PromptLanguage;
+
 /// The most tools that one search gives.
 const MOST: usize = 10;
 
 /// What a question may use of many tools.
 #[derive(Debug, Clone)]
 pub(super) struct Offer {
-    /// Every tool, and the one that finds them.
+    /// Every tool, the one that finds them, and the one that reads long results.
     pub(super) registry: Arc<Registry>,
     /// Those that the prompt shows.
-    pub(super) shown: Arc<Registry>,
+    shown: Arc<Registry>,
     found: Found,
+    /// Long results, where a prompt shows them shortened.
+    results: Option<Results>,
 }
 
 /// The names of the tools that searches found.
@@ -29,7 +35,7 @@ impl Offer {
     pub(super) fn of(registry: Arc<Registry>, question: &str, most: usize) -> Offer {
         let specs: Vec<ToolSpec> = registry.specs().cloned().collect();
         if specs.len() <= most.max(1) {
-            return Offer { shown: Arc::clone(&registry), registry, found: Found::default() };
+            return Offer { shown: Arc::clone(&registry), registry, found: Found::default(), results: None };
         }
         let index = Arc::new(Bm25Index::build(&specs.iter().map(told).collect::<Vec<_>>()));
         let name = registry.free_name("search_tools");
@@ -47,13 +53,39 @@ impl Offer {
         for registry in [&mut shown, &mut all] {
             registry.add(Arc::clone(&search)).expect("the name is free, and the description complete");
         }
-        Offer { registry: Arc::new(all), shown: Arc::new(shown), found }
+        Offer { registry: Arc::new(all), shown: Arc::new(shown), found, results: None }
     }
 
-    /// The tools that are shown, and those that were found since.
+    /// Shortens results to `most` characters, and adds the tool that reads the rest of them.
+    pub(super) fn with_results(self, most: usize) -> Offer {
+        let mut all = Registry::clone(&self.registry);
+        let results = Results::new(&all.free_name("read_result"), most);
+        let tool = Arc::new(ReadResult::of(results.clone()));
+        all.add(tool).expect("the name is free, and the description complete");
+        Offer { registry: Arc::new(all), results: Some(results), ..self }
+    }
+
+    /// A result of a step as a prompt shows it.
+    pub(super) fn result(&self, step: u32, text: String, language: PromptLanguage) -> String {
+        match &self.results {
+            Some(results) => results.shown(step, text, language),
+            None => text,
+        }
+    }
+
+    /// The tools that a prompt lists.
+    pub(super) fn listed(&self) -> Registry {
+        self.registry.only(|spec| self.lists(&spec.name))
+    }
+
+    /// The tools that are listed, and those that were found since.
     pub(super) fn now(&self) -> Registry {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        self.registry.only(|spec| self.shown.spec(&spec.name).is_some() || found.contains(&spec.name))
+        self.registry.only(|spec| self.lists(&spec.name) || found.contains(&spec.name))
+    }
+
+    fn lists(&self, tool: &str) -> bool {
+        self.shown.spec(tool).is_some() || self.results.as_ref().is_some_and(|results| results.offers(tool))
     }
 }
 

@@ -8,3 +8,4 @@ mod formats;
 mod harness;
 mod many;
 mod pipeline;
+mod results;

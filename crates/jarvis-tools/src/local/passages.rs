@@ -1,5 +1,6 @@
 //! A document cut into passages that can be quoted and searched.
 
+use std::fmt;
 use std::ops::Range;
 
 use jarvis_catalogue::{Bm25Index, Hit};
@@ -76,6 +77,25 @@ fn cut(text: &str, range: Range<usize>, pieces: &mut Vec<Range<usize>>) {
     push(start, range.end);
 }
 
+/// A passage that a search found, as it is shown: `[passage 3 of 9, line 12]` and its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found<'t> {
+    /// Its number, from 1, among `of`.
+    pub number: usize,
+    /// How many passages the text has.
+    pub of: usize,
+    /// The line where it begins, from 1.
+    pub line: usize,
+    /// What stands there.
+    pub text: &'t str,
+}
+
+impl fmt::Display for Found<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[passage {} of {}, line {}]\n{}", self.number, self.of, self.line, self.text)
+    }
+}
+
 /// A document that can be searched by words.
 #[derive(Debug)]
 pub struct PassageIndex {
@@ -96,9 +116,14 @@ impl PassageIndex {
         &self.passages
     }
 
-    /// The passages that share the rarest words with a query, best first; `row` is the place in [`PassageIndex::passages`].
-    pub fn search(&self, query: &str, top: usize) -> Vec<Hit> {
-        self.index.top_k(query, top)
+    /// The passages of the `text` of this index that share the rarest words with a query, best first.
+    pub fn search<'t>(&self, text: &'t str, query: &str, top: usize) -> Vec<Found<'t>> {
+        let found = |hit: Hit| {
+            let range = self.passages.get(hit.row)?;
+            let line = text.get(..range.start)?.matches('\n').count() + 1;
+            Some(Found { number: hit.row + 1, of: self.passages.len(), line, text: text.get(range.clone())? })
+        };
+        self.index.top_k(query, top).into_iter().filter_map(found).collect()
     }
 }
 

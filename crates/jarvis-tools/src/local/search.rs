@@ -1,11 +1,10 @@
 //! `search_document`: the passages of the document that fit a query best, by words.
 
-use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use serde_json::{Value, json};
 
-use super::passages::PassageIndex;
+use super::passages::{Found, PassageIndex};
 use super::{NativeTool, Work, native, wrong};
 use crate::{Observation, Scope};
 
@@ -83,20 +82,13 @@ impl Indexes {
 /// `number` counts from 1, `line` is where the passage begins, and `total` is how many passages the document has.
 fn tell(document: &str, index: &PassageIndex, query: &str, top: usize) -> Observation {
     let total = index.passages().len();
-    let hits = index.search(query, top);
-    if hits.is_empty() {
+    let found = index.search(document, query, top);
+    if found.is_empty() {
         let none = Observation::text("No passage of the document shares a word with the query.");
         return none.with_value(json!({"passages": [], "total": total}));
     }
-    let mut told = String::new();
-    let mut rows: Vec<Value> = Vec::new();
-    for hit in hits {
-        let Some(range) = index.passages().get(hit.row) else { continue };
-        let line = document.get(..range.start).map_or(0, |before| before.matches('\n').count()) + 1;
-        let passage = document.get(range.clone()).expect("a passage lies in its document");
-        let blank = if told.is_empty() { "" } else { "\n\n" };
-        let _ = write!(told, "{blank}[passage {} of {total}, line {line}]\n{passage}", hit.row + 1);
-        rows.push(json!({"number": hit.row + 1, "line": line, "text": passage}));
-    }
-    Observation::text(told).with_value(json!({"passages": rows, "total": total}))
+    let told: Vec<String> = found.iter().map(ToString::to_string).collect();
+    let row = |found: &Found<'_>| json!({"number": found.number, "line": found.line, "text": found.text});
+    let rows: Vec<Value> = found.iter().map(row).collect();
+    Observation::text(told.join("\n\n")).with_value(json!({"passages": rows, "total": total}))
 }

@@ -29,6 +29,9 @@ pub(crate) struct ReactConfig {
     /// The most tools that a prompt shows. Of more, those are shown that fit the question best, and `search_tools`, which finds the
     /// others.
     pub(crate) max_tools: usize,
+    /// The most characters that a prompt shows of a result of a tool, at least 1,000. Longer ones are shortened by rule, and
+    /// `read_result` reads the rest of them.
+    pub(crate) max_observation_chars: usize,
     /// The tools that the agent may use. Default: all but the hub's.
     pub(crate) tools: Option<Vec<String>>,
     /// A file to which each round is appended: prompt, reply, what was made of it. It holds the documents.
@@ -48,6 +51,7 @@ impl Default for ReactConfig {
             reserve_tokens: settings.reserve_tokens,
             max_reply_tokens: settings.max_reply_tokens,
             max_tools: settings.max_tools,
+            max_observation_chars: settings.max_observation_chars,
             tools: None,
             trace_file: None,
         }

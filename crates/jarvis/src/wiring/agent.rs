@@ -17,6 +17,9 @@ use super::Tools;
 use crate::config::Config;
 use crate::failure::Failure;
 
+/// The fewest characters in which a part of a result and the way to read on can be shown.
+const MIN_OBSERVATION: usize = 1_000;
+
 /// Builds the agent that thinks with this chat model, or without one.
 pub(super) fn build(
     config: &Config,
@@ -37,6 +40,12 @@ pub(super) fn build(
             Arc::new(tools.registry.only(|spec| wanted.contains(&spec.name)))
         }
     };
+    if react.max_observation_chars < MIN_OBSERVATION {
+        let too_few = react.max_observation_chars;
+        return Err(Failure::usage(format!(
+            "`react.max_observation_chars` is {too_few}, and a result needs {MIN_OBSERVATION} characters at least"
+        )));
+    }
     let settings = Settings {
         max_steps: react.max_steps.get(),
         deadline: Duration::from_secs(react.deadline_s.get()),
@@ -44,6 +53,7 @@ pub(super) fn build(
         prompt_language: react.prompt_language,
         format: react.format,
         max_tools: react.max_tools,
+        max_observation_chars: react.max_observation_chars,
         reserve_tokens: react.reserve_tokens,
         max_reply_tokens: react.max_reply_tokens,
     };

@@ -227,10 +227,15 @@ fn a_model_answers_through_its_endpoint() {
     let rounds: Vec<Value> = trace.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!((rounds.len(), &rounds[0]["observation"]), (2, &json!("Plot generated successfully.")));
     // What it may use is checked before anything is asked.
-    harness.file("wrong.yaml", "react:\n  tools: [draw]\n");
-    let ended = harness.run(&[&args[..], &["--config", "wrong.yaml"]].concat());
-    assert_eq!(ended.code, 2);
-    assert!(ended.stderr.contains("`react.tools` names `draw`"), "{}", ended.stderr);
+    for (wrong, told) in [
+        ("react:\n  tools: [draw]\n", "`react.tools` names `draw`"),
+        ("react:\n  max_observation_chars: 200\n", "`react.max_observation_chars` is 200, and a result needs 1000"),
+    ] {
+        harness.file("wrong.yaml", wrong);
+        let ended = harness.run(&[&args[..], &["--config", "wrong.yaml"]].concat());
+        assert_eq!(ended.code, 2);
+        assert!(ended.stderr.contains(told), "{}", ended.stderr);
+    }
 }
 
 #[test]
