@@ -31,6 +31,7 @@ use crate::course::Course;
 use crate::each::ForEach;
 use crate::grow::{Looked, Looking, make_up};
 use crate::json::take;
+use crate::kept::Kept;
 use crate::live::Live;
 use crate::logs::RequestLogs;
 use crate::prompts::Prompts;
@@ -65,6 +66,8 @@ pub struct HuggingGpt {
     /// Who answers what the planner asks the person.
     pub approver: Arc<dyn Approver>,
     pub settings: Settings,
+    /// Lists of tools made once.
+    pub kept: Kept,
 }
 
 /// Where a run was left off: its plan, and what had come of it.
@@ -130,14 +133,13 @@ impl HuggingGpt {
             shelf: None,
             approver: Arc::new(Nobody { hint: String::new() }),
             settings: Settings::default(),
+            kept: Kept::default(),
         }
     }
 
     /// Tools with a configured backend: those that the chat model plans with.
-    pub fn offered(&self) -> Vec<Tool> {
-        let mut tools = self.sources.offered(self.chat.is_some());
-        tools.retain(|tool| self.vocabulary.find(&tool.name).is_some());
-        tools
+    pub fn offered(&self) -> Arc<[Tool]> {
+        self.kept.offered(&self.vocabulary, &self.sources, self.chat.is_some())
     }
 
     pub fn planner_name(&self) -> &'static str {

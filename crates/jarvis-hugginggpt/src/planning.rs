@@ -92,10 +92,9 @@ impl HuggingGpt {
     pub(crate) async fn draft_offline(
         &self,
         request: &Request,
-        vocabulary: &Vocabulary,
+        vocabulary: &Arc<Vocabulary>,
     ) -> Result<Draft, PlannerError> {
-        let mut tools = vocabulary.tools().to_vec();
-        tools.retain(|tool| !self.is_native_tool(&tool.name));
+        let tools = self.kept.plannable(vocabulary, &self.sources);
         let mut draft = self.planner.plan(request, &tools).await?;
         if vocabulary.find(tables::QUERY).is_some() {
             draft = tables::asked(draft, request);

@@ -29,6 +29,8 @@ mod thesaurus;
 mod weights;
 mod words;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use jarvis_plan::{Draft, Request, Tool};
 
@@ -45,7 +47,7 @@ pub trait Planner: Send + Sync {
     ///
     /// # Errors
     /// Says what kept the planner from answering; a poor plan is a draft, not an error.
-    async fn plan(&self, request: &Request, tools: &[Tool]) -> Result<Draft, PlannerError>;
+    async fn plan(&self, request: &Request, tools: &Arc<[Tool]>) -> Result<Draft, PlannerError>;
 
     /// What answers and `doctor` call it, such as `offline`.
     fn name(&self) -> &str;

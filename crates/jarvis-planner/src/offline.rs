@@ -39,6 +39,8 @@ pub struct Offline {
 
 struct Cached {
     key: u64,
+    /// The list itself, by whose place it is known without being read again.
+    tools: Option<Arc<[Tool]>>,
     index: Arc<ToolIndex>,
 }
 
@@ -150,10 +152,21 @@ impl Offline {
     }
 
     /// The index of a list of tools, where it was the last one read.
-    fn known(&self, tools: &[Tool]) -> Option<Arc<ToolIndex>> {
-        let key = key(tools);
+    fn known(&self, tools: &Arc<[Tool]>) -> Option<Arc<ToolIndex>> {
         let cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        cached.as_ref().filter(|cached| cached.key == key).map(|cached| Arc::clone(&cached.index))
+        let is_same = |cached: &&Cached| cached.tools.as_ref().is_some_and(|known| Arc::ptr_eq(known, tools));
+        cached.as_ref().filter(is_same).map(|cached| Arc::clone(&cached.index))
+    }
+
+    /// The index of a list of tools, which is known by its place from then on.
+    fn learned(&self, tools: &Arc<[Tool]>) -> Arc<ToolIndex> {
+        let index = self.index(tools);
+        if let Some(cached) = self.cached.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+            && Arc::ptr_eq(&cached.index, &index)
+        {
+            cached.tools = Some(Arc::clone(tools));
+        }
+        index
     }
 
     fn index(&self, tools: &[Tool]) -> Arc<ToolIndex> {
@@ -163,7 +176,7 @@ impl Offline {
             Some(cached) if cached.key == key => cached.index.clone(),
             Some(_) | None => {
                 let index = Arc::new(ToolIndex::new(tools));
-                *cached = Some(Cached { key, index: index.clone() });
+                *cached = Some(Cached { key, tools: None, index: index.clone() });
                 index
             }
         }
@@ -251,7 +264,7 @@ fn key(tools: &[Tool]) -> u64 {
 
 #[async_trait]
 impl Planner for Offline {
-    async fn plan(&self, request: &Request, tools: &[Tool]) -> Result<Draft, PlannerError> {
+    async fn plan(&self, request: &Request, tools: &Arc<[Tool]>) -> Result<Draft, PlannerError> {
         let broken = |source| PlannerError::Unavailable {
             message: "the offline planner stopped before it had an answer".to_owned(),
             source,
@@ -262,9 +275,9 @@ impl Planner for Offline {
             let draft = std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_with(&index, request)));
             return draft.map_err(|_| broken(None));
         }
-        let (planner, request, tools) = (self.clone(), request.clone(), tools.to_vec());
+        let (planner, request, tools) = (self.clone(), request.clone(), Arc::clone(tools));
         // Reading a long list of tools takes milliseconds.
-        let work = tokio::task::spawn_blocking(move || planner.draft(&request, &tools));
+        let work = tokio::task::spawn_blocking(move || Offline::draft_with(&planner.learned(&tools), &request));
         work.await.map_err(|error| broken(Some(Box::new(error))))
     }
 

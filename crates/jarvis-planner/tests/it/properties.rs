@@ -54,7 +54,7 @@ fn the_index_follows_the_list() {
 #[tokio::test]
 async fn the_trait_gives_what_the_core_gives() {
     let planner = Offline::new();
-    let tools = task_types();
+    let tools: std::sync::Arc<[Tool]> = task_types().into();
     let long = format!("Find the edges. {}", "It was a fine day by the sea. ".repeat(100));
     // The first call reads the tools; short requests after it stay on this thread.
     for text in ["Find the edges", "Find the edges", &long, "Find the edges"] {
@@ -62,7 +62,10 @@ async fn the_trait_gives_what_the_core_gives() {
         assert_eq!(planner.plan(&asked, &tools).await.unwrap(), Offline::new().draft(&asked, &tools), "{text}");
     }
     let asked = Request::new("Book a flight to Rome");
-    assert_eq!(compact(&planner.plan(&asked, &everyday()).await.unwrap()), "book_flight(to=Rome)");
+    assert_eq!(
+        compact(&planner.plan(&asked, &std::sync::Arc::from(everyday())).await.unwrap()),
+        "book_flight(to=Rome)"
+    );
     assert_eq!(planner.name(), "offline");
 }
 

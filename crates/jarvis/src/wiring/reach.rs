@@ -85,7 +85,7 @@ impl App {
         let service = self.config.decisions.model_api_base_url.as_deref().and_then(|url| Url::parse(url).ok());
         all.extend(service.map(|url| reach("decisions", [host_of(&url)])));
         let sources = &self.pipeline.sources;
-        for offered in self.pipeline.offered() {
+        for offered in self.pipeline.offered().iter() {
             let Some(kind) = jarvis_catalogue::find(&offered.name) else { continue };
             let performers = sources.performers(kind, self.pipeline.chat.is_some());
             let hosts = performers.into_iter().flat_map(|(host, name)| -> Vec<String> {
