@@ -1,6 +1,7 @@
 //! A question to a model: its prompt, its settings, and the attempts at a reply that can be read.
 
 use std::fmt::Display;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jarvis_chat::{ChatError, ChatReply, ChatRequest, Message, ReplySchema, ToolOffer};
@@ -147,9 +148,9 @@ impl<'a> Question<'a> {
     }
 
     /// Sends a JSON Schema for the reply, where [`Ask::structured`] is on.
-    pub fn schema(mut self, name: &str, schema: impl FnOnce() -> serde_json::Value) -> Self {
+    pub fn schema<S: Into<Arc<serde_json::Value>>>(mut self, name: &str, schema: impl FnOnce() -> S) -> Self {
         if self.ask.structured {
-            self.request.schema = Some(ReplySchema { name: name.to_owned(), schema: schema() });
+            self.request.schema = Some(ReplySchema { name: name.to_owned(), schema: schema().into() });
         }
         self
     }

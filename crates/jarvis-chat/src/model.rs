@@ -83,7 +83,7 @@ pub struct ReplySchema {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
     /// The schema. Its root is an object, as strict endpoints demand.
-    pub schema: Value,
+    pub schema: Arc<Value>,
 }
 
 /// One call of a chat model. `None` leaves a setting to the endpoint.

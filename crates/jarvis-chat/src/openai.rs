@@ -11,9 +11,10 @@ use std::future::Future;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use futures::stream::{self, StreamExt};
 use jarvis_net::policy::without_secrets;
-use reqwest::header::HeaderValue;
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{RequestBuilder, Response};
 use serde_json::{Map, Value};
 
@@ -28,6 +29,8 @@ use crate::transport::{ATTEMPT_HEADER, STAGE_HEADER, TASK_HEADER, Transport, con
 use crate::wire::{self, MAX_REPLY, Refused, Reply, start};
 
 pub use facts::{Fact, Origin};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// A client of one endpoint. Cheap to share by reference or `Arc`; connections are pooled.
 pub struct OpenAi {
@@ -105,12 +108,12 @@ impl OpenAi {
         let known = self.lock_refused().get(&model).cloned().unwrap_or_default();
         let mut refused = known.clone();
         loop {
-            let mut body = full.clone();
-            wire::without(&mut body, &refused);
-            let sent = body.clone();
-            body.extend(self.config.extra_body.clone());
+            let schema = request.schema.as_ref().filter(|_| self.config.protocol == Protocol::Chat);
+            let body = wire::Body { fields: &full, schema, refused: &refused, extra: &self.config.extra_body };
+            let sent = Bytes::from(serde_json::to_vec(&body).expect("the keys of a body are texts"));
             let result = self.transport.retry(&self.config.retries, || {
-                let call = self.transport.post(url.clone()).header(STAGE_HEADER, stage.clone()).json(&body);
+                let call = self.transport.post(url.clone()).header(STAGE_HEADER, stage.clone());
+                let call = call.header(CONTENT_TYPE, JSON).body(sent.clone());
                 self.transport.attempt(labelled(call, request.labels), limit, &read)
             });
             let result = result.await;
@@ -124,7 +127,11 @@ impl OpenAi {
                 }
                 Err(failure) => failure,
             };
-            let fresh = failure.refusal.as_deref().map(|answer| wire::refused_by(answer, &sent)).unwrap_or_default();
+            let fresh = failure
+                .refusal
+                .as_deref()
+                .map(|answer| wire::refused_by(answer, |name| body.has(name)))
+                .unwrap_or_default();
             if fresh.is_empty() {
                 return Err(self.transport.redactor().error(failure.error));
             }

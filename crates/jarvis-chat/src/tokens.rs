@@ -1,5 +1,9 @@
 //! Tokenizers and context sizes by model name. Tokenizers are inside the program and loaded when first used.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
 use tiktoken_rs::CoreBPE;
 
 use crate::family::{Family, UNKNOWN_CONTEXT};
@@ -10,7 +14,7 @@ pub struct Tokens {
     context: usize,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Encoding {
     R50k,
     P50k,
@@ -46,7 +50,25 @@ impl Tokens {
 
     /// The tokens of a text; special tokens in it count as the plain text they are. About 0.2 ms for a thousand tokens.
     /// Exact up to 32 KiB, within a token for each 32 KiB up to 1 MiB, and above that an estimate.
+    /// Long texts that are counted again, such as the parts of a prompt that stay the same, are known.
     pub fn count(&self, text: &str) -> usize {
+        if text.len() < WORTH_KEEPING {
+            return self.counted(text);
+        }
+        let key = (self.encoding, KNOWN.hasher.hash_one(text));
+        if let Some(count) = KNOWN.counts().get(&key) {
+            return *count;
+        }
+        let count = self.counted(text);
+        let mut counts = KNOWN.counts();
+        if counts.len() >= MOST_KEPT {
+            counts.clear();
+        }
+        counts.insert(key, count);
+        count
+    }
+
+    fn counted(&self, text: &str) -> usize {
         match self.encoding {
             Some(encoding) if text.len() <= LONGEST => slices(text).map(|slice| encoding.encode(slice).len()).sum(),
             Some(_) | None => estimate(text),
@@ -67,6 +89,26 @@ impl Tokens {
         if let Some(encoding) = self.encoding {
             encoding.load();
         }
+    }
+}
+
+/// The shortest text whose count is kept, in bytes.
+const WORTH_KEEPING: usize = 512;
+
+/// Counts that are kept at most, at 32 bytes each.
+const MOST_KEPT: usize = 4_096;
+
+/// Counts by hashes of their texts; the hashes cannot be foreseen, so that no text can be made to have another's.
+struct Known {
+    hasher: RandomState,
+    counts: Mutex<HashMap<(Option<Encoding>, u64), usize>>,
+}
+
+static KNOWN: LazyLock<Known> = LazyLock::new(|| Known { hasher: RandomState::new(), counts: Mutex::default() });
+
+impl Known {
+    fn counts(&self) -> MutexGuard<'_, HashMap<(Option<Encoding>, u64), usize>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use jarvis_net::text::cut;
 use jarvis_plan::Role;
-use serde::Deserialize;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Number, Value, json};
 
-use crate::model::{ChatError, ChatReply, ChatRequest, Message, Part, TokenUsage, ToolOffer, ToolUse};
+use crate::model::{ChatError, ChatReply, ChatRequest, Message, Part, ReplySchema, TokenUsage, ToolOffer, ToolUse};
 
 /// The longest chat reply that is read, in bytes.
 pub(crate) const MAX_REPLY: u64 = 16 << 20;
@@ -28,6 +29,7 @@ const REFUSABLE: [&str; 9] = [
 
 pub(crate) type Refused = BTreeSet<&'static str>;
 
+/// The fields of a chat call but for the schema of its reply, which is large and stays where it is.
 pub(crate) fn chat_body(request: &ChatRequest, model: &str, stream: bool) -> Map<String, Value> {
     let messages: Vec<Value> = request.messages.iter().map(message).collect();
     let mut body = Map::new();
@@ -41,11 +43,60 @@ pub(crate) fn chat_body(request: &ChatRequest, model: &str, stream: bool) -> Map
         };
         body.insert("tools".into(), request.tools.iter().map(tool).collect::<Vec<Value>>().into());
     }
-    if let Some(schema) = &request.schema {
-        let schema = json!({"name": schema.name, "schema": schema.schema, "strict": true});
-        body.insert("response_format".into(), json!({"type": "json_schema", "json_schema": schema}));
-    }
     body
+}
+
+/// A body as it is sent: fields without those that the endpoint refuses, and those that the configuration adds or puts in their
+/// place.
+pub(crate) struct Body<'a> {
+    pub(crate) fields: &'a Map<String, Value>,
+    pub(crate) schema: Option<&'a ReplySchema>,
+    pub(crate) refused: &'a Refused,
+    pub(crate) extra: &'a Map<String, Value>,
+}
+
+const FORMAT: &str = "response_format";
+
+impl Body<'_> {
+    /// Whether a field of the call is sent.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        !self.refused.contains(name) && (self.fields.contains_key(name) || (name == FORMAT && self.schema.is_some()))
+    }
+}
+
+impl Serialize for Body<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Format<'a> {
+            r#type: &'static str,
+            json_schema: Schema<'a>,
+        }
+        #[derive(Serialize)]
+        struct Schema<'a> {
+            name: &'a str,
+            schema: &'a Value,
+            strict: bool,
+        }
+        let mut body = serializer.serialize_map(None)?;
+        for (name, value) in self.fields {
+            let name = match (self.refused.contains(name.as_str()), name.as_str()) {
+                (true, "max_tokens") => "max_completion_tokens",
+                (true, _) => continue,
+                (false, name) => name,
+            };
+            if !self.extra.contains_key(name) {
+                body.serialize_entry(name, value)?;
+            }
+        }
+        if let Some(schema) = self.schema.filter(|_| self.has(FORMAT) && !self.extra.contains_key(FORMAT)) {
+            let json_schema = Schema { name: &schema.name, schema: &schema.schema, strict: true };
+            body.serialize_entry(FORMAT, &Format { r#type: "json_schema", json_schema })?;
+        }
+        for (name, value) in self.extra {
+            body.serialize_entry(name, value)?;
+        }
+        body.end()
+    }
 }
 
 /// The body of a legacy completion call. `max_tokens` is the room that the prompt leaves, unless the request says it.
@@ -90,24 +141,13 @@ pub(crate) fn completion_prompt(messages: &[Message]) -> String {
     prompt
 }
 
-pub(crate) fn without(body: &mut Map<String, Value>, refused: &Refused) {
-    for &name in refused {
-        let removed = body.shift_remove(name);
-        if name == "max_tokens"
-            && let Some(value) = removed
-        {
-            body.insert("max_completion_tokens".into(), value);
-        }
-    }
-}
-
 /// Which of the fields sent an endpoint's refusal (400, 422) is about: those it names; otherwise the bias and the reply's
 /// format, which are the likeliest.
-pub(crate) fn refused_by(answer: &str, sent: &Map<String, Value>) -> Refused {
+pub(crate) fn refused_by(answer: &str, has: impl Fn(&str) -> bool) -> Refused {
     let parsed: Value = serde_json::from_str(answer).unwrap_or(Value::Null);
     let param = parsed.pointer("/error/param").and_then(Value::as_str).unwrap_or_default();
     let message = error_message(&parsed).unwrap_or_default();
-    let sent = || REFUSABLE.into_iter().filter(|&name| sent.contains_key(name));
+    let sent = || REFUSABLE.into_iter().filter(|&name| has(name));
     let named: Refused = sent()
         .filter(|&name| match name {
             "logit_bias" => answer.contains(name),

@@ -1,9 +1,11 @@
-//! Lists of tools that are the same for every request, kept while what they are made of stays.
+//! Lists of tools and schemas over them that are the same for every request, kept while what they are made of stays.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jarvis_catalogue::Available;
 use jarvis_plan::{Tool, Vocabulary};
+use serde_json::Value;
 
 use crate::source::Sources;
 
@@ -15,6 +17,8 @@ pub struct Kept(Arc<Mutex<Lists>>);
 struct Lists {
     plannable: Option<(Arc<Vocabulary>, Arc<[Tool]>)>,
     offered: Option<Offered>,
+    /// By their names and the list of tools that they are made from.
+    schemas: HashMap<&'static str, (Arc<[Tool]>, Arc<Value>)>,
 }
 
 struct Offered {
@@ -41,6 +45,17 @@ impl Kept {
         let tools: Arc<[Tool]> = vocabulary.tools().iter().filter(is_plannable).cloned().collect();
         self.lists().plannable = Some((Arc::clone(vocabulary), Arc::clone(&tools)));
         tools
+    }
+
+    /// The schema of a reply over these tools, made by `make` where it is not known.
+    pub(crate) fn schema(&self, name: &'static str, tools: &Arc<[Tool]>, make: impl FnOnce() -> Value) -> Arc<Value> {
+        let is_known = |(of, _): &&(Arc<[Tool]>, _)| Arc::ptr_eq(of, tools);
+        if let Some((_, schema)) = self.lists().schemas.get(name).filter(is_known) {
+            return Arc::clone(schema);
+        }
+        let schema = Arc::new(make());
+        self.lists().schemas.insert(name, (Arc::clone(tools), Arc::clone(&schema)));
+        schema
     }
 
     /// The tools that a chat model is offered.

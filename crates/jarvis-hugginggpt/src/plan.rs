@@ -2,6 +2,8 @@
 
 pub(crate) mod schema;
 
+use std::sync::Arc;
+
 use jarvis_ask::{AskError, conversation_levels};
 use jarvis_chat::{ChatReply, Message};
 use jarvis_plan::{Draft, Fault, Plan, Request, Tool, Vocabulary, check};
@@ -23,6 +25,8 @@ pub(crate) struct Planning<'a> {
     pub(crate) stages: &'a Stages,
     /// The tools that the model may use.
     pub(crate) offered: &'a [Tool],
+    /// The schema of a plan over them.
+    pub(crate) schema: &'a (dyn Fn() -> Arc<Value> + Sync),
     /// The tools that a plan may name.
     pub(crate) vocabulary: &'a Vocabulary,
     pub(crate) request: &'a Request,
@@ -44,9 +48,7 @@ impl Planning<'_> {
         let Planning { stages, offered, request, .. } = *self;
         let settings = &stages.settings;
         let question = stages.ask.stage(STAGE).messages(prompt(stages, offered, request)?);
-        let question = question
-            .favour(&highlight(offered), settings.parse_bias)
-            .schema("plan", || schema::of(offered, settings.replan != Look::Never));
+        let question = question.favour(&highlight(offered), settings.parse_bias).schema("plan", self.schema);
         let question = question.asking(if settings.reask { 2 } else { 1 });
         let mut attempts = question.wanted("a JSON array of tasks").noted_as("the planner's reply").attempts();
         let mut kept: Option<Draft> = None;

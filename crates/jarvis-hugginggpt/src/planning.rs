@@ -16,7 +16,8 @@ use serde_json::json;
 
 use crate::live::Live;
 use crate::pipeline::{HuggingGpt, Planned};
-use crate::plan::{Planning, missing};
+use crate::plan::{Planning, missing, schema};
+use crate::settings::Look;
 use crate::stages::Stages;
 use crate::template::{help, small_talk, undo};
 use crate::{answer, attached, fold, tables, template};
@@ -159,9 +160,11 @@ impl HuggingGpt {
         let stages = self.stages(Arc::clone(chat), events);
         let asked = self.plan_offline(request).await.ok().filter(is_whole);
         let offered = self.offered();
+        let grows = self.settings.replan != Look::Never;
         let planning = Planning {
             stages: &stages,
             offered: &offered,
+            schema: &|| self.kept.schema("plan", &offered, || schema::of(&offered, grows)),
             vocabulary: &self.vocabulary,
             request,
             exists: self.exists.as_ref(),

@@ -88,7 +88,7 @@ fn the_hash_covers_all_that_is_asked() {
         |r| r.stop = vec!["x".into()],
         |r| r.max_tokens = Some(1),
         |r| r.logit_bias = [(1, 0.5)].into(),
-        |r| r.schema = Some(crate::model::ReplySchema { name: "n".into(), schema: json!({}) }),
+        |r| r.schema = Some(crate::model::ReplySchema { name: "n".into(), schema: std::sync::Arc::new(json!({})) }),
     ];
     let mut seen = vec![request_sha256(&plain)];
     for change in changes {

@@ -1,5 +1,7 @@
 //! Bodies and replies of the wire, case by case.
 
+use std::sync::Arc;
+
 use jarvis_plan::Role;
 use jarvis_testing::rows;
 use serde_json::json;
@@ -13,13 +15,21 @@ fn request() -> ChatRequest {
     ChatRequest::exact("parse_task", vec![Message::text(Role::System, "Plan."), Message::text(Role::User, "Hi")])
 }
 
+/// The body of a call as it is sent where nothing is refused.
+fn body(request: &ChatRequest, stream: bool) -> Value {
+    let (fields, extra) = (chat_body(request, "m", stream), Map::new());
+    let refused = Refused::new();
+    let body = Body { fields: &fields, schema: request.schema.as_ref(), refused: &refused, extra: &extra };
+    serde_json::to_value(body).unwrap()
+}
+
 #[test]
 fn chat_body_keeps_numbers_as_written() {
     let mut request = request();
     request.logit_bias = [(307, 0.1), (330, 5.0)].into();
     request.top_p = Some(0.95);
-    request.schema = Some(ReplySchema { name: "plan".into(), schema: json!({"type": "object"}) });
-    let body = Value::from(chat_body(&request, "m", true));
+    request.schema = Some(ReplySchema { name: "plan".into(), schema: Arc::new(json!({"type": "object"})) });
+    let body = body(&request, true);
     insta::assert_snapshot!(body, @r#"{"model":"m","messages":[{"role":"system","content":"Plan."},{"role":"user","content":"Hi"}],"temperature":0,"top_p":0.95,"logit_bias":{"307":0.1,"330":5},"stream":true,"stream_options":{"include_usage":true},"response_format":{"type":"json_schema","json_schema":{"name":"plan","schema":{"type":"object"},"strict":true}}}"#);
 }
 
@@ -30,7 +40,7 @@ fn pictures_become_parts() {
         parts: vec![Part::Text("What?".into()), Part::Image("data:image/png;base64,AA".into())],
     };
     let request = ChatRequest { messages: vec![message], ..ChatRequest::default() };
-    let body = Value::from(chat_body(&request, "m", false));
+    let body = body(&request, false);
     assert_eq!(
         body["messages"][0]["content"],
         json!([{"type": "text", "text": "What?"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}])
@@ -45,7 +55,7 @@ fn tools_and_what_they_gave_stand_as_the_protocol_has_them() {
     let given = Message { role: Role::User, parts: vec![given] };
     let tool = ToolOffer { name: "add".into(), description: "Adds.".into(), schema: json!({"type": "object"}) };
     let request = ChatRequest { messages: vec![said, given], tools: vec![tool], ..ChatRequest::default() };
-    insta::assert_snapshot!(Value::from(chat_body(&request, "m", false)), @r#"{"model":"m","messages":[{"role":"assistant","content":"Add.","tool_calls":[{"id":"c1","type":"function","function":{"name":"add","arguments":"{\"a\": 5}"}}]},{"role":"tool","tool_call_id":"c1","content":"5"}],"tools":[{"type":"function","function":{"name":"add","description":"Adds.","parameters":{"type":"object"}}}]}"#);
+    insta::assert_snapshot!(body(&request, false), @r#"{"model":"m","messages":[{"role":"assistant","content":"Add.","tool_calls":[{"id":"c1","type":"function","function":{"name":"add","arguments":"{\"a\": 5}"}}]},{"role":"tool","tool_call_id":"c1","content":"5"}],"tools":[{"type":"function","function":{"name":"add","description":"Adds.","parameters":{"type":"object"}}}]}"#);
 }
 
 #[test]
@@ -90,16 +100,33 @@ fn refusals_name_their_fields() {
     let few = json!({"temperature": 0, "model": "m"});
     for (sent, answer, expected) in rows::<(String, String, Vec<String>)>(CASES, "refusals") {
         let sent = if sent == "all" { &all } else { &few };
-        let refused = refused_by(&answer, sent.as_object().unwrap());
+        let refused = refused_by(&answer, |name| sent.get(name).is_some());
         assert_eq!(refused.into_iter().collect::<Vec<_>>(), expected, "{answer}");
     }
 }
 
 #[test]
-fn refused_max_tokens_gets_its_newer_name() {
-    let mut body = json!({"max_tokens": 5, "temperature": 0}).as_object().unwrap().clone();
-    without(&mut body, &["max_tokens", "temperature"].into());
-    assert_eq!(Value::from(body), json!({"max_completion_tokens": 5}));
+fn what_is_refused_is_left_out_and_what_is_configured_is_added() {
+    let mut request = request();
+    (request.max_tokens, request.top_p) = (Some(5), Some(0.5));
+    request.schema = Some(ReplySchema { name: "plan".into(), schema: Arc::new(json!({})) });
+    let fields = chat_body(&request, "m", false);
+    let check = |refused: &[&'static str], extra: Value, expected: Value| {
+        let (refused, extra) = (refused.iter().copied().collect(), extra.as_object().unwrap().clone());
+        let body = Body { fields: &fields, schema: request.schema.as_ref(), refused: &refused, extra: &extra };
+        let mut sent = serde_json::to_value(&body).unwrap();
+        sent.as_object_mut().unwrap().retain(|name, _| !["model", "messages", "temperature"].contains(&name.as_str()));
+        assert_eq!(sent, expected, "{refused:?} {extra:?}");
+    };
+    let format = json!({"type": "json_schema", "json_schema": {"name": "plan", "schema": {}, "strict": true}});
+    check(&[], json!({}), json!({"top_p": 0.5, "max_tokens": 5, "response_format": format}));
+    check(&["max_tokens", "response_format"], json!({}), json!({"top_p": 0.5, "max_completion_tokens": 5}));
+    check(&["top_p"], json!({"response_format": 1, "x": 2}), json!({"max_tokens": 5, "response_format": 1, "x": 2}));
+    check(
+        &["max_tokens"],
+        json!({"max_completion_tokens": 9, "top_p": 1, "response_format": null}),
+        json!({"max_completion_tokens": 9, "top_p": 1, "response_format": null}),
+    );
 }
 
 #[test]

@@ -136,7 +136,8 @@ async fn refused_fields_are_left_out_and_remembered() {
         let client = client(&fake);
         let mut request = request("choose_model", "Hi");
         request.logit_bias = [(307, 0.1)].into();
-        request.schema = Some(ReplySchema { name: "choice".into(), schema: json!({"type": "object"}) });
+        request.schema =
+            Some(ReplySchema { name: "choice".into(), schema: std::sync::Arc::new(json!({"type": "object"})) });
         request.max_tokens = Some(5);
         assert_eq!(client.complete(&request).await.unwrap().text, "ok", "{shown}");
         assert_eq!(sent(&fake, &fields), expected, "{shown}");

@@ -47,7 +47,7 @@ fn hub() -> Arc<Registry> {
 
 async fn funcqa(model: Arc<Replay>, tools: Arc<Registry>) -> SolveRecord {
     let mut pipeline = Funcqa::new(model, tools);
-    pipeline.limits = Limits { tool_timeout: Duration::from_millis(50), ..Limits::default() };
+    pipeline.limits = Limits { tool_timeout: Duration::from_secs(20), ..Limits::default() };
     Arc::new(pipeline).answer(1, "What is 1 + 2 + 3?", Kind::MultiHop).await
 }
 

@@ -137,7 +137,7 @@ fn chat_input(request: &ChatRequest) -> Result<ChatInput, ChatError> {
     };
     Ok(ChatInput {
         turns: request.messages.iter().map(turn).collect(),
-        schema: request.schema.as_ref().map(|schema| schema.schema.clone()),
+        schema: request.schema.as_ref().map(|schema| serde_json::Value::clone(&schema.schema)),
         max_tokens: request.max_tokens,
         temperature: request.temperature,
         top_p: request.top_p,

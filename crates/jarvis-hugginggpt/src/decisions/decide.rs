@@ -15,7 +15,8 @@ use tokio_util::sync::CancellationToken;
 use super::{Decision, DecisionError, Decisions, Mapped, PromptLog, TaskChoice, describe, mapping};
 use crate::choose::Chooser;
 use crate::json::take;
-use crate::plan::{Planning, prompt};
+use crate::plan::{Planning, prompt, schema};
+use crate::settings::Look;
 use crate::source::Tasks;
 use crate::stages::Stages;
 
@@ -178,9 +179,20 @@ impl Decisions {
             false => |_| false,
         };
         let (offered, vocabulary) = (&tasks.offered, &tasks.vocabulary);
-        match (Planning { stages, offered, vocabulary, request, exists: &|_| true, tolerates, asked: None })
-            .ask(None)
-            .await
+        let grows = self.pipeline.settings.replan != Look::Never;
+        let schema = || Arc::new(schema::of(offered, grows));
+        match (Planning {
+            stages,
+            offered,
+            schema: &schema,
+            vocabulary,
+            request,
+            exists: &|_| true,
+            tolerates,
+            asked: None,
+        })
+        .ask(None)
+        .await
         {
             Ok(draft) => Ok(draft),
             // JSON that is no list of tasks says that there are none; anything else says nothing.

@@ -4,6 +4,8 @@
 //! steps given as objects with their text under a usual key, nodes without `arguments`, values of any kind in arguments,
 //! further keys. Names are not looked up: scoring counts tools that do not exist.
 
+use std::sync::Arc;
+
 use indexmap::IndexSet;
 use jarvis_chat::ReplySchema;
 use serde_json::{Value, json};
@@ -111,5 +113,5 @@ pub fn reply_schema(tools: &ToolList, dependency: DependencyType) -> ReplySchema
     if dependency == DependencyType::Temporal {
         fields.push(("task_links", list(object(&[("source", name.clone()), ("target", name)]))));
     }
-    ReplySchema { name: "task_plan".into(), schema: object(&fields) }
+    ReplySchema { name: "task_plan".into(), schema: Arc::new(object(&fields)) }
 }

@@ -7,8 +7,8 @@ use crate::harness::Harness;
 
 const SALES: &[u8] = include_bytes!("../cli/files/sales.xlsx");
 
-/// What a run with this plan gives, and what the planning model was sent.
-fn run(sql: &str, files: &[(&str, &[u8])]) -> (i32, serde_json::Value, String) {
+/// What a run with this plan gives, what the planning model was sent, and the table among the files of the answer.
+fn run(sql: &str, files: &[(&str, &[u8])]) -> (i32, serde_json::Value, String, Option<String>) {
     let plan = json!([{"task": "table-query", "id": 0, "dep": [-1], "args": {"sql": sql}}]);
     let chat = FakeChat::spawn(Script::new().on("parse_task", plan.to_string()).on("response_results", "It is told."));
     let harness = Harness::new().env("JARVIS_LLM", "qwen-2.5-7b-instruct").env("OPENAI_BASE_URL", &chat.url());
@@ -19,7 +19,9 @@ fn run(sql: &str, files: &[(&str, &[u8])]) -> (i32, serde_json::Value, String) {
     }
     let (code, document) = harness.json(&args);
     let asked = chat.requests_of("parse_task").iter().map(|request| request.body.to_string()).collect();
-    (code, document, asked)
+    let made = &document["answer"]["resources"][0];
+    let table = (made["name"] == "table.csv").then(|| std::fs::read_to_string(made["path"].as_str().unwrap()).unwrap());
+    (code, document, asked, table)
 }
 
 #[cfg(feature = "documents")]
@@ -27,11 +29,9 @@ fn run(sql: &str, files: &[(&str, &[u8])]) -> (i32, serde_json::Value, String) {
 fn tables_of_two_files_are_joined() {
     let heads: (&str, &[u8]) = ("heads.csv", b"region;head\nNorth;Ann\nSouth;Bo\n");
     let sql = "SELECT head, sum(units) AS units FROM sales JOIN heads USING (region) GROUP BY head ORDER BY units DESC";
-    let (code, document, asked) = run(sql, &[("sales.xlsx", SALES), heads]);
+    let (code, document, asked, table) = run(sql, &[("sales.xlsx", SALES), heads]);
     assert_eq!(code, 0, "{document:#}");
-    let made = &document["answer"]["resources"][0];
-    let table = std::fs::read_to_string(made["path"].as_str().unwrap()).unwrap();
-    assert_eq!((made["name"].as_str(), table.as_str()), (Some("table.csv"), "head,units\nAnn,9\nBo,6\n"));
+    assert_eq!(table.as_deref(), Some("head,units\nAnn,9\nBo,6\n"));
     let text = document["outcomes"][0]["outputs"][1]["text"].as_str().unwrap_or_default();
     assert_eq!(text, "| head | units |\n| --- | --- |\n| Ann | 9 |\n| Bo | 6 |", "{document:#}");
     for told in [
@@ -46,7 +46,7 @@ fn tables_of_two_files_are_joined() {
 #[cfg(feature = "documents")]
 #[test]
 fn a_query_that_is_wrong_fails_and_names_what_there_is() {
-    let (code, document, _) = run("SELECT colour FROM sales", &[("sales.xlsx", SALES)]);
+    let (code, document, ..) = run("SELECT colour FROM sales", &[("sales.xlsx", SALES)]);
     assert_eq!(code, 1, "{document:#}");
     let failed = document["outcomes"][0]["error"]["message"].as_str().unwrap();
     assert!(failed.contains("no such column: colour; the tables are sales("), "{failed}");

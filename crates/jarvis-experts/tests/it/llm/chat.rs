@@ -49,7 +49,10 @@ async fn facts() {
 async fn replies_whole_and_streamed_are_the_same() {
     let models = models();
     let chat = chat(&models);
-    for schema in [None, Some(ReplySchema { name: "answer".to_owned(), schema: json!({ "enum": ["yes", "no"] }) })] {
+    for schema in [
+        None,
+        Some(ReplySchema { name: "answer".to_owned(), schema: std::sync::Arc::new(json!({ "enum": ["yes", "no"] })) }),
+    ] {
         let request = ChatRequest { schema, ..request("Is it far?") };
         let whole = chat.complete(&request).await.unwrap();
         let chunks: Vec<_> = chat.stream(&request).await.unwrap().map(Result::unwrap).collect().await;
@@ -79,7 +82,10 @@ async fn errors() {
         (request(&"rain ".repeat(500)), "the context of the model `qwen3` has 512"),
         (ChatRequest { timeout: Some(Duration::ZERO), ..request("Hi") }, "did not answer within"),
         (
-            ChatRequest { schema: Some(ReplySchema { name: "x".to_owned(), schema: json!(7) }), ..request("Hi") },
+            ChatRequest {
+                schema: Some(ReplySchema { name: "x".to_owned(), schema: std::sync::Arc::new(json!(7)) }),
+                ..request("Hi")
+            },
             "the schema of the reply",
         ),
     ];

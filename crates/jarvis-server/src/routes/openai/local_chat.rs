@@ -144,7 +144,7 @@ fn request(body: &ChatCompletionRequest) -> Result<ChatRequest, ApiError> {
 /// The schema that the reply must follow: `json_schema`, or any object for `json_object`.
 fn schema(format: Option<&Value>) -> Result<Option<ReplySchema>, ApiError> {
     let Some(format) = format.filter(|format| !format.is_null()) else { return Ok(None) };
-    let named = |schema: Value| Some(ReplySchema { name: "reply".to_owned(), schema });
+    let named = |schema: Value| Some(ReplySchema { name: "reply".to_owned(), schema: Arc::new(schema) });
     match format.get("type").and_then(Value::as_str) {
         Some("text") => Ok(None),
         Some("json_object") => Ok(named(json!({"type": "object"}))),
