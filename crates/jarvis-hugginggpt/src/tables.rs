@@ -15,7 +15,7 @@ pub(crate) const QUERY: &str = "table-query";
 const PLOT: &str = "plot";
 
 /// The tasks that answer from a text by its words. Of a table they may only quote a line, which is seldom the answer.
-const QUOTING: [&str; 3] = ["question-answering", "document-question-answering", "conversational"];
+const QUOTING: [&str; 4] = ["question-answering", "document-question-answering", "conversational", "summarization"];
 
 /// The draft of a question about attached tables; any other draft as it is. What seems such a question, and has a part that cannot
 /// be accounted for, is refused rather than answered with a line that has the same words.

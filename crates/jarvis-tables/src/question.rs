@@ -41,7 +41,17 @@ pub fn query<'t>(question: &Question, intent: &Intent, tables: &'t [Table]) -> R
     let asking = Asking { question, intent, shape };
     let chosen = asking.select();
     match asking.doubt(&chosen) {
-        None => asking.made(&chosen),
+        None => {
+            let made = asking.made(&chosen)?;
+            // Several tables that fit as well, such as sheets of a year each, may all be meant.
+            let relevance = shape.relevance(question);
+            let alike = shapes.iter().filter(|other| other.relevance(question) == relevance);
+            let names: Vec<String> = alike.map(|other| other.table.name.clone()).collect();
+            match made {
+                Some(_) if names.len() > 1 => Err(Doubt::WhichTable(names.into_iter().rev().collect())),
+                made => Ok(made),
+            }
+        }
         Some(doubt) => {
             let headed = shape.names().any(|name| question.mentions(name) > MENTIONED);
             let is_understood = || asking.unknown_word(&chosen).is_none();

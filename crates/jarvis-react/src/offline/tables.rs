@@ -6,9 +6,6 @@ use serde_json::{Value, json};
 
 use super::{Move, Step};
 
-/// The most bars; more values are drawn as a line.
-const MAX_BARS: usize = 200;
-
 /// The rows of a result, each with its cells.
 type Rows<'v> = Vec<&'v [Value]>;
 
@@ -31,6 +28,10 @@ impl Step<'_> {
             Doubt::WhichColumn(names) => {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 self.refuse("which_column", &[&self.names(&names)])
+            }
+            Doubt::WhichTable(names) => {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                self.refuse("which_table", &[&self.names(&names)])
             }
             Doubt::UnitsDiffer => self.refuse("units_differ", &[]),
         }
@@ -167,7 +168,7 @@ impl Step<'_> {
         };
         let x: Vec<String> = rows.iter().map(|row| label(row)).collect();
         let y: Vec<&Value> = rows.iter().filter_map(|row| row.last()).collect();
-        let kind = if drawing.kind == "bar" && y.len() > MAX_BARS { "line" } else { drawing.kind };
+        let kind = drawing.kind;
         let input = json!({"x": x, "y": y, "title": title, "x_label": label_name, "y_label": value, "kind": kind});
         let drawn = self.chart(input)?;
         let mut text = self.labelled(&rows, made.unit);

@@ -23,6 +23,9 @@ pub enum Doubt {
     /// The names of the columns that may be meant.
     #[error("it is not clear which column is meant: {}", .0.join(", "))]
     WhichColumn(Vec<String>),
+    /// The names of the tables that may be meant.
+    #[error("it is not clear which table is meant: {}", .0.join(", "))]
+    WhichTable(Vec<String>),
     #[error("the values are in different units, so they cannot be combined")]
     UnitsDiffer,
 }
@@ -49,15 +52,12 @@ impl Asking<'_, '_> {
         if let Some(word) = self.unknown_word(chosen) {
             return Some(Doubt::UnknownWord(word));
         }
-        if self.asks_twice() || self.names_several(chosen) {
+        if self.limits_another_unit(chosen) {
+            return Some(Doubt::UnitsDiffer);
+        }
+        if self.asks_twice(chosen) || self.names_several(chosen) || self.names_a_range(chosen) || self.is_in_two_columns(chosen) {
             return Some(Doubt::TooComplex);
         }
-        let is_spare = |column: &usize| {
-            Some(*column) != shape.label
-                && Some(*column) != chosen.group
-                && !chosen.by.contains(column)
-                && self.mentions(*column)
-        };
         let is_calculated = is_figure || self.intent.op == Op::Count;
         let named: Vec<&str> =
             shape.numeric.iter().filter(|it| self.mentions(**it)).map(|it| shape.name(*it)).collect();
@@ -67,20 +67,79 @@ impl Asking<'_, '_> {
         if is_figure && self.intent.bound.is_some() && !is_one {
             return Some(Doubt::TooComplex);
         }
+        let names = || shape.numeric.iter().map(|column| shape.name(*column).to_owned()).collect();
+        if self.intent.bound.is_some() && !chosen.is_limit_named && !chosen.is_column_named && shape.numeric.len() > 1 {
+            return Some(Doubt::WhichColumn(names()));
+        }
+        if is_drawn && !is_one {
+            return Some(Doubt::WhichColumn(names()));
+        }
         if is_calculated && self.intent.bound.is_none() {
             let is_open = is_figure && named.is_empty() && !chosen.is_column_named && shape.numeric.len() > 1;
             if !is_one || is_open {
-                let names = shape.numeric.iter().map(|column| shape.name(*column).to_owned());
-                return Some(Doubt::WhichColumn(names.collect()));
+                return Some(Doubt::WhichColumn(names()));
             }
         }
-        let is_complex = is_figure && shape.texts().any(|column| is_spare(&column));
+        let is_complex = is_figure && shape.texts().any(|column| self.is_spare(column, chosen));
         is_complex.then_some(Doubt::TooComplex)
     }
 
-    /// Whether two numbers are asked for: "how many lamps and how many chairs".
-    fn asks_twice(&self) -> bool {
-        ["how many", "how much", "сколько", "多少"].iter().any(|words| self.question.folded.matches(words).count() > 1)
+    /// Whether the question mentions a column that plays no part in the selection.
+    pub(super) fn is_spare(&self, column: usize, chosen: &Selection) -> bool {
+        Some(column) != self.shape.label
+            && Some(column) != chosen.group
+            && !chosen.by.contains(&column)
+            && self.mentions(column)
+    }
+
+    /// Whether two numbers are asked for: "how many lamps and how many chairs", "the highest and the lowest", "total and average".
+    fn asks_twice(&self, chosen: &Selection) -> bool {
+        let twice = |words: &&str| self.question.folded.matches(words).count() > 1;
+        let name = Question::new(self.shape.name(chosen.column));
+        let is_used = |range: &Range<usize>| self.intent.used.iter().any(|used| used.start <= range.start && range.end <= used.end);
+        let says = |row: &&str| !name.has(row) && self.question.find(row).iter().any(|range| !is_used(range));
+        let figures = ["sum", "mean", "median"].iter().filter(|row| says(row)).count();
+        let orders = ["most", "least"].iter().filter(|row| says(row)).count();
+        let is_range = self.intent.op == Op::Figure(Figure::Difference);
+        // "The highest average" is one figure of groups.
+        let is_figure = matches!(self.intent.op, Op::Figure(_));
+        // "The sum of the highest of each" is no highest sum.
+        let place = |rows: &[&str]| rows.iter().flat_map(|row| self.question.find(row)).map(|range| range.start).min();
+        let is_within = place(&["sum", "mean", "median"]) < place(&["most", "least"]);
+        let is_outer = is_within && figures > 0 && orders > 0 && !self.question.folded.contains(jarvis_plan::is_han);
+        let several = is_outer || figures > 1 || (orders > 1 && !is_range) || (figures > 0 && orders > 0 && chosen.group.is_none());
+        ["how many", "how much", "сколько", "多少"].iter().any(twice) || (is_figure && several)
+    }
+
+    /// Whether two cells of a column are the ends of a range: "from January to March".
+    fn names_a_range(&self, chosen: &Selection) -> bool {
+        let differ = |by: &usize| {
+            let mut cells = chosen.rows.iter().map(|row| self.shape.cell(*row, *by).text());
+            let first = cells.next();
+            cells.any(|cell| Some(cell) != first)
+        };
+        self.question.has("only_range") && chosen.by.iter().any(differ)
+    }
+
+    /// Whether a word of the question stands in cells of two columns, such as where flights begin and where they end.
+    fn is_in_two_columns(&self, chosen: &Selection) -> bool {
+        let cells = |by: &usize| -> HashSet<String> {
+            chosen.rows.iter().map(|row| folded(&self.shape.cell(*row, *by).text())).collect()
+        };
+        let mut seen: HashSet<String> = HashSet::new();
+        chosen.by.iter().any(|by| {
+            let cells = cells(by);
+            let is_double = cells.iter().any(|cell| seen.contains(cell));
+            seen.extend(cells);
+            is_double
+        })
+    }
+
+    /// Whether the number of a limit is of another unit than the values.
+    fn limits_another_unit(&self, chosen: &Selection) -> bool {
+        let unit = self.shape.table.columns.get(chosen.limited).and_then(|column| column.unit.as_deref());
+        let sign = self.intent.bound.as_ref().and_then(|bound| bound.sign);
+        sign.is_some_and(|sign| !unit.is_some_and(|unit| unit.contains(sign)))
     }
 
     /// Whether the greatest or least of several groups that the question names may mean one of each: "in Oslo and in Rome".
@@ -120,7 +179,8 @@ impl Asking<'_, '_> {
         known.extend(own.into_iter().map(|(_, range)| range));
         let rows = chosen.rows.iter().take(MAX_ROWS);
         let cells: Vec<_> = rows.flat_map(|row| chosen.by.iter().map(move |by| shape.cell(*row, *by).text())).collect();
-        let names: Vec<&str> = shape.names().chain(cells.iter().map(|cell| &**cell)).collect();
+        let table = shape.table.name.replace('_', " ");
+        let names: Vec<&str> = shape.names().chain([table.as_str()]).chain(cells.iter().map(|cell| &**cell)).collect();
         // `oldest` asks for ages, whatever other columns there are.
         let is_extreme = matches!(self.intent.op, Op::Figure(Figure::Most | Figure::Least));
         let mut foreign = foreign.into_iter().map(|(_, range)| range).filter(|_| is_extreme);

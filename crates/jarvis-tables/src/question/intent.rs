@@ -49,6 +49,8 @@ pub struct Bound {
     pub is_above: bool,
     /// Whether the number itself is within the limit.
     pub is_inclusive: bool,
+    /// The sign of a currency or the like beside the number.
+    pub sign: Option<char>,
     pub words: String,
 }
 
@@ -188,11 +190,21 @@ fn bound(question: &Question) -> Option<(Bound, Range<usize>)> {
                 before(question, words.start).map(|(number, start)| (number, start..words.end))
             };
             let text = question.folded.get(words).expect("words lie within the question").to_owned();
-            found.extend(number.map(|(number, range)| (Bound { number, is_above, is_inclusive, words: text }, range)));
+            found.extend(number.map(|(number, range)| {
+                let sign = sign_beside(question, &range);
+                (Bound { number, is_above, is_inclusive, sign, words: text }, range)
+            }));
         }
     }
     // `не менее 5` holds `менее 5`.
     found.into_iter().max_by_key(|(_, range)| range.len())
+}
+
+/// The sign of a currency or the like within a part of the question, or right behind it.
+fn sign_beside(question: &Question, range: &Range<usize>) -> Option<char> {
+    let is_sign = |c: &char| "$€£¥₽%".contains(*c);
+    let within = question.folded.get(range.clone()).unwrap_or_default().chars().find(is_sign);
+    within.or_else(|| question.folded.get(range.end..)?.trim_start().chars().next().filter(is_sign))
 }
 
 /// The number right before a byte of the question, as in `60以上` and `60分以下`, and where it begins.

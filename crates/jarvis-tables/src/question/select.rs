@@ -16,6 +16,9 @@ pub(super) const MENTIONED: f64 = 0.5;
 pub(super) const ADDITIVE: [&str; 6] =
     ["kind_revenue", "kind_quantity", "kind_expense", "kind_profit", "kind_visitors", "kind_staff"];
 
+/// The most names that are compared with each other.
+const MAX_COMPARED: usize = 50;
+
 /// A question beside the table that it is asked of.
 pub(super) struct Asking<'q, 't> {
     pub(super) question: &'q Question,
@@ -31,8 +34,9 @@ pub(super) struct Selection {
     pub(super) column: usize,
     /// Whether the question mentions the column, or the kind of quantity in it.
     pub(super) is_column_named: bool,
-    /// The column that a limit is set for.
+    /// The column that a limit is set for, and whether the words of the limit tell it: `older than`.
     pub(super) limited: usize,
+    pub(super) is_limit_named: bool,
     /// The text column whose equal cells form groups.
     pub(super) group: Option<usize>,
 }
@@ -45,7 +49,10 @@ pub(super) fn is_of_kind(name: &str, kinds: &[&str]) -> bool {
 impl Asking<'_, '_> {
     pub(super) fn select(&self) -> Selection {
         let shape = self.shape;
-        let mut asked: HashSet<&str> = kinds(self.question).map(|(kind, _)| kind).collect();
+        // The word that asks for a count names no column.
+        let is_order = |range: &std::ops::Range<usize>| self.question.part(range.clone()).starts_with("count");
+        let mut asked: HashSet<&str> =
+            kinds(self.question).filter(|(_, range)| !is_order(range)).map(|(kind, _)| kind).collect();
         // "How many were sold" asks for pieces, and a column of money is no number of them.
         let pieces = self.asks_for_pieces();
         if pieces {
@@ -56,7 +63,13 @@ impl Asking<'_, '_> {
         let counts = self.intent.op == Op::Count;
         let is_verb = |name: &str| counts && words::is_in("stop", &folded(name));
         let mentions = |name: &str| if is_verb(name) { 0.0 } else { self.question.mentions(name) };
-        let fit = |column: usize| mentions(shape.name(column)) + if kind_of(column) { 0.6 } else { 0.0 };
+        // Of "units" and "units returned" the longer one is meant where all of it is said.
+        let length = |name: &str| name.split_whitespace().count() as f64;
+        let whole = |name: &str| if mentions(name) == 1.0 { length(name) / 100.0 } else { 0.0 };
+        let fit = |column: usize| {
+            let name = shape.name(column);
+            mentions(name) + whole(name) + if kind_of(column) { 0.6 } else { 0.0 }
+        };
         let mut columns = shape.numeric.clone();
         columns.sort_by(|a, b| fit(*b).total_cmp(&fit(*a)));
         let mut column = *columns.first().expect("a shape has a column of amounts");
@@ -91,6 +104,7 @@ impl Asking<'_, '_> {
                 |column: &&usize| kinds(&Question::new(shape.name(**column))).any(|(kind, _)| own.contains(kind));
             shape.numeric.iter().find(shares).copied()
         });
+        let is_limit_named = limited.is_some();
         let limited = limited.unwrap_or(column);
         if let Some(bound) = &self.intent.bound {
             rows.retain(|row| match shape.cell(*row, limited) {
@@ -103,7 +117,7 @@ impl Asking<'_, '_> {
             self.question.mentions(shape.name(*column)) > MENTIONED && !by.contains(column) && shape.repeats(*column)
         };
         let group = shape.texts().filter(is_group).min_by_key(|column| self.question.place(shape.name(*column)));
-        Selection { rows, by, column, is_column_named, limited, group }
+        Selection { rows, by, column, is_column_named, limited, is_limit_named, group }
     }
 
     /// The rows that the question names by cells of a column: those of which it has the largest share of words.
@@ -122,7 +136,35 @@ impl Asking<'_, '_> {
         if best < MENTIONED || (known.len() == 1 && scores.len() > 1) {
             return HashSet::new();
         }
-        scores.into_iter().filter(|(_, score)| *score == best).map(|(row, _)| row).collect()
+        let named: Vec<usize> = scores.into_iter().filter(|(_, score)| *score == best).map(|(row, _)| row).collect();
+        let cells: HashSet<String> = named.iter().map(|row| folded(&self.shape.cell(*row, column).text())).collect();
+        // "Green Tea" means no row of "Tea".
+        let is_part = |cell: &str| {
+            let mut others = cells.iter().filter(|other| other.len() > cell.len());
+            others.any(|other| Question::new(other).mentions(cell) == 1.0)
+        };
+        let parts: HashSet<&String> = match cells.len() {
+            2..=MAX_COMPARED if best == 1.0 => cells.iter().filter(|cell| is_part(cell)).collect(),
+            _ => HashSet::new(),
+        };
+        let is_meant = |row: &usize| !parts.contains(&folded(&self.shape.cell(*row, column).text()));
+        named.into_iter().filter(is_meant).collect()
+    }
+
+    /// Whether the question counts what a column names: "how many regions", "有几个地区".
+    pub(super) fn is_counted(&self, column: usize) -> bool {
+        let at = self.question.place(self.shape.name(column));
+        let Some(before) = self.question.folded.get(..at) else { return false };
+        let before = before.trim_end_matches([' ', '的', '不', '同']);
+        let counts = ["count", "kinds"].iter().flat_map(|row| self.question.find(row));
+        let is_right_before = |range: &std::ops::Range<usize>| {
+            let between = before.get(range.end..).map(str::trim);
+            range.end >= before.len() || between.is_some_and(|words| ["", "different", "distinct", "unique", "the", "of"].contains(&words))
+        };
+        counts.into_iter().any(|range| is_right_before(&range)) || self.question.folded.get(at..).is_some_and(|rest| {
+            // "地区有几个" counts what stands before.
+            rest.chars().next().is_some_and(jarvis_plan::is_han) && self.question.has("count")
+        })
     }
 
     /// Whether a cell is a number that the question uses otherwise: the 3 of "top 3".

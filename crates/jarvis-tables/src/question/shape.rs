@@ -114,7 +114,8 @@ impl<'t> Shape<'t> {
     pub(super) fn relevance(&self, question: &Question) -> f64 {
         let names: f64 = self.names().map(|name| question.mentions(name)).sum();
         let label = |row: &usize| self.label.map_or(0.0, |label| question.mentions(&self.cell(*row, label).text()));
-        names + self.rows.iter().take(SAMPLE).map(label).fold(0.0, f64::max)
+        let table = question.mentions(&self.table.name.replace('_', " "));
+        names + table + self.rows.iter().take(SAMPLE).map(label).fold(0.0, f64::max)
     }
 }
 

@@ -13,6 +13,12 @@ use crate::{Cell, Column, Table};
 /// The most rows whose cells or names are told.
 const MAX_ROWS: usize = 12;
 
+/// The most bars; more values are drawn as a line.
+const MAX_BARS: usize = 200;
+
+/// The name of the labels in a query of what is drawn; no column of it is called so, since there is one other, with a figure.
+const LABEL: &str = "label";
+
 /// The most cells that a condition names.
 const MAX_NAMED: usize = 200;
 
@@ -112,7 +118,17 @@ impl<'t> Asking<'_, 't> {
         // The greatest single row says nothing about groups, and sums of prices or ages mean nothing unless asked for.
         let (of_group, is_group_figure_named) = self.intent.of_group;
         let is_order = self.intent.most.is_some();
-        if chosen.group.is_some() && is_order && !is_group_figure_named && !is_of_kind(name, &ADDITIVE) {
+        let is_additive = is_of_kind(name, &ADDITIVE) && !is_of_kind(name, &["kind_price"]);
+        if chosen.group.is_some() && is_order && !is_group_figure_named && !is_additive {
+            return Err(Doubt::TooComplex);
+        }
+        // "Which area has the drink with the highest cost": the greatest row, not the greatest sum.
+        let speaks_of_rows = self.shape.label.is_some_and(|label| Some(label) != chosen.group && self.mentions(label));
+        if chosen.group.is_some() && is_order && speaks_of_rows {
+            return Err(Doubt::TooComplex);
+        }
+        // Whether a limit is one of rows or of groups, nobody says.
+        if chosen.group.is_some() && self.intent.bound.is_some() {
             return Err(Doubt::TooComplex);
         }
         let is_of_each = chosen.group.is_some_and(|group| self.is_of_each(group));
@@ -139,6 +155,13 @@ impl<'t> Asking<'_, 't> {
             return query(self.entries(chosen, of_each)?.sql, form);
         }
         let most = self.intent.most.filter(|_| of_each.is_some()).unwrap_or(figure == Figure::Most);
+        if let Some(rank) = self.intent.rank.filter(|_| of_each.is_none()) {
+            let cells = chosen.rows.iter().map(|row| self.shape.cell(*row, chosen.column));
+            let distinct: HashSet<String> = cells.filter(|cell| cell.is_number()).map(|cell| cell.text().into()).collect();
+            if distinct.len() < rank {
+                return Err(Doubt::NoRow);
+            }
+        }
         if of_each.is_some() || (is_extreme && self.shape.label.is_some()) {
             let form = match self.intent.top.filter(|_| self.intent.rank.is_none()) {
                 Some(_) => Form::Top,
@@ -168,17 +191,26 @@ impl<'t> Asking<'_, 't> {
     fn count(&self, chosen: &Selection) -> Result<Option<Query<'t>>, Doubt> {
         let shape = self.shape;
         if self.intent.bound.is_some() {
+            let repeats = shape.label.is_some_and(|label| shape.repeats(label));
+            if repeats || chosen.group.is_some() || shape.texts().any(|column| Some(column) != shape.label && self.is_spare(column, chosen)) {
+                return Err(Doubt::TooComplex);
+            }
             self.values(chosen)?;
             return self.rows(chosen, Some(self.sql_name(chosen.column))).map(Some);
         }
-        if let Some(group) = chosen.group.filter(|_| !chosen.is_column_named) {
+        let is_counted = |group: &usize| self.is_counted(*group);
+        if let Some(group) = chosen.group.filter(|group| is_counted(group) || !chosen.is_column_named) {
             if self.is_of_each(group) {
                 return self.occurrences(chosen, group, Form::Kinds).map(Some);
+            }
+            // "How many students passed" is no question of what there is in the column `passed`.
+            if !self.is_counted(group) {
+                return Err(Doubt::TooComplex);
             }
             let name = self.sql_name(group);
             let distinct = self.listing(&format!("DISTINCT {name}"), chosen, Some(group))?;
             let distinct_cells: HashSet<String> =
-                chosen.rows.iter().map(|row| shape.cell(*row, group).text().to_lowercase()).collect();
+                chosen.rows.iter().map(|row| shape.cell(*row, group).text().to_ascii_lowercase()).collect();
             let sql = self.counted(&name, distinct_cells.len(), &format!(" FROM ({distinct})"));
             return Ok(Some(self.whole(chosen, sql, Form::Rows)));
         }
@@ -244,14 +276,14 @@ impl<'t> Asking<'_, 't> {
 
     fn occurrences(&self, chosen: &Selection, column: usize, form: Form<'t>) -> Result<Query<'t>, Doubt> {
         let name = self.sql_name(column);
-        let each = self.listing(&format!("{name}, count(*) AS count"), chosen, Some(column))?;
+        let each = self.listing(&format!("{name}, count(*) AS {TIMES}"), chosen, Some(column))?;
         let each = format!("{each} GROUP BY {name}");
         let sql = match form {
             Form::Frequent { most } => {
                 let best = if most { "max" } else { "min" };
-                format!("WITH kinds AS ({each}) SELECT * FROM kinds WHERE count = (SELECT {best}(count) FROM kinds)")
+                format!("WITH {EACH} AS ({each}) SELECT * FROM {EACH} WHERE {TIMES} = (SELECT {best}({TIMES}) FROM {EACH})")
             }
-            _ => format!("{each} ORDER BY count DESC"),
+            _ => format!("{each} ORDER BY {TIMES} DESC"),
         };
         Ok(self.whole(chosen, sql, form))
     }
@@ -269,8 +301,12 @@ impl<'t> Asking<'_, 't> {
         let columns: Vec<usize> = self.shape.label.into_iter().chain(columns).collect();
         let listed: Vec<String> = columns.iter().map(|column| self.sql_name(*column)).collect();
         let sql = self.listing(&listed.join(", "), chosen, None)?;
+        let is_labelled = self.shape.label.is_some();
+        let asked = || columns.iter().skip(usize::from(is_labelled));
+        let cells = chosen.rows.iter().flat_map(|row| asked().map(|column| self.shape.cell(*row, *column)));
+        let values = cells.filter(|cell| !is_empty(cell)).count();
         let columns = columns.iter().filter_map(|column| self.shape.table.columns.get(*column)).collect();
-        Ok(self.whole(chosen, sql, Form::Cells { columns, is_labelled: self.shape.label.is_some() }))
+        Ok(Query { values, ..self.whole(chosen, sql, Form::Cells { columns, is_labelled }) })
     }
 
     /// The values that are drawn; `None` where there are none.
@@ -280,7 +316,7 @@ impl<'t> Asking<'_, 't> {
             return Err(Doubt::TooComplex);
         }
         let all = Selection { rows: self.shape.rows.clone(), by: Vec::new(), ..*chosen };
-        let chosen = if chosen.rows.len() > 1 { chosen } else { &all };
+        let chosen = if chosen.by.is_empty() && chosen.rows.len() < 2 { &all } else { chosen };
         let values = self.values(chosen)?;
         if values == 0 {
             return Ok(None);
@@ -289,17 +325,21 @@ impl<'t> Asking<'_, 't> {
         let by = chosen.group.or(self.shape.label).map_or("", |by| self.shape.name(by));
         let left_out = chosen.rows.len() - values + self.shape.table.skipped;
         let entries = self.entries(chosen, of_each)?;
-        let (label, sql) = match entries.labels.as_slice() {
-            [only] => (only.as_str(), entries.sql),
-            labels => {
+        let (label, sql) = match (entries.labels.as_slice(), of_each) {
+            ([only], Some(_)) => (only.as_str(), entries.sql),
+            (labels, _) => {
                 let label = match labels {
                     [] => "row_number() OVER ()".to_owned(),
-                    several => several.join(" || ', ' || "),
+                    several => {
+                        let present = several.iter().map(|label| format!("coalesce({label}, '')"));
+                        present.collect::<Vec<_>>().join(" || ', ' || ")
+                    }
                 };
                 let from = self.from(chosen, Some(chosen.column))?;
-                ("label", format!("SELECT {label} AS label, {}{from}", entries.value))
+                (LABEL, format!("SELECT {label} AS {LABEL}, {}{from}", entries.value))
             }
         };
+        let kind = if kind == "bar" && values > MAX_BARS { "line" } else { kind };
         Ok(Some(Drawing {
             kind,
             sql,
@@ -332,7 +372,7 @@ impl<'t> Asking<'_, 't> {
         for by in &chosen.by {
             let mut cells: Vec<String> = chosen.rows.iter().map(|row| literal(self.shape.cell(*row, *by))).collect();
             let mut seen = HashSet::new();
-            cells.retain(|cell| seen.insert(cell.to_lowercase()));
+            cells.retain(|cell| seen.insert(cell.clone()));
             let name = self.sql_name(*by);
             conditions.push(match cells.as_slice() {
                 [] => return Err(Doubt::NoRow),
@@ -348,7 +388,8 @@ impl<'t> Asking<'_, 't> {
         }
         if let (Some(label), false) = (self.shape.label, self.shape.totals.is_empty()) {
             let totals: Vec<String> = self.shape.totals.iter().map(|total| text_literal(total)).collect();
-            conditions.push(format!("{} NOT IN ({})", self.sql_name(label), totals.join(", ")));
+            let name = self.sql_name(label);
+            conditions.push(format!("({name} IS NULL OR {name} NOT IN ({}))", totals.join(", ")));
         }
         if let Some(present) = present {
             conditions.push(format!("{} IS NOT NULL", self.sql_name(present)));
@@ -375,7 +416,7 @@ impl<'t> Asking<'_, 't> {
             group.map_or_else(<_>::default, |group| (format!("{group}, "), format!("PARTITION BY {group}")));
         let gap = if by.is_empty() { "" } else { " " };
         let what = format!(
-            "{first}{column}, row_number() OVER ({by}{gap}ORDER BY {column}) AS place, count(*) OVER ({by}) AS count"
+            "{first}{column}, row_number() OVER ({by}{gap}ORDER BY {column}) AS {PLACE}, count(*) OVER ({by}) AS {TIMES}"
         );
         self.listing(&what, chosen, Some(chosen.column))
     }
@@ -414,7 +455,7 @@ impl<'t> Asking<'_, 't> {
         let Entries { sql, value, .. } = self.entries(chosen, of_each)?;
         let order = if most { " DESC" } else { "" };
         let from = match of_each {
-            Some(_) => " FROM each".to_owned(),
+            Some(_) => format!(" FROM {EACH}"),
             None => self.from(chosen, Some(chosen.column))?,
         };
         let end = match (self.intent.rank, self.intent.top) {
@@ -424,14 +465,14 @@ impl<'t> Asking<'_, 't> {
             }
             (None, Some(top)) => {
                 return Ok(match of_each {
-                    Some(_) => format!("WITH each AS ({sql}) SELECT *{from} ORDER BY {value}{order} LIMIT {top}"),
+                    Some(_) => format!("WITH {EACH} AS ({sql}) SELECT *{from} ORDER BY {value}{order} LIMIT {top}"),
                     None => format!("{sql} ORDER BY {value}{order} LIMIT {top}"),
                 });
             }
             (None, None) => format!("= (SELECT {}({value}){from})", if most { "max" } else { "min" }),
         };
         Ok(match of_each {
-            Some(_) => format!("WITH each AS ({sql}) SELECT *{from} WHERE {value} {end}"),
+            Some(_) => format!("WITH {EACH} AS ({sql}) SELECT *{from} WHERE {value} {end}"),
             None => format!("{sql} AND {value} {end}"),
         })
     }
@@ -450,8 +491,16 @@ impl<'t> Asking<'_, 't> {
             if !is_empty(self.shape.cell(*row, chosen.column)) && (by.is_none() || !entries.contains(&cell)) {
                 entries.push(cell);
             }
+            // More than two are no pair, however many they are.
+            if entries.len() > 2 {
+                break;
+            }
         }
         let is_range = self.question.has("most") && self.question.has("least");
+        let named = |of: &str| match labels.is_empty() {
+            true => "''".to_owned(),
+            false => labels.iter().map(|label| format!("{of}.{label}")).collect::<Vec<_>>().join(" || ', ' || "),
+        };
         let end = match entries.as_mut_slice() {
             [one, other] if !is_range && !chosen.by.is_empty() => {
                 if one == other || labels.len() != 1 {
@@ -462,20 +511,29 @@ impl<'t> Asking<'_, 't> {
                 let [one, other] = pair.map(literal);
                 format!("WHERE one.{0} = {one} AND other.{0} = {other}", labels.concat())
             }
-            entries if is_range || entries.len() == 2 => format!("ORDER BY one.{value} DESC, other.{value} LIMIT 1"),
+            entries if is_range || entries.len() == 2 => {
+                let end = |of: &str, order: &str| format!("(SELECT * FROM {EACH} ORDER BY {value}{order} LIMIT 1) AS {of}");
+                return Ok(format!(
+                    "WITH {EACH} AS ({sql}) {} FROM {}, {}",
+                    between(&named, &value),
+                    end("one", " DESC"),
+                    end("other", "")
+                ));
+            }
             _ => return Err(Doubt::TooComplex),
         };
-        let named = |of: &str| match labels.is_empty() {
-            true => "''".to_owned(),
-            false => labels.iter().map(|label| format!("{of}.{label}")).collect::<Vec<_>>().join(" || ', ' || "),
-        };
-        Ok(format!(
-            "WITH entries AS ({sql}) SELECT {} AS one, one.{value} AS of_one, {} AS other, other.{value} AS of_other, \
-             abs(one.{value} - other.{value}) AS difference FROM entries AS one, entries AS other {end}",
-            named("one"),
-            named("other")
-        ))
+        Ok(format!("WITH {EACH} AS ({sql}) {} FROM {EACH} AS one, {EACH} AS other {end}", between(&named, &value)))
     }
+}
+
+/// Two entries and what lies between their values.
+fn between(named: &impl Fn(&str) -> String, value: &str) -> String {
+    format!(
+        "SELECT {} AS one, one.{value} AS of_one, {} AS other, other.{value} AS of_other, \
+         abs(one.{value} - other.{value}) AS difference",
+        named("one"),
+        named("other")
+    )
 }
 
 /// A relation of labels and a value, and how its columns are called.
@@ -486,7 +544,12 @@ struct Entries {
 }
 
 /// The middle value, or the two of them.
-const MIDDLE: &str = "place IN ((count + 1) / 2, (count + 2) / 2)";
+const MIDDLE: &str = r##""#place" IN (("#" + 1) / 2, ("#" + 2) / 2)"##;
+
+/// Names that no column and no table has.
+const TIMES: &str = r##""#""##;
+const PLACE: &str = r##""#place""##;
+const EACH: &str = r##""#each""##;
 
 fn function(figure: Figure) -> &'static str {
     match figure {

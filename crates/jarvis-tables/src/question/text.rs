@@ -131,7 +131,7 @@ impl Question {
             }
             let is_letter = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
             let is_plain = is_letter && !(self.capitals.contains(word) && at.start > 0 && word != "i");
-            (!is_plain && !is_known(at.start) && !stems.contains(&stem(word))).then(|| at.clone())
+            (!is_plain && !at.clone().all(is_known) && !stems.contains(&stem(word))).then(|| at.clone())
         })
     }
 
