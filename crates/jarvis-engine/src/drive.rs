@@ -10,13 +10,14 @@ mod repeats;
 
 use std::any::Any;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, HashSet, VecDeque};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
 use jarvis_plan::{Candidate, Effect, ErrorCode, EventKind, Outcome, Selection, Status, Task, TaskError, TaskId};
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{Id as SlotId, JoinError, JoinSet};
@@ -138,7 +139,7 @@ struct Driver<'a> {
     stop: CancellationToken,
     _stop: DropGuard,
     schedule: Schedule,
-    nodes: HashMap<TaskId, Node>,
+    nodes: FxHashMap<TaskId, Node>,
     /// What is planned together and not whole yet.
     unwritten: Vec<Task>,
     /// Tasks of it that wait for the rest because they change something.
@@ -155,7 +156,7 @@ struct Driver<'a> {
     selecting: usize,
     performing: usize,
     work: JoinSet<Done>,
-    slots: HashMap<SlotId, Slot>,
+    slots: FxHashMap<SlotId, Slot>,
     run_deadline: Instant,
     /// Time of the run that did not count when this began.
     excused_before: Duration,
@@ -176,7 +177,7 @@ impl<'a> Driver<'a> {
             _stop: stop.clone().drop_guard(),
             stop,
             schedule: Schedule::new(),
-            nodes: HashMap::new(),
+            nodes: FxHashMap::default(),
             unwritten: Vec::new(),
             held: Vec::new(),
             outcomes: ended.into_iter().map(|outcome| (outcome.id, outcome)).collect(),
@@ -188,7 +189,7 @@ impl<'a> Driver<'a> {
             selecting: 0,
             performing: 0,
             work: JoinSet::new(),
-            slots: HashMap::new(),
+            slots: FxHashMap::default(),
             run_deadline: after(limits.run_timeout),
             excused_before: engine.events.excused(),
             waiting: 0,
