@@ -11,8 +11,10 @@ mod slots;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet, VecDeque};
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -93,11 +95,29 @@ pub(crate) fn drive<'a>(
                 Some(joined) = driver.work.join_next_with_id(), if !driver.work.is_empty() => {
                     driver.joined(joined);
                     driver.hear();
+                    if !driver.work.is_empty() {
+                        let_others().await;
+                        driver.hear();
+                    }
                 }
             }
         }
         driver.outcomes.into_values().collect()
     })
+}
+
+/// Lets the work that is ready run first, so that what it gives is heard of together: waking the driver for each piece costs
+/// more than most of them. [`tokio::task::yield_now`] would tie the driver to this thread, which the next work may block.
+async fn let_others() {
+    let mut waited = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut waited, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Sees each outcome as it comes.
