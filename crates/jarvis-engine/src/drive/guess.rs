@@ -17,8 +17,15 @@ pub(super) struct Guess {
     /// Who it is, until the task has started with them.
     candidate: Option<Candidate>,
     pub(super) slot: Option<AbortHandle>,
-    /// What they gave, before the choice was made.
-    ended: Option<(Candidate, Instant, Result<Value, TaskError>)>,
+    /// What they gave, before the choice was made. Boxed, because few tasks are guessed at and each would carry its size.
+    ended: Option<Box<Guessed>>,
+}
+
+/// A guess that has ended: who it was, since when, and what they gave.
+struct Guessed {
+    candidate: Candidate,
+    since: Instant,
+    result: Result<Value, TaskError>,
 }
 
 impl Driver<'_> {
@@ -54,7 +61,7 @@ impl Driver<'_> {
         result: Result<Value, TaskError>,
     ) {
         if let Some(node) = self.nodes.get_mut(&id) {
-            node.guess.ended = Some((candidate, since, result));
+            node.guess.ended = Some(Box::new(Guessed { candidate, since, result }));
         }
     }
 
@@ -64,7 +71,7 @@ impl Driver<'_> {
         let running = node.guess.slot.as_ref().and_then(|handle| self.slots.get(&handle.id()));
         let begun = match (running, &node.guess.ended) {
             (Some(slot), _) => slot.job.as_ref().map(|job| (job.candidate.clone(), slot.since)),
-            (None, Some((candidate, since, _))) => Some((candidate.clone(), *since)),
+            (None, Some(ended)) => Some((ended.candidate.clone(), ended.since)),
             (None, None) => None,
         };
         let Some((candidate, since)) = begun else { return false };
@@ -86,7 +93,7 @@ impl Driver<'_> {
         let (task, model) = (node.task.task.clone(), candidate.id.clone());
         self.engine.events.emit(EventKind::TaskStarted { id, task, model });
         let Some(node) = self.nodes.get_mut(&id) else { return true };
-        if let Some((candidate, since, result)) = node.guess.ended.take() {
+        if let Some(Guessed { candidate, since, result }) = node.guess.ended.take().map(|ended| *ended) {
             self.performed(id, candidate, since, result);
         } else if let Some(handle) = node.guess.slot.take() {
             if let Some(slot) = self.slots.get_mut(&handle.id()) {
