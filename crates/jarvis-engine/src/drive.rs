@@ -7,26 +7,29 @@ mod guess;
 mod intake;
 mod node;
 mod repeats;
+mod slots;
 
-use std::any::Any;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, HashSet, VecDeque};
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use indexmap::IndexMap;
 use jarvis_plan::{Candidate, Effect, ErrorCode, EventKind, Outcome, Selection, Status, Task, TaskError, TaskId};
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::{Id as SlotId, JoinError, JoinSet};
+use tokio::task::{Id as SlotId, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use tracing::Instrument;
 
-use self::clock::{after, seconds};
+use self::clock::{after, later, seconds};
 use self::node::{Choice, Node, call, candidates, held_back, repeated, tries_left};
 use self::repeats::Made;
+use self::slots::{Busy, Done, Ended, Slot};
 use crate::engine::{Batch, itself};
 use crate::resolve::planned_fault;
 use crate::schedule::Schedule;
@@ -92,6 +95,10 @@ pub(crate) fn drive<'a>(
                 Some(joined) = driver.work.join_next_with_id(), if !driver.work.is_empty() => {
                     driver.joined(joined);
                     driver.hear();
+                    if !driver.work.is_empty() {
+                        let_others().await;
+                        driver.hear();
+                    }
                 }
             }
         }
@@ -99,36 +106,22 @@ pub(crate) fn drive<'a>(
     })
 }
 
+/// Lets the work that is ready run first, so that what it gives is heard of together: waking the driver for each piece costs
+/// more than most of them. [`tokio::task::yield_now`] would tie the driver to this thread, which the next work may block.
+async fn let_others() {
+    let mut waited = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut waited, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
 /// Sees each outcome as it comes.
 pub(crate) type Finished<'a> = Box<dyn FnMut(&Outcome) + Send + 'a>;
-
-/// What one spawned piece of work gives.
-enum Done {
-    Selected(Result<Selection, TaskError>),
-    Performed(Result<Value, TaskError>),
-    Admitted(Result<IndexMap<String, Value>, TaskError>),
-}
-
-/// What a task is busy with.
-enum Busy {
-    /// The choice of who performs it.
-    Choosing,
-    /// Waiting for leave to change the world.
-    Waiting,
-    /// Being performed.
-    Performing(Candidate),
-    /// Being performed by who will probably be chosen, while the choice is still being made.
-    Guessing(Candidate),
-}
-
-/// One spawned piece of work. Dropping it tells work on other threads to stop.
-struct Slot {
-    task: TaskId,
-    busy: Busy,
-    since: Instant,
-    /// For work on other threads; choosing has none.
-    _stop: Option<DropGuard>,
-}
 
 struct Driver<'a> {
     engine: Engine,
@@ -138,7 +131,7 @@ struct Driver<'a> {
     stop: CancellationToken,
     _stop: DropGuard,
     schedule: Schedule,
-    nodes: HashMap<TaskId, Node>,
+    nodes: FxHashMap<TaskId, Node>,
     /// What is planned together and not whole yet.
     unwritten: Vec<Task>,
     /// Tasks of it that wait for the rest because they change something.
@@ -155,7 +148,7 @@ struct Driver<'a> {
     selecting: usize,
     performing: usize,
     work: JoinSet<Done>,
-    slots: HashMap<SlotId, Slot>,
+    slots: FxHashMap<SlotId, Slot>,
     run_deadline: Instant,
     /// Time of the run that did not count when this began.
     excused_before: Duration,
@@ -176,7 +169,7 @@ impl<'a> Driver<'a> {
             _stop: stop.clone().drop_guard(),
             stop,
             schedule: Schedule::new(),
-            nodes: HashMap::new(),
+            nodes: FxHashMap::default(),
             unwritten: Vec::new(),
             held: Vec::new(),
             outcomes: ended.into_iter().map(|outcome| (outcome.id, outcome)).collect(),
@@ -188,7 +181,7 @@ impl<'a> Driver<'a> {
             selecting: 0,
             performing: 0,
             work: JoinSet::new(),
-            slots: HashMap::new(),
+            slots: FxHashMap::default(),
             run_deadline: after(limits.run_timeout),
             excused_before: engine.events.excused(),
             waiting: 0,
@@ -277,7 +270,8 @@ impl<'a> Driver<'a> {
     fn start_select(&mut self, id: TaskId) {
         let Some(selector) = self.engine.selector.clone() else { return };
         let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
-        let deadline = after(self.limits.task_timeout);
+        let now = Instant::now();
+        let deadline = later(now, self.limits.task_timeout);
         node.deadline = Some(deadline);
         self.deadlines.push(Reverse((deadline, id)));
         let (task, events) = (Arc::clone(&node.task), self.engine.events.clone());
@@ -290,26 +284,27 @@ impl<'a> Driver<'a> {
             };
             Done::Selected(selector.select(&task, &events, &guess).await)
         };
-        self.spawn(id, Busy::Choosing, None, work);
+        self.spawn(id, Busy::Choosing, now, None, work);
     }
 
     fn start_perform(&mut self, id: TaskId) {
         let now = Instant::now();
         let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
-        let (Some(candidate), Some(resolved)) = (node.candidates.pop_front(), &node.resolved) else { return };
-        let stop = self.stop.child_token();
-        let job = self.engine.job(&node.task, resolved, &candidate, &stop);
+        let (Some(candidate), Some(resolved)) = (node.candidates.pop_front(), &mut node.resolved) else { return };
+        let args = std::mem::take(&mut resolved.args);
+        let job = self.engine.job(&node.task, args, candidate, self.stop.child_token());
+        let given = Arc::clone(&job);
         if !node.admitted {
-            node.candidates.push_front(candidate);
+            node.candidates.push_front(job.candidate.clone());
             // However long the answer takes, the call has its whole time.
             (node.deadline, node.until) = (None, None);
             let gate = Arc::clone(&self.engine.gate);
             self.hold(now);
-            let work = async move { Done::Admitted(gate.admit(&job).await) };
-            self.spawn(id, Busy::Waiting, Some(stop.drop_guard()), work);
+            let work = async move { Done::Admitted(gate.admit(&given).await) };
+            self.spawn(id, Busy::Waiting, now, Some(job), work);
             return;
         }
-        let until = *node.until.get_or_insert_with(|| after(self.limits.task_timeout));
+        let until = *node.until.get_or_insert_with(|| later(now, self.limits.task_timeout));
         // A candidate that hangs leaves time for those after it.
         let tries = if node.effect == Effect::Reads { tries_left(&node.candidates) } else { 1 };
         let deadline = now + until.saturating_duration_since(now) / tries;
@@ -317,105 +312,13 @@ impl<'a> Driver<'a> {
         self.deadlines.push(Reverse((deadline, id)));
         if node.started.is_none() {
             node.started = Some(now);
-            let (task, model) = (node.task.task.clone(), candidate.id.clone());
+            let (task, model) = (node.task.task.clone(), job.candidate.id.clone());
             self.engine.events.emit(EventKind::TaskStarted { id, task, model });
         }
-        let worker = Arc::clone(&self.engine.worker);
-        self.performing += 1;
-        let work = async move { Done::Performed(worker.perform(&job).await) };
-        self.spawn(id, Busy::Performing(candidate), Some(stop.drop_guard()), work);
+        self.perform(id, Busy::Performing, now, job);
     }
 
-    fn spawn(
-        &mut self,
-        task: TaskId,
-        busy: Busy,
-        stop: Option<DropGuard>,
-        work: impl Future<Output = Done> + Send + 'static,
-    ) {
-        let span = match &busy {
-            Busy::Performing(candidate) => {
-                tracing::debug_span!("task", id = %task, model = candidate.id, host = candidate.host)
-            }
-            Busy::Guessing(candidate) => {
-                tracing::debug_span!("guess", id = %task, model = candidate.id, host = candidate.host)
-            }
-            Busy::Choosing => tracing::debug_span!("choose", id = %task),
-            Busy::Waiting => tracing::debug_span!("approve", id = %task),
-        };
-        // Most runs are not traced; an empty span need not be entered at each poll.
-        let span = if span.is_disabled() { tracing::Span::current() } else { span };
-        let handle = if span.is_none() { self.work.spawn(work) } else { self.work.spawn(work.instrument(span)) };
-        let slot = handle.id();
-        if let Some(node) = self.nodes.get_mut(&task) {
-            match busy {
-                Busy::Guessing(_) => node.guess.slot = Some(handle),
-                Busy::Choosing | Busy::Waiting | Busy::Performing(_) => node.slot = Some(handle),
-            }
-        }
-        self.slots.insert(slot, Slot { task, busy, since: Instant::now(), _stop: stop });
-    }
-
-    /// Frees a slot; `None` when its work had been given up before.
-    fn free(&mut self, slot: SlotId) -> Option<Slot> {
-        let slot = self.slots.remove(&slot)?;
-        match slot.busy {
-            Busy::Performing(_) | Busy::Guessing(_) => self.performing -= 1,
-            Busy::Choosing => self.selecting -= 1,
-            Busy::Waiting => self.go_on(Instant::now()),
-        }
-        if let Some(node) = self.nodes.get_mut(&slot.task) {
-            match slot.busy {
-                Busy::Guessing(_) => node.guess.slot = None,
-                Busy::Choosing | Busy::Waiting | Busy::Performing(_) => node.slot = None,
-            }
-        }
-        Some(slot)
-    }
-
-    /// Gives up what a task is busy with, if anything.
-    fn abort(&mut self, id: TaskId) -> Option<Slot> {
-        let handle = self.nodes.get_mut(&id)?.slot.take()?;
-        handle.abort();
-        self.free(handle.id())
-    }
-
-    /// Takes in all work that has ended.
-    fn hear(&mut self) {
-        while let Some(joined) = self.work.try_join_next_with_id() {
-            self.joined(joined);
-        }
-    }
-
-    fn joined(&mut self, joined: Result<(SlotId, Done), JoinError>) {
-        let (slot, done) = match joined {
-            Ok((slot, done)) => (slot, Ok(done)),
-            Err(error) => (error.id(), Err(error)),
-        };
-        let Some(slot) = self.free(slot) else { return };
-        match (slot.busy, done) {
-            (Busy::Choosing, Ok(Done::Selected(chosen))) => self.selected(slot.task, chosen),
-            (Busy::Choosing, Err(error)) => self.selected(slot.task, Err(broken(error, "choice of a model"))),
-            (Busy::Waiting, Ok(Done::Admitted(admitted))) => self.admitted(slot.task, admitted),
-            (Busy::Waiting, Err(error)) => self.admitted(slot.task, Err(broken(error, "approval"))),
-            (Busy::Performing(candidate), Ok(Done::Performed(result))) => {
-                self.performed(slot.task, candidate, slot.since, result);
-            }
-            (Busy::Performing(candidate), Err(error)) => {
-                self.performed(slot.task, candidate, slot.since, Err(broken(error, "worker")));
-            }
-            (Busy::Guessing(candidate), Ok(Done::Performed(result))) => {
-                self.guess_ended(slot.task, candidate, slot.since, result);
-            }
-            (Busy::Guessing(candidate), Err(error)) => {
-                self.guess_ended(slot.task, candidate, slot.since, Err(broken(error, "worker")));
-            }
-            // A slot gives what it was made for.
-            (Busy::Choosing | Busy::Waiting | Busy::Performing(_) | Busy::Guessing(_), Ok(_)) => {}
-        }
-    }
-
-    fn selected(&mut self, id: TaskId, chosen: Result<Selection, TaskError>) {
+    pub(super) fn selected(&mut self, id: TaskId, chosen: Result<Selection, TaskError>) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         node.deadline = None;
         node.choice = match chosen {
@@ -431,7 +334,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Goes on with a task that the gate has looked at.
-    fn admitted(&mut self, id: TaskId, admitted: Result<IndexMap<String, Value>, TaskError>) {
+    pub(super) fn admitted(&mut self, id: TaskId, admitted: Result<IndexMap<String, Value>, TaskError>) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         match admitted {
             Ok(args) => {
@@ -445,13 +348,21 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn performed(&mut self, id: TaskId, candidate: Candidate, since: Instant, result: Result<Value, TaskError>) {
+    pub(super) fn performed(
+        &mut self,
+        id: TaskId,
+        candidate: Candidate,
+        since: Instant,
+        result: Result<Value, TaskError>,
+    ) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
-        let error = result.as_ref().err().cloned();
-        let attempt = node.attempt(candidate, since, error);
         match result {
-            Ok(output) => self.conclude(id, Status::Succeeded, Ok(output)),
+            Ok(output) => {
+                node.attempt(candidate, since, None);
+                self.conclude(id, Status::Succeeded, Ok(output));
+            }
             Err(error) => {
+                let attempt = node.attempt(candidate, since, Some(error.clone())).clone();
                 let harmless = node.effect == Effect::Reads || error.code.is_before_any_call();
                 let again = harmless && error.code.next_candidate_may_help() && !node.candidates.is_empty();
                 self.engine.events.emit(EventKind::TaskAttempt { id, attempt });
@@ -505,24 +416,6 @@ impl<'a> Driver<'a> {
         self.outcomes.insert(id, outcome);
         self.schedule.finish(id);
     }
-}
-
-/// What became of work that gave no result.
-fn broken(error: JoinError, what: &str) -> TaskError {
-    match error.try_into_panic() {
-        Ok(panic) => {
-            let said = said(&*panic);
-            tracing::error!(said, "the {what} panicked");
-            TaskError::new(ErrorCode::Panic, format!("the {what} panicked: {said}"))
-        }
-        Err(_) => TaskError::new(ErrorCode::Internal, format!("the {what} was stopped before it ended")),
-    }
-}
-
-/// The message of a panic, cut to a length that fits an answer.
-fn said(panic: &(dyn Any + Send)) -> String {
-    let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    said.unwrap_or("it said nothing").chars().take(300).collect()
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use crate::drive::drive;
-use crate::{ByOutput, Events, Gate, Job, OpenGate, Resolved, Resolver, Selector, Worker};
+use crate::{ByOutput, Events, Gate, Job, OpenGate, Resolver, Selector, Worker};
 
 /// How much at once, how long, how often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,18 +142,18 @@ impl Engine {
     pub(crate) fn job(
         &self,
         task: &Arc<Task>,
-        resolved: &Resolved,
-        candidate: &Candidate,
-        cancel: &CancellationToken,
-    ) -> Job {
-        Job {
+        args: IndexMap<String, Value>,
+        candidate: Candidate,
+        cancel: CancellationToken,
+    ) -> Arc<Job> {
+        Arc::new(Job {
             request: Arc::clone(&self.request),
             task: Arc::clone(task),
-            args: resolved.args.clone(),
-            candidate: candidate.clone(),
+            args,
+            candidate,
             events: self.events.clone(),
-            cancel: cancel.clone(),
-        }
+            cancel,
+        })
     }
 
     /// The request that the graph is for; workers see it.

@@ -1,8 +1,7 @@
 //! Which tasks may start now: a machine without clock, threads or I/O, told what was added and what has finished.
 
-use std::collections::HashMap;
-
 use jarvis_plan::{Task, TaskId};
+use rustc_hash::FxHashMap;
 
 /// The order of a task graph that may still grow.
 ///
@@ -16,7 +15,7 @@ use jarvis_plan::{Task, TaskId};
 /// ```
 #[derive(Debug, Default)]
 pub(crate) struct Schedule {
-    rows: HashMap<TaskId, Row>,
+    rows: FxHashMap<TaskId, Row>,
     ready: Vec<TaskId>,
     /// Tasks added and not finished.
     unfinished: usize,

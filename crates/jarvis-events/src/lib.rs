@@ -39,11 +39,17 @@ pub struct Meter {
 /// The writing end of a run's event stream. Clones write to the same stream; sending never blocks, and events are
 /// dropped once nobody reads.
 #[derive(Debug, Clone)]
-pub struct Events {
+pub struct Events(Arc<Stream>);
+
+/// What all clones share. Each task of a run holds one, so cloning must allocate nothing.
+#[derive(Debug)]
+struct Stream {
     run_id: RunId,
-    shared: Arc<Mutex<Shared>>,
+    shared: Mutex<Shared>,
     /// Whether the run has a budget.
-    bounded: Arc<AtomicBool>,
+    bounded: AtomicBool,
+    /// Whether any time of the run does not count.
+    excused: AtomicBool,
 }
 
 /// A stream that nobody reads, see [`Events::unread`].
@@ -95,7 +101,8 @@ impl Events {
             open_calls: 0,
             refused: None,
         };
-        (Events { run_id, shared: Arc::new(Mutex::new(shared)), bounded: Arc::default() }, receiver)
+        let (bounded, excused) = (AtomicBool::new(false), AtomicBool::new(false));
+        (Events(Arc::new(Stream { run_id, shared: Mutex::new(shared), bounded, excused })), receiver)
     }
 
     /// Sets what model calls cost and the most that the run may take. The budget of its request, once it is told, narrows it.
@@ -113,16 +120,16 @@ impl Events {
 
     fn narrow(&self, shared: &mut Shared, budget: Budget) {
         shared.budget = shared.budget.within(budget);
-        self.bounded.store(shared.budget != Budget::default(), Ordering::Relaxed);
+        self.0.bounded.store(shared.budget != Budget::default(), Ordering::Relaxed);
     }
 
     fn shared(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The bound of the budget that is used up, if one is; whoever asks starts nothing new then.
     pub fn spent(&self) -> Option<Spent> {
-        if !self.bounded.load(Ordering::Relaxed) {
+        if !self.0.bounded.load(Ordering::Relaxed) {
             return None;
         }
         let spent = self.shared().spent()?;
@@ -170,17 +177,23 @@ impl Events {
 
     /// Does not count a stretch of time, in which somebody was asked.
     pub fn excuse(&self, time: Duration) {
+        self.0.excused.store(true, Ordering::Release);
         self.shared().excused += time;
     }
 
     /// Does not count the time until the guard is dropped.
     pub fn hold(&self) -> Held {
+        self.0.excused.store(true, Ordering::Release);
         self.shared().held_since.get_or_insert_with(Instant::now);
         Held(self.clone())
     }
 
     /// The time of the run that does not count, so far.
     pub fn excused(&self) -> Duration {
+        // Asked for at each step of a run; most runs ask nobody.
+        if !self.0.excused.load(Ordering::Acquire) {
+            return Duration::ZERO;
+        }
         self.shared().excused()
     }
 
@@ -191,7 +204,7 @@ impl Events {
 
     /// The run that the events are of.
     pub fn run_id(&self) -> &RunId {
-        &self.run_id
+        &self.0.run_id
     }
 
     /// Adds an event, and tells it to the log. Number, time and place in the stream are fixed together, so the stream is in
@@ -227,12 +240,12 @@ impl Events {
             }
             _ => {}
         }
-        if shared.ended && !self.run_id.0.is_empty() {
+        if shared.ended && !self.0.run_id.0.is_empty() {
             return;
         }
         shared.ended = kind.is_end();
         let at_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-        let event = Event { run_id: self.run_id.clone(), seq: shared.seq, at_ms, kind };
+        let event = Event { run_id: self.0.run_id.clone(), seq: shared.seq, at_ms, kind };
         shared.seq += 1;
         // A run goes on without readers, such as after an HTTP client has disconnected.
         let _ = shared.sender.send(event);

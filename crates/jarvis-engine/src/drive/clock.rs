@@ -7,7 +7,7 @@ use jarvis_plan::{Effect, ErrorCode, EventKind, Status, TaskError, TaskId};
 use tokio::time::Instant;
 
 use super::node::call;
-use super::{Busy, Driver, Slot};
+use super::{Busy, Driver, Ended};
 
 impl Driver<'_> {
     /// Stops the clock of the run while somebody is asked.
@@ -77,8 +77,8 @@ impl Driver<'_> {
     }
 
     /// Ends the try of a task from outside, and returns the error with what is not known then.
-    pub(super) fn cut(&mut self, id: TaskId, slot: Option<&Slot>, error: TaskError) -> TaskError {
-        let called = slot.is_some_and(|slot| matches!(slot.busy, Busy::Performing(_)));
+    pub(super) fn cut(&mut self, id: TaskId, slot: Option<&Ended>, error: TaskError) -> TaskError {
+        let called = slot.is_some_and(|slot| slot.busy == Busy::Performing);
         let error = if called { self.perhaps_done(id, error) } else { error };
         self.cut_attempt(id, slot, &error);
         error
@@ -95,11 +95,11 @@ impl Driver<'_> {
     }
 
     /// Records the try that was going on when a task was ended from outside.
-    fn cut_attempt(&mut self, id: TaskId, slot: Option<&Slot>, error: &TaskError) {
-        if let Some(Slot { busy: Busy::Performing(candidate), since, .. }) = slot
+    fn cut_attempt(&mut self, id: TaskId, slot: Option<&Ended>, error: &TaskError) {
+        if let Some(Ended { busy: Busy::Performing, candidate: Some(candidate), since, .. }) = slot
             && let Some(node) = self.nodes.get_mut(&id)
         {
-            let attempt = node.attempt(candidate.clone(), *since, Some(error.clone()));
+            let attempt = node.attempt(candidate.clone(), *since, Some(error.clone())).clone();
             self.engine.events.emit(EventKind::TaskAttempt { id, attempt });
         }
     }
@@ -107,8 +107,13 @@ impl Driver<'_> {
 
 /// A moment that far away; for durations beyond the clock's reach, one that never comes.
 pub(super) fn after(wait: Duration) -> Instant {
+    later(Instant::now(), wait)
+}
+
+/// The same, counted from `now`.
+pub(super) fn later(now: Instant, wait: Duration) -> Instant {
     const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
-    Instant::now() + wait.min(NEVER)
+    now + wait.min(NEVER)
 }
 
 /// A duration in words.

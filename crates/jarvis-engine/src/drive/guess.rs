@@ -1,7 +1,6 @@
 //! Tasks that start before the choice of who performs them is made: by who will probably be chosen. Only those that read.
 
 use std::cmp::Reverse;
-use std::sync::Arc;
 
 use jarvis_plan::{Candidate, Effect, EventKind, TaskError, TaskId};
 use serde_json::Value;
@@ -10,7 +9,7 @@ use tokio::time::Instant;
 
 use super::clock::after;
 use super::node::{Choice, candidates, tries_left};
-use super::{Busy, Done, Driver};
+use super::{Busy, Driver};
 
 /// What is known of who will probably be chosen.
 #[derive(Default)]
@@ -18,8 +17,15 @@ pub(super) struct Guess {
     /// Who it is, until the task has started with them.
     candidate: Option<Candidate>,
     pub(super) slot: Option<AbortHandle>,
-    /// What they gave, before the choice was made.
-    ended: Option<(Candidate, Instant, Result<Value, TaskError>)>,
+    /// What they gave, before the choice was made. Boxed, because few tasks are guessed at and each would carry its size.
+    ended: Option<Box<Guessed>>,
+}
+
+/// A guess that has ended: who it was, since when, and what they gave.
+struct Guessed {
+    candidate: Candidate,
+    since: Instant,
+    result: Result<Value, TaskError>,
 }
 
 impl Driver<'_> {
@@ -38,15 +44,12 @@ impl Driver<'_> {
             return;
         }
         let Some(node) = self.nodes.get_mut(&id) else { return };
-        let (Some(candidate), Some(resolved)) = (node.guess.candidate.take(), &node.resolved) else {
+        let (Some(candidate), Some(resolved)) = (node.guess.candidate.take(), &mut node.resolved) else {
             return;
         };
-        let stop = self.stop.child_token();
-        let job = self.engine.job(&node.task, resolved, &candidate, &stop);
-        let worker = Arc::clone(&self.engine.worker);
-        self.performing += 1;
-        let work = async move { Done::Performed(worker.perform(&job).await) };
-        self.spawn(id, Busy::Guessing(candidate), Some(stop.drop_guard()), work);
+        let args = std::mem::take(&mut resolved.args);
+        let job = self.engine.job(&node.task, args, candidate, self.stop.child_token());
+        self.perform(id, Busy::Guessing, Instant::now(), job);
     }
 
     /// Keeps what a guess gave until the choice is made.
@@ -58,7 +61,7 @@ impl Driver<'_> {
         result: Result<Value, TaskError>,
     ) {
         if let Some(node) = self.nodes.get_mut(&id) {
-            node.guess.ended = Some((candidate, since, result));
+            node.guess.ended = Some(Box::new(Guessed { candidate, since, result }));
         }
     }
 
@@ -67,11 +70,8 @@ impl Driver<'_> {
         let Some(node) = self.nodes.get_mut(&id) else { return false };
         let running = node.guess.slot.as_ref().and_then(|handle| self.slots.get(&handle.id()));
         let begun = match (running, &node.guess.ended) {
-            (Some(slot), _) => match &slot.busy {
-                Busy::Guessing(candidate) => Some((candidate.clone(), slot.since)),
-                Busy::Choosing | Busy::Waiting | Busy::Performing(_) => None,
-            },
-            (None, Some((candidate, since, _))) => Some((candidate.clone(), *since)),
+            (Some(slot), _) => slot.job.as_ref().map(|job| (job.candidate.clone(), slot.since)),
+            (None, Some(ended)) => Some((ended.candidate.clone(), ended.since)),
             (None, None) => None,
         };
         let Some((candidate, since)) = begun else { return false };
@@ -93,11 +93,11 @@ impl Driver<'_> {
         let (task, model) = (node.task.task.clone(), candidate.id.clone());
         self.engine.events.emit(EventKind::TaskStarted { id, task, model });
         let Some(node) = self.nodes.get_mut(&id) else { return true };
-        if let Some((candidate, since, result)) = node.guess.ended.take() {
+        if let Some(Guessed { candidate, since, result }) = node.guess.ended.take().map(|ended| *ended) {
             self.performed(id, candidate, since, result);
         } else if let Some(handle) = node.guess.slot.take() {
             if let Some(slot) = self.slots.get_mut(&handle.id()) {
-                slot.busy = Busy::Performing(candidate);
+                slot.busy = Busy::Performing;
             }
             node.slot = Some(handle);
         }

@@ -69,10 +69,8 @@ impl Node {
     }
 
     /// Records a try that has ended, and returns the record.
-    pub(super) fn attempt(&mut self, candidate: Candidate, since: Instant, error: Option<TaskError>) -> Attempt {
-        let attempt = Attempt { candidate, error, ms: millis(since) };
-        self.attempts.push(attempt.clone());
-        attempt
+    pub(super) fn attempt(&mut self, candidate: Candidate, since: Instant, error: Option<TaskError>) -> &Attempt {
+        self.attempts.push_mut(Attempt { candidate, error, ms: millis(since) })
     }
 
     /// Ends the task. What it held moves into the outcome.
