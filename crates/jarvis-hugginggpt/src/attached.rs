@@ -9,6 +9,7 @@ use jarvis_engine::{Job, Worker};
 use jarvis_plan::{
     Arg, Draft, ErrorCode, Kind, Medium, Plan, Request, Resource, Source, TaskError, Vocabulary, medium,
 };
+use jarvis_tools::attached_texts;
 use serde_json::Value;
 
 /// The content and the name of an attached text.
@@ -69,14 +70,6 @@ pub(crate) fn unknown(request: &Request, plan: &Plan) -> Vec<String> {
     names
 }
 
-/// The attached texts by the names of their files, as tools see them.
-pub(crate) fn documents(request: &Request) -> impl Iterator<Item = (&str, &str)> {
-    request.attachments.iter().filter_map(|file| match &file.source {
-        Source::Inline(text) => Some((file.name.as_deref().unwrap_or("document"), text.as_str())),
-        Source::Public(_) | Source::Url(_) => None,
-    })
-}
-
 /// Characters of an attached text that the planning model sees.
 const PREVIEW: usize = 300;
 
@@ -86,7 +79,7 @@ const SHOWN_TABLES: usize = 10;
 /// The attachments as the planning model sees them: a text by its name and beginning, so that a plan names it.
 pub(crate) fn shown(request: &Request) -> Vec<Resource> {
     // Named as `table-query` names them.
-    let mut tables = jarvis_tables::tables_by_text(documents(request)).into_iter();
+    let mut tables = jarvis_tables::tables_by_text(attached_texts(request)).into_iter();
     let mut shown = |resource: &Resource| match (&resource.source, &resource.name) {
         (Source::Inline(content), Some(name)) => {
             let preview: String = content.chars().take(PREVIEW).collect();

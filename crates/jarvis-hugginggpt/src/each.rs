@@ -32,9 +32,12 @@ impl Worker for ForEach {
         let reads = self.gate.effect(&job.task) == Effect::Reads;
         let at_once = if reads { self.concurrency.max(1) } else { 1 };
         let all = calls.len();
+        let files: Vec<String> = calls.iter().map(|args| file_of(job, args)).collect();
+        let files = &files;
         let one = |(at, args): (usize, IndexMap<String, Value>)| async move {
             let job = Job { args, ..job.clone() };
-            self.worker.perform(&job).await.map_err(|error| of_element(error, at, all, reads))
+            let file = files.get(at).map_or("", String::as_str);
+            self.worker.perform(&job).await.map_err(|error| of_element(error, at, all, reads, file))
         };
         let made = futures::stream::iter(calls.into_iter().enumerate()).map(one).buffered(at_once);
         if !reads {
@@ -46,6 +49,11 @@ impl Worker for ForEach {
                 failed.push(error);
                 Value::Null
             }));
+        }
+        // What ends a run, and what fails alike for all, is no failure of one element.
+        let ends = |error: &TaskError| matches!(error.code, ErrorCode::Budget | ErrorCode::Cancelled);
+        if let Some(end) = failed.iter().position(ends) {
+            return Err(failed.swap_remove(end));
         }
         if failed.len() == all {
             return Err(failed.swap_remove(0));
@@ -65,10 +73,19 @@ fn calls(job: &Job) -> Result<Vec<IndexMap<String, Value>>, TaskError> {
     })
 }
 
+/// The attached file that a call is about, as ` (NAME)`.
+fn file_of(job: &Job, args: &IndexMap<String, Value>) -> String {
+    let named = |value: &Value| {
+        let file = job.request.attachments.iter().find(|file| value.as_str() == Some(file.as_arg()))?;
+        file.name.as_ref().map(|name| format!(" ({name})"))
+    };
+    args.values().find_map(named).unwrap_or_default()
+}
+
 /// The error of a call, with its place. Where calls before it were made, it must not look as if nothing was: nobody makes them
 /// again.
-fn of_element(error: TaskError, at: usize, all: usize, reads: bool) -> TaskError {
-    let place = format!("call {} of {all}: {}", at + 1, error.message);
+fn of_element(error: TaskError, at: usize, all: usize, reads: bool, file: &str) -> TaskError {
+    let place = format!("call {} of {all}{file}: {}", at + 1, error.message);
     if reads || at == 0 {
         return TaskError { message: place, ..error };
     }

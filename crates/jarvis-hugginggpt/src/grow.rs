@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use jarvis_ask::{AskError, Events, conversation_levels};
+use jarvis_catalogue::TaskOutput;
 use jarvis_chat::{ChatModel, ChatReply};
 use jarvis_pipeline::RunError;
 use jarvis_pipeline::approval::ask_person;
 use jarvis_plan::{
-    Draft, Effect, ErrorCode, EventKind, Fault, Level, Note, NoteKind, Outcome, Plan, Request, Status, Task, TaskId,
-    Tool,
+    Draft, EACH, Effect, ErrorCode, EventKind, Fault, Level, Note, NoteKind, Outcome, Plan, Request, Status, Task,
+    TaskId, Tool,
 };
 use jarvis_prompt::plan::{Scope, read_more, read_more_calls};
 use jarvis_prompt::reader::{Want, read_json};
@@ -344,7 +345,10 @@ fn briefly(result: &Value) -> Value {
 fn is_ground(outcome: &Outcome) -> bool {
     let code = outcome.error.as_ref().map(|error| error.code);
     let is_end = |code: ErrorCode| matches!(code, ErrorCode::NotApproved | ErrorCode::Budget | ErrorCode::Cancelled);
-    outcome.status == Status::Failed && !code.is_some_and(is_end)
+    // One call of many that failed is one too.
+    let is_partial =
+        || TaskOutput::of(outcome).is_some_and(|output| output.0.get(EACH).is_some() && !output.not_done().is_empty());
+    (outcome.status == Status::Failed && !code.is_some_and(is_end)) || (outcome.succeeded() && is_partial())
 }
 
 /// Whether a plan was kept from running because it would change something and was not sound: then nothing is added to it.

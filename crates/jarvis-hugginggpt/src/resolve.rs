@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Outcomes, Resolved, Resolver, Unresolved, fill, finished, part, unavailable};
-use jarvis_plan::{Arg, EACH, ErrorCode, FieldPath, Kind, Outcome, Status, Task, TaskId, Vocabulary, schema, text_of};
+use jarvis_plan::{
+    Arg, EACH, ErrorCode, FieldPath, Kind, Outcome, Status, Step, Task, TaskId, Vocabulary, schema, text_of,
+};
 use serde_json::Value;
 
 use crate::each;
@@ -72,6 +74,11 @@ impl Resolution<'_> {
         }
         let schema = self.schema(name);
         let value = fill(name, arg, &mut |name, of, path| {
+            if let [Step::Index(at)] = path.0.as_slice()
+                && let Some(value) = self.element(of, *at, kind)
+            {
+                return Ok(Value::String(value));
+            }
             if !path.is_empty() {
                 return self.part(name, of, path);
             }
@@ -109,6 +116,13 @@ impl Resolution<'_> {
     fn data(&self, of: TaskId) -> Option<Value> {
         let outcome = self.outcomes.outcome(of).filter(|outcome| outcome.succeeded())?;
         TaskOutput::of(outcome)?.data().filter(|data| !data.is_string())
+    }
+
+    /// What one call gave of a kind, of a task that ran once for each element of a list.
+    fn element(&self, of: TaskId, at: usize, kind: Kind) -> Option<String> {
+        let outcome = self.outcomes.outcome(of).filter(|outcome| outcome.succeeded())?;
+        let element = TaskOutput::of(outcome)?.0.get(EACH)?.as_array()?.get(at).cloned()?;
+        of_kind(&TaskOutput(element), kind)
     }
 
     /// A part of what a task gave.
@@ -175,7 +189,10 @@ fn kind_of(vocabulary: &Vocabulary, task: &str, name: &str) -> Kind {
 
 /// What a task that succeeded gives of a kind.
 fn output(outcome: &Outcome, kind: Kind) -> Option<String> {
-    let output = TaskOutput::of(outcome).filter(|_| outcome.succeeded())?;
+    TaskOutput::of(outcome).filter(|_| outcome.succeeded()).and_then(|output| of_kind(&output, kind))
+}
+
+fn of_kind(output: &TaskOutput, kind: Kind) -> Option<String> {
     match kind {
         Kind::Text => output.as_text(),
         Kind::Image | Kind::Audio | Kind::Video => output.media(kind).map(str::to_owned),

@@ -2,11 +2,10 @@
 
 use indexmap::IndexMap;
 use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, FieldPath, Note, Piece, Request, Step};
-use jarvis_tables::question::{self, Doubt, Drawing, Intent, Made, Question};
+use jarvis_tables::question::{self, Doubt, Drawing, Form, Intent, Made, Question};
 use jarvis_tables::{Table, tables_of};
+use jarvis_tools::attached_texts;
 use serde_json::{Value, json};
-
-use crate::attached;
 
 /// The task that reads tables.
 pub(crate) const QUERY: &str = "table-query";
@@ -20,7 +19,7 @@ const QUOTING: [&str; 4] = ["question-answering", "document-question-answering",
 /// The draft of a question about attached tables; any other draft as it is. What seems such a question, and has a part that cannot
 /// be accounted for, is refused rather than answered with a line that has the same words.
 pub(crate) fn asked(draft: Draft, request: &Request) -> Draft {
-    let tables: Vec<Table> = tables_of(attached::documents(request));
+    let tables: Vec<Table> = tables_of(attached_texts(request));
     if tables.is_empty() {
         return draft;
     }
@@ -32,10 +31,16 @@ pub(crate) fn asked(draft: Draft, request: &Request) -> Draft {
         return draft;
     }
     match question::query(&question, &intent, &tables) {
+        Ok(Some(made)) if holds_nothing(&made) => refusal(&Doubt::NoRow),
         Ok(Some(made)) => queries(&made, &question),
         Err(doubt) if !draft.tasks.is_empty() => refusal(&doubt),
         Ok(None) | Err(_) => draft,
     }
+}
+
+/// Whether the cells that are asked for are all empty.
+fn holds_nothing(made: &Made<'_>) -> bool {
+    made.query.as_ref().is_some_and(|query| query.values == 0 && matches!(query.form, Form::Cells { .. }))
 }
 
 /// A plan of nothing but a doubt.
@@ -69,7 +74,17 @@ fn queries(made: &Made<'_>, question: &Question) -> Draft {
             ..DraftTask::new(id, PLOT)
         });
     }
-    Draft { tasks, ..Draft::default() }
+    let left_out =
+        made.query.iter().map(|query| query.left_out).chain(made.drawing.iter().map(|drawing| drawing.left_out)).max();
+    let mut notes = Vec::new();
+    if let Some(rows @ 1..) = left_out {
+        notes
+            .push(Note::from(format!("{rows} rows of the table have no value in `{}`, and are left out", made.column)));
+    }
+    if let Some(unit) = made.unit {
+        notes.push(Note::from(format!("the numbers of `{}` are in {unit}", made.column)));
+    }
+    Draft { tasks, notes, ..Draft::default() }
 }
 
 fn plotted(made: &Made<'_>, drawing: &Drawing<'_>, question: &Question, from: i64) -> IndexMap<String, Arg<DraftRef>> {

@@ -71,7 +71,7 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resou
             Status::Cancelled => failure(&mut out, words.cancelled, outcome, language),
         }
     }
-    if let Some(file) = table.filter(|_| !out.contains("--llm")) {
+    if let Some(file) = table.filter(|_| !out.contains("`llm.model`")) {
         out.push_str(&(words.reckoned)(file));
     }
     by_name(out.trim_end().to_owned(), request)

@@ -44,7 +44,7 @@ pub enum MediaError {
 }
 
 impl Media {
-    /// Opens the public root, making it and its folders `images`, `audios` and `videos` when missing. On Unix, folders
+    /// Opens the public root, making it and its folders `images`, `audios`, `videos` and `tables` when missing. On Unix, folders
     /// that are made are for their owner alone, since requests are private; those that are there stay as they are.
     ///
     /// # Errors

@@ -14,9 +14,8 @@ mod values;
 pub use query::{Database, QueryError};
 pub use result::{MAX_ROWS, QueryResult};
 
-use std::collections::HashSet;
-
 use grid::{Grid, Row};
+use names::Names;
 
 /// A table with names that SQL takes without quotes.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,10 +52,10 @@ pub fn tables(name: &str, text: &str) -> Vec<Table> {
     let grids = grid::find(name, text);
     let stem = names::stem(name);
     let is_only = grids.len() == 1;
-    let mut tables: Vec<Table> = Vec::new();
+    let (mut tables, mut known) = (Vec::new(), Names::default());
     for Grid { heading, rows, skipped } in grids {
         let wanted = heading.filter(|_| !is_only).unwrap_or_else(|| stem.to_owned());
-        let name = names::free(&names::identifier(&wanted, "table"), |name| tables.iter().any(|one| one.name == name));
+        let name = known.free(&names::identifier(&wanted, "document"));
         tables.push(Table { skipped, ..typed(name, rows) });
     }
     tables
@@ -69,19 +68,15 @@ pub fn tables_of<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Tab
 
 /// The same, those of each text apart.
 pub fn tables_by_text<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Vec<Table>> {
-    let mut known: HashSet<String> = HashSet::new();
-    let mut named = |table: Table| {
-        let name = names::free(&table.name, |name| known.contains(name));
-        known.insert(name.clone());
-        Table { name, ..table }
-    };
+    let mut known = Names::default();
+    let mut named = |table: Table| Table { name: known.free(&table.name), ..table };
     texts.map(|(name, text)| tables(name, text).into_iter().map(&mut named).collect()).collect()
 }
 
 /// Types the rows below the first one, which names the columns.
 fn typed(name: String, mut rows: Vec<Row>) -> Table {
     let header = if rows.is_empty() { Vec::new() } else { rows.remove(0) };
-    let mut columns: Vec<Column> = Vec::new();
+    let (mut columns, mut known) = (Vec::new(), Names::default());
     let mut cells: Vec<Vec<Cell>> = rows.iter().map(|_| Vec::with_capacity(header.len())).collect();
     for (at, label) in header.iter().enumerate() {
         let raw: Vec<&str> = rows.iter().map(|row| row.get(at).map_or("", |cell| cell.trim())).collect();
@@ -90,7 +85,7 @@ fn typed(name: String, mut rows: Vec<Row>) -> Table {
             row.push(value);
         }
         let wanted = names::identifier(label, &format!("column_{}", at + 1));
-        let name = names::free(&wanted, |name| columns.iter().any(|one| one.name == name));
+        let name = known.free(&wanted);
         columns.push(Column { name, label: label.trim().to_owned(), unit });
     }
     Table { name, columns, rows: cells, skipped: 0 }

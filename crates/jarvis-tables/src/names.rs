@@ -1,60 +1,16 @@
 //! Names of tables and columns as identifiers.
 
+use std::collections::{HashMap, HashSet};
+
 /// Words of SQL that SQLite takes as names only in quotes.
-const RESERVED: [&str; 52] = [
-    "add",
-    "all",
-    "alter",
-    "and",
-    "as",
-    "between",
-    "case",
-    "check",
-    "collate",
-    "commit",
-    "constraint",
-    "create",
-    "default",
-    "delete",
-    "distinct",
-    "drop",
-    "else",
-    "escape",
-    "except",
-    "exists",
-    "foreign",
-    "from",
-    "group",
-    "having",
-    "in",
-    "index",
-    "insert",
-    "intersect",
-    "into",
-    "is",
-    "isnull",
-    "join",
-    "limit",
-    "not",
-    "notnull",
-    "null",
-    "on",
-    "or",
-    "order",
-    "primary",
-    "references",
-    "select",
-    "set",
-    "table",
-    "then",
-    "to",
-    "transaction",
-    "union",
-    "unique",
-    "update",
-    "values",
-    "where",
-];
+const RESERVED: &str = "\
+    add all alter always and as asc attach autoincrement between by case cast check collate column commit constraint create cross current \
+    current_date current_time current_timestamp database default deferrable deferred delete desc detach distinct do drop each else end escape except \
+    exclude exclusive exists explain filter following for foreign from full generated glob group groups having if ignore immediate in index \
+    indexed initially inner insert instead intersect into is isnull join left like limit match materialized natural no not nothing notnull null nulls of \
+    offset on or order others outer over partition pragma preceding primary raise range recursive references regexp reindex release rename replace restrict \
+    returning right rollback rows savepoint select set table temp temporary then ties to transaction trigger unbounded union unique \
+    update using vacuum values view virtual when where window with without";
 
 /// The longest name, in characters.
 const LONGEST: usize = 60;
@@ -72,13 +28,33 @@ pub(crate) fn identifier(label: &str, otherwise: &str) -> String {
     match joined.chars().next() {
         None => otherwise.to_owned(),
         Some(first) if first.is_numeric() => format!("_{joined}"),
-        Some(_) if RESERVED.contains(&joined.as_str()) => format!("{joined}_"),
+        Some(_) if RESERVED.split_whitespace().any(|word| word == joined) => format!("{joined}_"),
         Some(_) => joined,
     }
 }
 
-/// The name, or the same with the first number from 2 that makes it free.
-pub(crate) fn free(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let numbered = (2..).map(|number: u32| format!("{name}_{number}"));
-    std::iter::once(name.to_owned()).chain(numbered).find(|name| !is_taken(name)).unwrap_or_else(|| name.to_owned())
+/// Names that differ, each with the first number from 2 that makes it free where it is taken.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    taken: HashSet<String>,
+    /// The number to try next, by what was wanted.
+    next: HashMap<String, u32>,
+}
+
+impl Names {
+    pub(crate) fn free(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        if self.taken.contains(wanted) {
+            let next = self.next.entry(wanted.to_owned()).or_insert(2);
+            loop {
+                name = format!("{wanted}_{next}");
+                *next += 1;
+                if !self.taken.contains(&name) {
+                    break;
+                }
+            }
+        }
+        self.taken.insert(name.clone());
+        name
+    }
 }

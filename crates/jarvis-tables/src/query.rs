@@ -40,7 +40,7 @@ pub struct Database {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
-    #[error("there is no table to query")]
+    #[error("there is no table to query; attach a file that holds one, also to a plan that was saved")]
     NoTable,
     #[error("the tables cannot be loaded: {0}")]
     Load(String),

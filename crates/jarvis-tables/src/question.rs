@@ -38,7 +38,7 @@ pub fn query<'t>(question: &Question, intent: &Intent, tables: &'t [Table]) -> R
     shapes.reverse();
     let best = shapes.iter().max_by(|a, b| a.relevance(question).total_cmp(&b.relevance(question)));
     let Some(shape) = best else { return Ok(None) };
-    let asking = Asking { question, intent, shape };
+    let asking = Asking { question, intent, shape, is_one_of_several: shapes.len() > 1 };
     let chosen = asking.select();
     match asking.doubt(&chosen) {
         None => {

@@ -29,12 +29,17 @@ impl QueryResult {
         }
     }
 
-    /// `{"columns": ["a", …], "rows": [[…], …], "values": {"a": […], …}}`: the values of a column can be referred to by its name.
+    /// `{"columns": ["a", …], "rows": [[…], …], "values": {"a": […], …}}`: the values of a column can be referred to by its name. With
+    /// `"is_cut": true` where there are more rows.
     pub fn to_json(&self) -> Value {
         let column = |at: usize| self.rows.iter().filter_map(|row| row.get(at)).cloned().collect();
         let values: Map<String, Value> =
             self.columns.iter().enumerate().map(|(at, name)| (name.clone(), column(at))).collect();
-        json!({"columns": self.columns, "rows": self.rows, "values": values})
+        let mut json = json!({"columns": self.columns, "rows": self.rows, "values": values});
+        if let Some(fields) = json.as_object_mut().filter(|_| self.is_cut) {
+            fields.insert("is_cut".to_owned(), true.into());
+        }
+        json
     }
 
     /// A Markdown table of the first rows, and how many there are in all where it does not show them all; a single value as it is.

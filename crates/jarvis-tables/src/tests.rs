@@ -102,6 +102,37 @@ fn queries_are_answered() {
     check("SELECT units FROM sales WHERE units IS NULL", json!([[null]]));
 }
 
+/// Words that SQL has a use for are names all the same, of columns and of tables.
+#[test]
+fn any_word_is_a_name() {
+    const WORDS: &str = "abort action add after all alter always analyze and as asc attach autoincrement before begin between by \
+        cascade case cast check collate column commit conflict constraint count create cross current current_date current_time \
+        current_timestamp database default deferrable deferred delete desc detach distinct do drop each else end entries escape except \
+        exclude exclusive exists explain fail filter first following for foreign from full generated glob group groups having if ignore \
+        immediate in index indexed initially inner insert instead intersect into is isnull join key kinds last left like limit match \
+        materialized natural no not nothing notnull null nulls of offset on or order others outer over partition place plan pragma \
+        preceding primary query raise range recursive references regexp reindex release rename replace restrict returning right rollback \
+        row rows savepoint select set table temp temporary then ties to transaction trigger unbounded union unique update using \
+        vacuum values view virtual when where window with without";
+    for word in WORDS.split_whitespace() {
+        let tables = tables(&format!("{word}.csv"), &format!("{word},n\na,1\nb,2\nb,4\n"));
+        let [table] = tables.as_slice() else { panic!("{word}: {tables:?}") };
+        let (table_name, column) = (&table.name, &table.columns[0].name);
+        let mut database = Database::load(&tables).unwrap();
+        let sql = format!(
+            "SELECT {column}, sum(n) AS total FROM {table_name} WHERE {column} = 'b' GROUP BY {column} ORDER BY {column}"
+        );
+        let result = database.query(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        assert_eq!(json!(result.rows), json!([["b", 6]]), "{sql}");
+        for (asked, expected) in [("median n", json!([[2]])), ("total n", json!([[7]]))] {
+            let question = question::Question::new(asked);
+            let intent = question::Intent::read(&question);
+            let made = question::query(&question, &intent, &tables).unwrap().unwrap().query.unwrap();
+            assert_eq!(json!(database.query(&made.sql).unwrap().rows), expected, "{asked} of {word}: {}", made.sql);
+        }
+    }
+}
+
 #[test]
 fn queries_that_do_more_than_read_are_refused() {
     let mut database = database();

@@ -35,6 +35,12 @@ pub struct Digest<'t> {
 /// stay, of long texts in it what would stay of them alone. Other text keeps its first lines, where tables have their head row,
 /// and its last ones. Each cut says how much it left out.
 pub fn digest(text: &str, most: usize) -> Digest<'_> {
+    shortened(text, most, true)
+}
+
+/// As [`digest`]; texts in JSON are read as JSON themselves only where it `unpacks`: each level of it is read as often as there are
+/// shapes.
+fn shortened(text: &str, most: usize, unpacks: bool) -> Digest<'_> {
     if is_within(text, most) {
         return Digest { text: Cow::Borrowed(text), next_line: 1 };
     }
@@ -45,7 +51,10 @@ pub fn digest(text: &str, most: usize) -> Digest<'_> {
         let compact = data.to_string();
         let shaped = match is_within(&compact, most) {
             true => compact,
-            false => shape_from(data, longest, most, |value| value.to_string().chars().count()).0.to_string(),
+            false => {
+                let size = |value: &Value| value.to_string().chars().count();
+                shape_from(data, longest, most, unpacks, size).0.to_string()
+            }
         };
         if is_within(&shaped, most) {
             return Digest { text: Cow::Owned(shaped), next_line: 1 };
@@ -62,17 +71,23 @@ pub fn shape(value: &Value, most: usize, size: impl Fn(&Value) -> usize) -> (Val
     if longest <= MIN_TEXT || size(value) <= most {
         return (value.clone(), 0);
     }
-    shape_from(value, longest, most, size)
+    shape_from(value, longest, most, true, size)
 }
 
 /// As [`shape`], for a value that is too large where texts keep `longest` characters.
-fn shape_from(value: &Value, longest: usize, most: usize, size: impl Fn(&Value) -> usize) -> (Value, usize) {
+fn shape_from(
+    value: &Value,
+    longest: usize,
+    most: usize,
+    unpacks: bool,
+    size: impl Fn(&Value) -> usize,
+) -> (Value, usize) {
     let mut longest = longest;
     loop {
         longest = longest.div_ceil(2).max(MIN_TEXT);
         let mut cuts = 0;
         // From the whole each time: the cuts then count what is left out of it.
-        let shaped = cut(value, longest, &mut cuts);
+        let shaped = cut(value, longest, unpacks, &mut cuts);
         if longest == MIN_TEXT || size(&shaped) <= most {
             return (shaped, cuts);
         }
@@ -135,26 +150,29 @@ fn longest(value: &Value) -> usize {
     }
 }
 
-fn cut(value: &Value, longest: usize, cuts: &mut usize) -> Value {
+fn cut(value: &Value, longest: usize, unpacks: bool, cuts: &mut usize) -> Value {
     match value {
         Value::Array(items) => {
             let keep = (longest / CHARS_PER_ELEMENT).max(MIN_ELEMENTS);
             // A mark in the place of one element saves nothing.
             if items.len() <= keep + 1 {
-                return items.iter().map(|item| cut(item, longest, cuts)).collect();
+                return items.iter().map(|item| cut(item, longest, unpacks, cuts)).collect();
             }
             *cuts += 1;
             let mark = format!("… [{} of {} elements left out]", items.len() - keep, items.len());
-            items.iter().take(keep).map(|item| cut(item, longest, cuts)).chain([mark.into()]).collect()
+            items.iter().take(keep).map(|item| cut(item, longest, unpacks, cuts)).chain([mark.into()]).collect()
         }
-        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), cut(value, longest, cuts))).collect(),
-        Value::String(text) => match digest(text, longest + MARK).text {
-            Cow::Borrowed(text) => text.into(),
-            Cow::Owned(shorter) => {
-                *cuts += 1;
-                shorter.into()
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| (name.clone(), cut(value, longest, unpacks, cuts))).collect()
+        }
+        Value::String(text) if is_within(text, longest + MARK) => text.clone().into(),
+        Value::String(text) => {
+            *cuts += 1;
+            match unpacks {
+                true => shortened(text, longest + MARK, false).text.into_owned().into(),
+                false => ends(text, &in_lines(text, None), longest + MARK).0.into(),
             }
-        },
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }

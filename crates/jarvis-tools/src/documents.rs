@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use jarvis_plan::{Request, Source};
 use jarvis_tables::{Table, tables_of};
 
 /// The texts of documents by name. Cheap to clone.
@@ -13,7 +14,20 @@ pub struct Documents {
     tables: Arc<OnceLock<Vec<Table>>>,
 }
 
+/// The texts that are attached to a request, by the names of their files.
+pub fn attached_texts(request: &Request) -> impl Iterator<Item = (&str, &str)> {
+    request.attachments.iter().filter_map(|file| match &file.source {
+        Source::Inline(text) => Some((file.name.as_deref().unwrap_or("document"), text.as_str())),
+        Source::Public(_) | Source::Url(_) => None,
+    })
+}
+
 impl Documents {
+    /// The texts that are attached to a request.
+    pub fn attached(request: &Request) -> Documents {
+        Documents::new(attached_texts(request).map(|(name, text)| (name.to_owned(), Arc::from(text))).collect())
+    }
+
     /// One document whose name is not known.
     pub fn unnamed(text: impl Into<Arc<str>>) -> Documents {
         Documents::new(vec![("document".to_owned(), text.into())])

@@ -33,7 +33,7 @@ mod tool;
 mod untrusted;
 
 pub use bodies::{describe_media, fault_of};
-pub use documents::Documents;
+pub use documents::{Documents, attached_texts};
 pub use error::{ToolError, ToolErrorKind};
 pub use open::{Env, OpenError, OpenOptions, Opened, Planned, Unavailable, open};
 pub use rapid::{RapidApi, RapidConfig, RapidServer, observation_code};

@@ -81,16 +81,10 @@ impl ToolWorker {
                 .hint("Add it to `tools` or `mcp_servers` in the configuration; `jarvis tools list` names those that there are")
         })?;
         let input = self.input(spec, job).await?;
-        let texts = job.request.attachments.iter().filter_map(|file| match &file.source {
-            Source::Inline(text) => {
-                Some((file.name.clone().unwrap_or_else(|| "document".to_owned()), Arc::from(text.as_str())))
-            }
-            Source::Public(_) | Source::Url(_) => None,
-        });
         let files = job.request.attachments.iter().filter(|file| matches!(file.source, Source::Public(_)));
         let scope = Scope {
             cancel: job.cancel.clone(),
-            documents: Documents::new(texts.collect()),
+            documents: Documents::attached(&job.request),
             files: files.map(|file| (file.kind, file.as_arg().to_owned())).collect(),
         };
         let observation = self.registry.call(name, &input, &scope).await.map_err(|error| call_failed(&error))?;

@@ -76,11 +76,20 @@ pub(crate) async fn request(
     intake: Intake<'_>,
 ) -> Result<(Request, Vec<String>), Failure> {
     let (mut attachments, mut warnings) = (Vec::new(), Vec::new());
-    let files = each_file(files)?;
+    let (given, files) = (files, each_file(files)?);
     for path in &files {
         let name = if path == Path::new(STDIN) { "stdin".to_owned() } else { path.display().to_string() };
         let before = if path.exists() { None } else { intake.made_before(&name) };
-        let Attached { resource, warnings: told } = intake.take(before.as_ref().unwrap_or(path), &name).await?;
+        let taken = intake.take(before.as_ref().unwrap_or(path), &name).await;
+        let Attached { resource, warnings: told } = match taken {
+            Ok(attached) => attached,
+            // A folder may hold anything; a file that is given is meant.
+            Err(failure) if !given.contains(path) => {
+                warnings.push(format!("{}; it is left out", failure.message()));
+                continue;
+            }
+            Err(failure) => return Err(failure),
+        };
         attachments.push(resource);
         warnings.extend(told);
     }

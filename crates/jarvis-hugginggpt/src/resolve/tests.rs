@@ -62,6 +62,14 @@ fn before() -> Vec<Outcome> {
         ended(5, "draw", Status::Failed, &[("image", "  ")], None),
         ended(6, "caption", Status::Skipped, &[("image", "<GENERATED>-5")], None),
         ended(7, "draw", Status::Cancelled, &[], None),
+        good(
+            9,
+            "draw",
+            &[],
+            TaskOutput(
+                json!({EACH: [{"generated image": "/images/one.png", "operations": ["grey"]}, {"generated text": "two"}, null]}),
+            ),
+        ),
         good(8, "elsewhere", &[("audio", "/audios/in.wav")], TaskOutput(json!({"answer": 42, "score": 1.0}))),
     ]
 }
@@ -75,6 +83,24 @@ fn show(result: Result<Resolved, Unresolved>) -> String {
             lines.join("\n")
         }
         Err(Unresolved { status, error }) => format!("{status:?} {}: {}", error.code, error.message),
+    }
+}
+
+/// Who refers to one call of a task that ran once for each gets what it gave of the kind that is wanted.
+#[test]
+fn an_element_of_results_is_taken_by_its_kind() {
+    let before: BTreeMap<TaskId, Outcome> = before().into_iter().map(|outcome| (outcome.id, outcome)).collect();
+    for (task, arg, at, want) in [
+        ("caption", "image", 0, "image=/images/one.png"),
+        ("speak", "text", 1, "text=two"),
+        ("speak", "text", 3, "Failed"),
+    ] {
+        let path = jarvis_plan::FieldPath(vec![Step::Index(at)]);
+        let args = [(arg.to_owned(), Arg::Text(vec![Piece::Part(TaskId(9), path)]))].into();
+        let task =
+            Task { task: task.into(), id: TaskId(20), dep: vec![TaskId(9)], args, unfolded_from: None, faults: vec![] };
+        let got = show(ByKind { vocabulary: Arc::new(vocabulary()), max_each: 3 }.resolve(&task, &before));
+        assert!(got.starts_with(want), "{arg} {at}: {got}");
     }
 }
 

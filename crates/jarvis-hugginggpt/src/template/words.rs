@@ -41,7 +41,7 @@ static ENGLISH: Words = Words {
     reckoned: |file| {
         format!(
             "Of a table such as {file} I can tell sums, means, counts, extremes and cells by the names of its columns and rows, \
-                 and draw them; a chat model, given with --llm, can ask it anything."
+                 and draw them; a chat model (`llm.model`) can ask it anything."
         )
     },
     failed: "failed",
@@ -67,7 +67,7 @@ static RUSSIAN: Words = Words {
     reckoned: |file| {
         format!(
             "По таблице ({file}) можно узнать суммы, средние, количества, крайние значения и ячейки по названиям столбцов и строк \
-                 и нарисовать их; языковая модель (--llm) ответит и на другие вопросы."
+                 и нарисовать их; языковая модель (`llm.model`) ответит и на другие вопросы."
         )
     },
     failed: "не удалось",
@@ -91,7 +91,7 @@ static CHINESE: Words = Words {
     },
     reckoned: |file| {
         format!(
-            "对于表格（{file}），我可以按列名和行名给出总和、平均值、数量、最大最小值和单元格，并画图；用 --llm 指定的语言模型可以回答其他问题。"
+            "对于表格（{file}），我可以按列名和行名给出总和、平均值、数量、最大最小值和单元格，并画图；配置语言模型（`llm.model`）后可以回答其他问题。"
         )
     },
     failed: "失败",

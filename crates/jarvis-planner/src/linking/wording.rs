@@ -70,10 +70,22 @@ pub(crate) fn instruction(clause: &Clause, request: &str) -> String {
     text.trim_end_matches([':', '：', ',', ' ']).to_owned()
 }
 
+/// What files lie in, and how they are tied to it.
+const FOLDER_STEMS: [&str; 9] = ["folder", "directori", "for", "of", "in", "папк", "для", "из", "в"];
+
 /// Where the order begins behind what it is to be done to: "for each picture in the folder make it grey".
 fn behind_each(order: &[Token]) -> usize {
-    let verb = order.iter().position(is_order_verb);
-    verb.filter(|verb| order.iter().take(*verb).any(|token| data::EACH_WORDS.has(&token.lower))).unwrap_or_default()
+    let Some(verb) = order.iter().position(is_order_verb) else { return 0 };
+    let before = || order.iter().take(verb);
+    // A condition, such as "for each picture with a cat", is no part that goes without saying.
+    let is_plain = |token: &Token| {
+        data::EACH_WORDS.has(&token.lower)
+            || data::JOINTS.has(&token.lower)
+            || token.is_determiner()
+            || is_generic(token)
+            || FOLDER_STEMS.contains(&token.stem.as_str())
+    };
+    if before().any(|token| data::EACH_WORDS.has(&token.lower)) && before().all(is_plain) { verb } else { 0 }
 }
 
 /// What is left of a clause without the words that chose its tool; `None` when that names nothing.

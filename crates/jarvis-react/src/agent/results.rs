@@ -1,6 +1,6 @@
 //! Long results of tools: what the prompt shows of each, and the tool that reads the rest.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -34,6 +34,8 @@ struct Kept {
     wholes: VecDeque<(String, Arc<str>)>,
     /// Whether older ones were let go.
     is_missing_some: bool,
+    /// How many results of each step have a name.
+    given: HashMap<u32, usize>,
 }
 
 impl Results {
@@ -78,8 +80,10 @@ impl Results {
     fn keep(&self, step: u32, whole: Arc<str>) -> String {
         let mut kept = self.kept();
         let names = std::iter::once(format!("result-{step}")).chain((2..).map(|nth| format!("result-{step}-{nth}")));
-        let is_free = |name: &String| kept.wholes.iter().all(|(known, _)| known != name);
-        let handle = { names }.find(is_free).expect("the numbers do not end");
+        // A name is given once, also after what it named is no longer kept.
+        let given = kept.given.entry(step).or_default();
+        let handle = { names }.nth(*given).expect("the numbers do not end");
+        *given += 1;
         if kept.wholes.len() >= MOST_KEPT {
             kept.wholes.pop_front();
             kept.is_missing_some = true;

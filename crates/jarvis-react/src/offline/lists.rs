@@ -38,11 +38,37 @@ impl Step<'_> {
         if !is_count && intent.chart.is_none() {
             return Ok(None);
         }
+        // Of a list only its frequencies are known: nothing in it is the largest or the dearest.
+        if matches!(intent.op, Op::Figure(Figure::Most | Figure::Least)) {
+            const FREQUENT: [&str; 9] = [
+                "most",
+                "least",
+                "fewest",
+                "最多",
+                "最少",
+                "больше всего",
+                "больше всех",
+                "меньше всего",
+                "меньше всех",
+            ];
+            let said =
+                ["most", "least"].iter().flat_map(|row| self.question.find(row)).map(|at| self.question.part(at));
+            let other = said.into_iter().find(|word| !FREQUENT.contains(&word.to_lowercase().as_str()));
+            if let Some(word) = other {
+                return Err(self.refuse("unknown_word", &[word]));
+            }
+            if intent.top.is_some() || intent.rank.is_some() {
+                return Err(self.refuse("too_complex", &[]));
+            }
+        }
         let counts = Counts::of_text(list, None);
         let kinds = || counts.kinds.iter().map(|(kind, _)| kind.as_str());
         let named = kinds()
             .find(|kind| intent.op == Op::Count && intent.chart.is_none() && self.question.mentions(kind) == 1.0);
         let unknown = self.question.unknown(&intent.used, named.as_slice()).map(|range| self.question.part(range));
+        if let Some(word) = unknown.filter(|_| is_total || matches!(intent.op, Op::Figure(_))) {
+            return Err(self.refuse("unknown_word", &[word]));
+        }
         let is_whole = list.len() == self.document.trim().len();
         let input = if is_whole { json!({}) } else { json!({"text": list}) };
         if let Some(of) = named.filter(|_| !is_total) {
@@ -56,7 +82,7 @@ impl Step<'_> {
         }
         let counted = self.result("count", || self.text("count_next", &[]), input)?;
         let mut text = self.counts(counted)?;
-        if let Some(word) = unknown.filter(|_| intent.op == Op::Count || is_total) {
+        if let Some(word) = unknown.filter(|_| intent.op == Op::Count) {
             text += &self.text("not_in_list", &[word]);
         }
         if let Some(kind) = intent.chart {

@@ -46,6 +46,9 @@ impl Step<'_> {
             .rev()
             .find(|round| round.action == "table-query" && round.input_json() == Some(input.clone()));
         let Some(round) = asked else { return Err(Move::Call { thought: thought(), tool: "table-query", input }) };
+        if round.value.as_ref().is_some_and(|value| value.get("is_cut").is_some()) {
+            return Err(self.refuse("too_complex", &[]));
+        }
         let rows = round.value.as_ref().and_then(|value| value.get("rows")).and_then(Value::as_array);
         let rows = rows.ok_or_else(|| self.refuse("failed", &[&round.observation]))?;
         Ok(rows.iter().filter_map(|row| row.as_array()).map(Vec::as_slice).collect())

@@ -107,6 +107,14 @@ async fn files_are_served_whole_and_in_parts_and_nothing_else_is() {
     let beyond = harness.request(Method::GET, &path).header("range", "bytes=22-").send().await.expect("a reply");
     let beyond = Reply::of(beyond).await;
     assert_eq!((beyond.told().as_str(), beyond.header("content-range")), ("416 no_such_range", "bytes */22"));
+    std::fs::write(harness.folder().join("public/tables/0a.csv"), "a,b\n").expect("written");
+    let table = harness.get("/tables/0a.csv").await;
+    assert_eq!((table.status, table.text.as_str(), table.header("content-type")), (200, "a,b\n", "text/csv"));
+    assert!(
+        table.header("content-security-policy").contains("sandbox"),
+        "{:?}",
+        table.header("content-security-policy")
+    );
     std::fs::write(harness.folder().join("secret.png"), "secret").expect("written");
     std::fs::write(harness.folder().join("public/images/.hidden.part"), "secret").expect("written");
     #[cfg(unix)]

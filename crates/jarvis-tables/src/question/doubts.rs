@@ -55,7 +55,11 @@ impl Asking<'_, '_> {
         if self.limits_another_unit(chosen) {
             return Some(Doubt::UnitsDiffer);
         }
-        if self.asks_twice(chosen) || self.names_several(chosen) || self.names_a_range(chosen) || self.is_in_two_columns(chosen) {
+        if self.asks_twice(chosen)
+            || self.names_several(chosen)
+            || self.names_a_range(chosen)
+            || self.is_in_two_columns(chosen)
+        {
             return Some(Doubt::TooComplex);
         }
         let is_calculated = is_figure || self.intent.op == Op::Count;
@@ -96,10 +100,16 @@ impl Asking<'_, '_> {
     fn asks_twice(&self, chosen: &Selection) -> bool {
         let twice = |words: &&str| self.question.folded.matches(words).count() > 1;
         let name = Question::new(self.shape.name(chosen.column));
-        let is_used = |range: &Range<usize>| self.intent.used.iter().any(|used| used.start <= range.start && range.end <= used.end);
+        let is_used = |range: &Range<usize>| {
+            self.intent.used.iter().any(|used| used.start <= range.start && range.end <= used.end)
+        };
         let says = |row: &&str| !name.has(row) && self.question.find(row).iter().any(|range| !is_used(range));
         let figures = ["sum", "mean", "median"].iter().filter(|row| says(row)).count();
-        let orders = ["most", "least"].iter().filter(|row| says(row)).count();
+        // "Самая низкая" is one order, though "самая" alone is another.
+        let least = self.question.find("least");
+        let is_apart = |range: &Range<usize>| !least.iter().any(|it| it.start <= range.start && range.end <= it.end);
+        let says_most = says(&"most") && self.question.find("most").iter().any(is_apart);
+        let orders = usize::from(says_most) + usize::from(says(&"least"));
         let is_range = self.intent.op == Op::Figure(Figure::Difference);
         // "The highest average" is one figure of groups.
         let is_figure = matches!(self.intent.op, Op::Figure(_));
@@ -107,8 +117,11 @@ impl Asking<'_, '_> {
         let place = |rows: &[&str]| rows.iter().flat_map(|row| self.question.find(row)).map(|range| range.start).min();
         let is_within = place(&["sum", "mean", "median"]) < place(&["most", "least"]);
         let is_outer = is_within && figures > 0 && orders > 0 && !self.question.folded.contains(jarvis_plan::is_han);
-        let several = is_outer || figures > 1 || (orders > 1 && !is_range) || (figures > 0 && orders > 0 && chosen.group.is_none());
-        ["how many", "how much", "сколько", "多少"].iter().any(twice) || (is_figure && several)
+        let several = is_outer
+            || figures > 1
+            || (orders > 1 && !is_range)
+            || (figures > 0 && orders > 0 && chosen.group.is_none());
+        ["how many", "how much", "сколько", "多少"].iter().any(twice) || (is_figure && several) || self.asks_on()
     }
 
     /// Whether two cells of a column are the ends of a range: "from January to March".
@@ -133,6 +146,15 @@ impl Asking<'_, '_> {
             seen.extend(cells);
             is_double
         })
+    }
+
+    /// Whether another question follows in the same sentence: "… and who made it?".
+    fn asks_on(&self) -> bool {
+        const ASKING: [&str; 13] =
+            ["who", "what", "which", "how", "when", "where", "why", "кто", "что", "сколько", "где", "когда", "почему"];
+        let words: Vec<&str> =
+            self.question.folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        words.windows(2).any(|pair| matches!(pair, ["and" | "и" | "а", next] if ASKING.contains(next)))
     }
 
     /// Whether the number of a limit is of another unit than the values.
@@ -179,8 +201,14 @@ impl Asking<'_, '_> {
         known.extend(own.into_iter().map(|(_, range)| range));
         let rows = chosen.rows.iter().take(MAX_ROWS);
         let cells: Vec<_> = rows.flat_map(|row| chosen.by.iter().map(move |by| shape.cell(*row, *by).text())).collect();
-        let table = shape.table.name.replace('_', " ");
-        let names: Vec<&str> = shape.names().chain([table.as_str()]).chain(cells.iter().map(|cell| &**cell)).collect();
+        // The name of a table tells it from others; a word in the name of a column that plays no part says something else.
+        let table = if self.is_one_of_several { shape.table.name.replace('_', " ") } else { String::new() };
+        let is_told = |column: &usize| {
+            let plays = [Some(chosen.column), Some(chosen.limited), chosen.group, shape.label].contains(&Some(*column));
+            plays || chosen.by.contains(column) || self.mentions(*column)
+        };
+        let columns = (0..shape.table.columns.len()).filter(is_told).map(|column| shape.name(column));
+        let names: Vec<&str> = columns.chain([table.as_str()]).chain(cells.iter().map(|cell| &**cell)).collect();
         // `oldest` asks for ages, whatever other columns there are.
         let is_extreme = matches!(self.intent.op, Op::Figure(Figure::Most | Figure::Least));
         let mut foreign = foreign.into_iter().map(|(_, range)| range).filter(|_| is_extreme);

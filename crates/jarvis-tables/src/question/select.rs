@@ -24,6 +24,8 @@ pub(super) struct Asking<'q, 't> {
     pub(super) question: &'q Question,
     pub(super) intent: &'q Intent,
     pub(super) shape: &'q Shape<'t>,
+    /// Whether there are other tables.
+    pub(super) is_one_of_several: bool,
 }
 
 pub(super) struct Selection {
@@ -159,12 +161,14 @@ impl Asking<'_, '_> {
         let counts = ["count", "kinds"].iter().flat_map(|row| self.question.find(row));
         let is_right_before = |range: &std::ops::Range<usize>| {
             let between = before.get(range.end..).map(str::trim);
-            range.end >= before.len() || between.is_some_and(|words| ["", "different", "distinct", "unique", "the", "of"].contains(&words))
+            range.end >= before.len()
+                || between.is_some_and(|words| ["", "different", "distinct", "unique", "the", "of"].contains(&words))
         };
-        counts.into_iter().any(|range| is_right_before(&range)) || self.question.folded.get(at..).is_some_and(|rest| {
-            // "地区有几个" counts what stands before.
-            rest.chars().next().is_some_and(jarvis_plan::is_han) && self.question.has("count")
-        })
+        counts.into_iter().any(|range| is_right_before(&range))
+            || self.question.folded.get(at..).is_some_and(|rest| {
+                // "地区有几个" counts what stands before.
+                rest.chars().next().is_some_and(jarvis_plan::is_han) && self.question.has("count")
+            })
     }
 
     /// Whether a cell is a number that the question uses otherwise: the 3 of "top 3".

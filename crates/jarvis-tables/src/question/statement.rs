@@ -157,7 +157,8 @@ impl<'t> Asking<'_, 't> {
         let most = self.intent.most.filter(|_| of_each.is_some()).unwrap_or(figure == Figure::Most);
         if let Some(rank) = self.intent.rank.filter(|_| of_each.is_none()) {
             let cells = chosen.rows.iter().map(|row| self.shape.cell(*row, chosen.column));
-            let distinct: HashSet<String> = cells.filter(|cell| cell.is_number()).map(|cell| cell.text().into()).collect();
+            let distinct: HashSet<String> =
+                cells.filter(|cell| cell.is_number()).map(|cell| cell.text().into()).collect();
             if distinct.len() < rank {
                 return Err(Doubt::NoRow);
             }
@@ -192,7 +193,10 @@ impl<'t> Asking<'_, 't> {
         let shape = self.shape;
         if self.intent.bound.is_some() {
             let repeats = shape.label.is_some_and(|label| shape.repeats(label));
-            if repeats || chosen.group.is_some() || shape.texts().any(|column| Some(column) != shape.label && self.is_spare(column, chosen)) {
+            if repeats
+                || chosen.group.is_some()
+                || shape.texts().any(|column| Some(column) != shape.label && self.is_spare(column, chosen))
+            {
                 return Err(Doubt::TooComplex);
             }
             self.values(chosen)?;
@@ -203,8 +207,8 @@ impl<'t> Asking<'_, 't> {
             if self.is_of_each(group) {
                 return self.occurrences(chosen, group, Form::Kinds).map(Some);
             }
-            // "How many students passed" is no question of what there is in the column `passed`.
-            if !self.is_counted(group) {
+            // "How many students passed" is no question of what there is in a column.
+            if !self.is_counted(group) || shape.texts().any(|column| self.is_spare(column, chosen)) {
                 return Err(Doubt::TooComplex);
             }
             let name = self.sql_name(group);
@@ -227,6 +231,9 @@ impl<'t> Asking<'_, 't> {
         }
         if chosen.by.is_empty() && !shape.has_names() {
             return Ok(None);
+        }
+        if shape.texts().any(|column| self.is_spare(column, chosen)) {
+            return Err(Doubt::TooComplex);
         }
         let has_pieces = shape.numeric.iter().any(|column| is_of_kind(shape.name(*column), &["kind_quantity"]));
         if !chosen.by.is_empty() && has_pieces {
@@ -281,7 +288,9 @@ impl<'t> Asking<'_, 't> {
         let sql = match form {
             Form::Frequent { most } => {
                 let best = if most { "max" } else { "min" };
-                format!("WITH {EACH} AS ({each}) SELECT * FROM {EACH} WHERE {TIMES} = (SELECT {best}({TIMES}) FROM {EACH})")
+                format!(
+                    "WITH {EACH} AS ({each}) SELECT * FROM {EACH} WHERE {TIMES} = (SELECT {best}({TIMES}) FROM {EACH})"
+                )
             }
             _ => format!("{each} ORDER BY {TIMES} DESC"),
         };
@@ -512,7 +521,8 @@ impl<'t> Asking<'_, 't> {
                 format!("WHERE one.{0} = {one} AND other.{0} = {other}", labels.concat())
             }
             entries if is_range || entries.len() == 2 => {
-                let end = |of: &str, order: &str| format!("(SELECT * FROM {EACH} ORDER BY {value}{order} LIMIT 1) AS {of}");
+                let end =
+                    |of: &str, order: &str| format!("(SELECT * FROM {EACH} ORDER BY {value}{order} LIMIT 1) AS {of}");
                 return Ok(format!(
                     "WITH {EACH} AS ({sql}) {} FROM {}, {}",
                     between(&named, &value),

@@ -26,7 +26,9 @@ pub(super) fn row(name: &str) -> &'static [&'static str] {
 /// The rows whose words count wherever they stand in a question.
 pub(super) fn general_rows() -> impl Iterator<Item = &'static Row> {
     let conditional = |name: &str| {
-        ["bound_", "kind_", "number_", "rank_", "only_", "missing", "total_row", "year_column"].iter().any(|it| name.starts_with(it))
+        ["bound_", "kind_", "number_", "rank_", "only_", "missing", "total_row", "year_column"]
+            .iter()
+            .any(|it| name.starts_with(it))
     };
     WORDS.iter().filter(move |(name, _)| !conditional(name)).map(|(_, row)| row)
 }

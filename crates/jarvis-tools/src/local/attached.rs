@@ -28,7 +28,9 @@ pub(super) fn tool() -> NativeTool {
         let of_kind = scope.files.iter().filter(|(own, _)| own.as_str() == kind);
         let paths: Vec<String> = of_kind.map(|(_, path)| path.clone()).collect();
         if paths.is_empty() {
-            return Err(wrong(format!("no file of the kind `{kind}` is attached")));
+            return Err(wrong(format!(
+                "no file of the kind `{kind}` is attached; a plan that was saved needs its files again"
+            )));
         }
         Ok(Box::new(move || Ok(Observation { text: paths.join("\n"), value: Some(paths.into()), media: Vec::new() }))
             as Work)

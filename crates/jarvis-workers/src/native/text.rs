@@ -318,7 +318,7 @@ fn no_table(text: &str, done: &str) -> Result<(), TaskError> {
     }
     let message = format!("the text is a table, and only sentences are {done} here; its rows are not reckoned with");
     Err(TaskError::new(ErrorCode::CannotDo, message).hint(
-        "ask for a sum, mean, count, extreme or cell by the names of columns and rows, or give a chat model with --llm",
+        "ask for a sum, mean, count, extreme or cell by the names of columns and rows, or configure a chat model (`llm.model`)",
     ))
 }
 
