@@ -33,8 +33,8 @@ pub(crate) fn asked(draft: Draft, request: &Request) -> Draft {
     match question::query(&question, &intent, &tables) {
         Ok(Some(made)) if holds_nothing(&made) => refusal(&Doubt::NoRow),
         Ok(Some(made)) => queries(&made, &question),
-        Err(doubt) if !draft.tasks.is_empty() => refusal(&doubt),
-        Ok(None) | Err(_) => draft,
+        Err(doubt) => refusal(&doubt),
+        Ok(None) => draft,
     }
 }
 

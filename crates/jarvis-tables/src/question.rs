@@ -8,6 +8,7 @@ mod doubts;
 mod intent;
 mod select;
 mod shape;
+mod sql;
 mod statement;
 mod text;
 mod words;

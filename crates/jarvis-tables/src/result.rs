@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 /// The most rows of a result.
 pub const MAX_ROWS: usize = 10_000;
 
-/// The rows that a text shows.
-const SHOWN: usize = 50;
+/// The rows that a text shows; whoever has less room shortens it.
+const SHOWN: usize = 500;
 
 /// The longest cell that a text shows, in characters.
-const LONGEST: usize = 200;
+const LONGEST: usize = 1_000;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct QueryResult {

@@ -188,7 +188,7 @@ fn results_are_shown_and_cut() {
     let many = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 20000) SELECT x FROM n";
     let result = database.query(many).unwrap();
     assert!(result.rows.len() == MAX_ROWS && result.is_cut);
-    assert!(result.to_markdown().ends_with("50 of more than 10000 rows are shown."));
+    assert!(result.to_markdown().ends_with("500 of more than 10000 rows are shown."));
     let none = database.query("SELECT region FROM sales WHERE region = 'East'").unwrap();
     assert_eq!(none.to_markdown(), "No row matches. Columns: region");
 }

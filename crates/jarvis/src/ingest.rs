@@ -144,7 +144,7 @@ pub(crate) async fn request(
 }
 
 /// The files that are given, in the place of a folder those in it.
-fn each_file(given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn each_file(given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in given {
         match path.is_dir() {
@@ -172,7 +172,7 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
         }
     }
     if files.is_empty() {
-        return Err(Failure::usage(format!("the folder `{shown}` has no file in it")));
+        return Err(Failure::usage(format!("the folder `{shown}` has no file in it, those of folders in it aside")));
     }
     files.sort();
     Ok(files)

@@ -115,8 +115,7 @@ pub(super) fn bare_numbers(document: &str) -> Option<Vec<Row>> {
         [&['\n', ';', '；', '、', '，'][..], &[',', '\n', '；', ';', '、', '，'], &[' ', ',', '\n', ';', '\t', '，']];
     marks.into_iter().find_map(|marks| {
         let parts = || body.split(marks).map(str::trim).filter(|part| !part.is_empty());
-        let are_numbers =
-            (2..=MAX_VALUES).contains(&parts().take(MAX_VALUES + 1).count()) && parts().all(is_amount);
+        let are_numbers = (2..=MAX_VALUES).contains(&parts().take(MAX_VALUES + 1).count()) && parts().all(is_amount);
         are_numbers.then(|| parts().map(|part| vec![part.to_owned()]).collect())
     })
 }

@@ -76,6 +76,7 @@ mod tests {
             include_str!("intent.rs"),
             include_str!("select.rs"),
             include_str!("shape.rs"),
+            include_str!("sql.rs"),
             include_str!("statement.rs"),
             include_str!("text.rs"),
             ASKED,

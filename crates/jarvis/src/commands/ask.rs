@@ -156,7 +156,8 @@ fn asked(args: &AskArgs, global: &Global) -> Result<String, Failure> {
 }
 
 async fn answered(args: &AskArgs, question: &str, global: &Global, printer: Printer) -> Result<Answered, Failure> {
-    let given = args.files.iter().map(|file| Ok((file.as_path(), read(file)?))).collect::<Result<Vec<_>, Failure>>()?;
+    let files = ingest::each_file(&args.files)?;
+    let given = files.iter().map(|file| Ok((file.as_path(), read(file)?))).collect::<Result<Vec<_>, Failure>>()?;
     match &args.addr {
         #[cfg(feature = "grpc")]
         Some(addr) => remote::ask(addr, args, question, only(given)?, printer).await,
