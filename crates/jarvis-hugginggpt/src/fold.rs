@@ -5,9 +5,7 @@
 
 use indexmap::IndexMap;
 use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, FieldPath, Kind, Request, Source};
-
-/// The task that lists attached files.
-pub(crate) const LIST: &str = "attached-files";
+use jarvis_tools::local::ATTACHED_FILES;
 
 /// Folds the copies of a task, if the draft consists of nothing else and they take all attached files of one kind.
 pub(crate) fn folded(draft: Draft, request: &Request) -> Draft {
@@ -15,7 +13,7 @@ pub(crate) fn folded(draft: Draft, request: &Request) -> Draft {
     let Some(first) = draft.tasks.first() else { return draft };
     let list = DraftTask {
         args: IndexMap::from([("kind".to_owned(), Arg::literal(kind.as_str()))]),
-        ..DraftTask::new(0, LIST)
+        ..DraftTask::new(0, ATTACHED_FILES)
     };
     let mut each = DraftTask { id: 1, dep: vec![0], unfolded_from: None, ..first.clone() };
     each.args.insert(arg, Arg::literal("<EACH>").of_each(DraftRef(Some(0)), &FieldPath::default()));

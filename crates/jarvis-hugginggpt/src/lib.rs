@@ -6,6 +6,7 @@
 
 mod answer;
 mod attached;
+mod cache;
 mod choose;
 mod course;
 pub mod decisions;
@@ -15,7 +16,6 @@ mod fit;
 mod fold;
 mod grow;
 mod json;
-mod kept;
 mod live;
 mod logs;
 mod paths;
@@ -33,10 +33,10 @@ mod tables;
 mod template;
 mod untrusted;
 
+pub use cache::ToolCache;
 pub use document::{About, RunDocument};
 pub use jarvis_pipeline::{Run, RunError};
 pub use json::JsonFileError;
-pub use kept::Kept;
 pub use logs::RequestLogs;
 pub use pipeline::{HuggingGpt, LeftOff, NAME, Planned};
 pub use settings::{Look, Settings};

@@ -26,12 +26,12 @@ use jarvis_planner::{Offline, Planner};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::cache::ToolCache;
 use crate::choose::{Chooser, Pinned};
 use crate::course::Course;
 use crate::each::ForEach;
 use crate::grow::{Looked, Looking, make_up};
 use crate::json::take;
-use crate::kept::Kept;
 use crate::live::Live;
 use crate::logs::RequestLogs;
 use crate::prompts::Prompts;
@@ -67,7 +67,7 @@ pub struct HuggingGpt {
     pub approver: Arc<dyn Approver>,
     pub settings: Settings,
     /// Lists of tools made once.
-    pub kept: Kept,
+    pub cache: ToolCache,
 }
 
 /// Where a run was left off: its plan, and what had come of it.
@@ -133,13 +133,13 @@ impl HuggingGpt {
             shelf: None,
             approver: Arc::new(Nobody { hint: String::new() }),
             settings: Settings::default(),
-            kept: Kept::default(),
+            cache: ToolCache::default(),
         }
     }
 
     /// Tools with a configured backend: those that the chat model plans with.
     pub fn offered(&self) -> Arc<[Tool]> {
-        self.kept.offered(&self.vocabulary, &self.sources, self.chat.is_some())
+        self.cache.offered(&self.vocabulary, &self.sources, self.chat.is_some())
     }
 
     pub fn planner_name(&self) -> &'static str {

@@ -12,6 +12,7 @@ use jarvis_plan::{
     Answer, Arg, Draft, Effect, EventKind, Level, Note, NoteKind, Plan, Request, Tool, Vocabulary, check, export,
 };
 use jarvis_planner::{NO_TOOL, PlannerError};
+use jarvis_tools::local::{ATTACHED_FILES, TABLE_QUERY};
 use serde_json::json;
 
 use crate::live::Live;
@@ -85,7 +86,7 @@ impl HuggingGpt {
 
     /// Whether a tool needs no configuration.
     fn is_native_tool(&self, name: &str) -> bool {
-        self.sources.chat_tools.iter().any(|tool| tool.name == name)
+        self.sources.native_tools.iter().any(|tool| tool.name == name)
     }
 
     /// The offline planner's draft. It knows of no native tool: questions about attached tables are asked of those, and one
@@ -95,12 +96,12 @@ impl HuggingGpt {
         request: &Request,
         vocabulary: &Arc<Vocabulary>,
     ) -> Result<Draft, PlannerError> {
-        let tools = self.kept.plannable(vocabulary, &self.sources);
+        let tools = self.cache.plannable(vocabulary, &self.sources);
         let mut draft = self.planner.plan(request, &tools).await?;
-        if vocabulary.find(tables::QUERY).is_some() {
+        if vocabulary.find(TABLE_QUERY).is_some() {
             draft = tables::asked(draft, request);
         }
-        if vocabulary.find(fold::LIST).is_some() {
+        if vocabulary.find(ATTACHED_FILES).is_some() {
             draft = fold::folded(draft, request);
         }
         Ok(attached::by_name(draft, request))
@@ -164,7 +165,7 @@ impl HuggingGpt {
         let planning = Planning {
             stages: &stages,
             offered: &offered,
-            schema: &|| self.kept.schema("plan", &offered, || schema::of(&offered, grows)),
+            schema: &|| self.cache.schema("plan", &offered, || schema::of(&offered, grows)),
             vocabulary: &self.vocabulary,
             request,
             exists: self.exists.as_ref(),

@@ -10,10 +10,10 @@ use async_trait::async_trait;
 use jarvis_catalogue::Host;
 use jarvis_catalogue::{Available, Catalogue, Family, InferenceMode, Prober, TaskType, Wanted};
 use jarvis_plan::{Candidate, ErrorCode, Task, TaskError, Tool, Vocabulary};
+use jarvis_tools::local::ATTACHED_FILES;
 use serde::{Deserialize, Serialize};
 
 use crate::decisions::examples::Examples;
-use crate::fold::LIST;
 
 /// The id by which decisions choose the chat model, whichever it is, as in the original. Runs name the model itself.
 pub const CHAT_MODEL_ID: &str = "ChatGPT";
@@ -202,7 +202,7 @@ pub struct Sources {
     pub tools: Vec<Tool>,
     /// Tools that need no configuration: a chat model is offered them, and the offline planner asks attached tables and lists
     /// attached files with them.
-    pub chat_tools: Vec<Tool>,
+    pub native_tools: Vec<Tool>,
     /// The name of the chat model that performs tasks itself, where there is one.
     pub chat: Option<String>,
 }
@@ -221,7 +221,7 @@ impl Sources {
             local: Arc::new(Arc::default),
             local_hint: Arc::new(|_| None),
             tools: Vec::new(),
-            chat_tools: Vec::new(),
+            native_tools: Vec::new(),
             chat: None,
         }
     }
@@ -256,7 +256,7 @@ impl Sources {
 
     /// The tools that are tasks of their own names.
     fn own_tools(&self, chat_model: bool) -> impl Iterator<Item = &Tool> {
-        self.tools.iter().chain(self.chat_tools.iter().filter(move |_| chat_model))
+        self.tools.iter().chain(self.native_tools.iter().filter(move |_| chat_model))
     }
 
     pub(crate) fn tool(&self, name: &str) -> Option<Candidate> {
@@ -273,7 +273,7 @@ impl Sources {
         let ready = self.ready();
         let served = |task: &TaskType| !self.performers_among(&ready, task, chat_model).is_empty();
         // Whoever writes `each` needs no task for the copies of one.
-        let own = self.own_tools(chat_model).filter(|tool| tool.name != LIST);
+        let own = self.own_tools(chat_model).filter(|tool| tool.name != ATTACHED_FILES);
         let mut offered = jarvis_catalogue::tools(served).tools().to_vec();
         offered.extend(own.cloned());
         offered

@@ -2,16 +2,11 @@
 
 use indexmap::IndexMap;
 use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, FieldPath, Note, Piece, Request, Step};
-use jarvis_tables::question::{self, Doubt, Drawing, Form, Intent, Made, Question};
+use jarvis_tables::question::{self, Doubt, Drawing, Form, Intent, Interpretation, Question};
 use jarvis_tables::{Table, tables_of};
 use jarvis_tools::attached_texts;
+use jarvis_tools::local::{PLOT, TABLE_QUERY};
 use serde_json::{Value, json};
-
-/// The task that reads tables.
-pub(crate) const QUERY: &str = "table-query";
-
-/// The task that draws.
-const PLOT: &str = "plot";
 
 /// The tasks that answer from a text by its words. Of a table they may only quote a line, which is seldom the answer.
 const QUOTING: [&str; 4] = ["question-answering", "document-question-answering", "conversational", "summarization"];
@@ -39,7 +34,7 @@ pub(crate) fn asked(draft: Draft, request: &Request) -> Draft {
 }
 
 /// Whether the cells that are asked for are all empty.
-fn holds_nothing(made: &Made<'_>) -> bool {
+fn holds_nothing(made: &Interpretation<'_>) -> bool {
     made.query.as_ref().is_some_and(|query| query.values == 0 && matches!(query.form, Form::Cells { .. }))
 }
 
@@ -51,7 +46,7 @@ fn refusal(doubt: &Doubt) -> Draft {
     }
 }
 
-fn queries(made: &Made<'_>, question: &Question) -> Draft {
+fn queries(made: &Interpretation<'_>, question: &Question) -> Draft {
     let mut tasks: Vec<DraftTask> = Vec::new();
     let query = |tasks: &mut Vec<DraftTask>, sql: &str| {
         let args = literals([("sql", sql.into())]);
@@ -59,7 +54,7 @@ fn queries(made: &Made<'_>, question: &Question) -> Draft {
             return same.id;
         }
         let id = i64::try_from(tasks.len()).expect("there are three tasks at most");
-        tasks.push(DraftTask { args, ..DraftTask::new(id, QUERY) });
+        tasks.push(DraftTask { args, ..DraftTask::new(id, TABLE_QUERY) });
         id
     };
     if let Some(asked) = &made.query {
@@ -87,7 +82,12 @@ fn queries(made: &Made<'_>, question: &Question) -> Draft {
     Draft { tasks, notes, ..Draft::default() }
 }
 
-fn plotted(made: &Made<'_>, drawing: &Drawing<'_>, question: &Question, from: i64) -> IndexMap<String, Arg<DraftRef>> {
+fn plotted(
+    made: &Interpretation<'_>,
+    drawing: &Drawing<'_>,
+    question: &Question,
+    from: i64,
+) -> IndexMap<String, Arg<DraftRef>> {
     let column = |name: &str| {
         let path = FieldPath(vec![Step::Field("values".to_owned()), Step::Field(name.to_owned())]);
         Arg::text([Piece::Part(DraftRef(Some(from)), path)])

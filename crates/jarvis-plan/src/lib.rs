@@ -55,4 +55,4 @@ pub use selection::{Candidate, Selection};
 pub use tool::{Cost, Effect, Example, Param, Tool};
 pub use usage::{Budget, Money, Spent, StageUsage, Tokens, Usage};
 pub use vocabulary::{Meant, Vocabulary};
-pub use words::{cardinal, spell_out, stem};
+pub use words::{cardinal, rows, spell_out, stem};

@@ -19,6 +19,15 @@ pub fn stem(lower: &str) -> String {
     }
 }
 
+/// The rows of a word list that is compiled into a program, in order: a name, and what follows its tab. `#` begins a comment.
+///
+/// # Panics
+/// At a row without a tab; every list has a test that reads it.
+pub fn rows(list: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let rows = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    rows.map(|row| row.split_once('\t').expect("a row has a tab, which the test of its list reads"))
+}
+
 /// A name such as `getWeather`, `get_weather` or `Get-Weather` as words with blanks between.
 pub fn spell_out(name: &str) -> String {
     let mut spelled = String::with_capacity(name.len() + 8);

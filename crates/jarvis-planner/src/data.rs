@@ -6,11 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// The rows of a word list, in order: each name with its words.
-pub(crate) fn rows(list: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let rows = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    rows.map(|line| line.split_once('\t').expect("a row has a tab, which `rows_are_well_formed` tests"))
-}
+pub(crate) use jarvis_plan::rows;
 
 static WORDS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| rows(include_str!("../data/words.tsv")).collect());
 

@@ -15,6 +15,7 @@ mod tests;
 use jarvis_plan::Language;
 use jarvis_tables::question::{self, Intent, Op, Question};
 use jarvis_tools::Documents;
+use jarvis_tools::local::PLOT;
 use serde_json::Value;
 
 use crate::parse::{Action, Parsed};
@@ -135,12 +136,12 @@ impl Step<'_> {
 
     /// The sentence about a chart behind an answer, once `plot` has been called.
     fn chart(&self, input: Value) -> Result<String, Move> {
-        let Some(round) = self.round("plot") else {
-            return Err(Move::Call { thought: self.text("plot_next", &[]), tool: "plot", input });
+        let Some(round) = self.round(PLOT) else {
+            return Err(Move::Call { thought: self.text("plot_next", &[]), tool: PLOT, input });
         };
         let is_drawn = round.observation.trim() == jarvis_tools::local::plot::DONE;
         Ok(match is_drawn {
-            true if self.question.has("pie") => self.text("drawn", &[]) + &self.text("not_a_pie", &[]),
+            true if self.intent.is_pie => self.text("drawn", &[]) + &self.text("not_a_pie", &[]),
             true => self.text("drawn", &[]),
             false => self.text("not_drawn", &[&round.observation]),
         })

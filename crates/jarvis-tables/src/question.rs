@@ -16,7 +16,7 @@ mod words;
 pub use doubts::Doubt;
 pub use intent::{Bound, Figure, Intent, Op};
 pub use shape::Shape;
-pub use statement::{Drawing, Form, Made, Query};
+pub use statement::{Drawing, Form, Interpretation, Query};
 pub use text::{Question, folded};
 
 pub(crate) use shape::{is_missing, is_year};
@@ -34,7 +34,11 @@ pub fn hold_amounts(tables: &[Table]) -> bool {
 ///
 /// # Errors
 /// When it speaks of a table, but a part of it cannot be accounted for.
-pub fn query<'t>(question: &Question, intent: &Intent, tables: &'t [Table]) -> Result<Option<Made<'t>>, Doubt> {
+pub fn query<'t>(
+    question: &Question,
+    intent: &Intent,
+    tables: &'t [Table],
+) -> Result<Option<Interpretation<'t>>, Doubt> {
     let mut shapes: Vec<Shape<'t>> = tables.iter().filter_map(Shape::of).collect();
     shapes.reverse();
     let best = shapes.iter().max_by(|a, b| a.relevance(question).total_cmp(&b.relevance(question)));
@@ -43,7 +47,7 @@ pub fn query<'t>(question: &Question, intent: &Intent, tables: &'t [Table]) -> R
     let chosen = asking.select();
     match asking.doubt(&chosen) {
         None => {
-            let made = asking.made(&chosen)?;
+            let made = asking.interpret(&chosen)?;
             // Several tables that fit as well, such as sheets of a year each, may all be meant.
             let relevance = shape.relevance(question);
             let alike = shapes.iter().filter(|other| other.relevance(question) == relevance);

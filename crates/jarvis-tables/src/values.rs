@@ -30,6 +30,22 @@ pub(crate) fn is_amount(text: &str) -> bool {
     may_hold_digit(text) && numbers(&[text.trim()]).is_some()
 }
 
+/// Cells that are looked at to tell what a column holds.
+pub(crate) const SAMPLE: usize = 200;
+
+/// Whether at least four of five cells of a column are amounts, those without a value aside.
+pub(crate) fn are_amounts<S: AsRef<str>>(cells: impl Iterator<Item = S>) -> bool {
+    let (mut all, mut amounts) = (0, 0);
+    for cell in cells.take(SAMPLE) {
+        let cell = cell.as_ref();
+        if !is_missing(cell) {
+            all += 1;
+            amounts += usize::from(is_amount(cell));
+        }
+    }
+    all > 0 && amounts * 5 >= all * 4
+}
+
 /// Whether a text may hold a digit, full-width ones included.
 pub(crate) fn may_hold_digit(text: &str) -> bool {
     // Full-width forms are the only characters that begin with this byte, next to a few rare ones.

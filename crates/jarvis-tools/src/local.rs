@@ -52,10 +52,14 @@ pub fn add_attached(registry: &mut Registry) -> Result<(), RegistryError> {
 }
 
 /// The tools that plans of a chat model may use without configuration.
-pub const OFFERED: [&str; 5] = ["plot", "calculator", "count", "search_document", "table-query"];
+pub const OFFERED: [&str; 5] = [PLOT, "calculator", "count", "search_document", TABLE_QUERY];
 
 /// The tool that lists attached files, for the plans of the offline planner.
-pub use attached::NAME as ATTACHED;
+pub use attached::NAME as ATTACHED_FILES;
+/// The tool that draws charts.
+pub use plot::NAME as PLOT;
+/// The tool that asks tables.
+pub use query::NAME as TABLE_QUERY;
 
 /// Whether a native tool makes a picture.
 pub fn draws(name: &str) -> bool {

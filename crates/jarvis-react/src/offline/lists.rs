@@ -29,7 +29,7 @@ impl Step<'_> {
 
     pub(super) fn list(&self, list: &str) -> Result<Option<String>, Move> {
         let intent = self.intent;
-        let is_total = intent.op == Op::Figure(Figure::Sum) || self.question.has("sum");
+        let is_total = intent.op == Op::Figure(Figure::Sum) || intent.says_sum;
         let is_count = is_total
             || matches!(
                 intent.op,
@@ -40,22 +40,8 @@ impl Step<'_> {
         }
         // Of a list only its frequencies are known: nothing in it is the largest or the dearest.
         if matches!(intent.op, Op::Figure(Figure::Most | Figure::Least)) {
-            const FREQUENT: [&str; 9] = [
-                "most",
-                "least",
-                "fewest",
-                "最多",
-                "最少",
-                "больше всего",
-                "больше всех",
-                "меньше всего",
-                "меньше всех",
-            ];
-            let said =
-                ["most", "least"].iter().flat_map(|row| self.question.find(row)).map(|at| self.question.part(at));
-            let other = said.into_iter().find(|word| !FREQUENT.contains(&word.to_lowercase().as_str()));
-            if let Some(word) = other {
-                return Err(self.refuse("unknown_word", &[word]));
+            if let Some(degree) = &intent.degree {
+                return Err(self.refuse("unknown_word", &[self.question.part(degree.clone())]));
             }
             if intent.top.is_some() || intent.rank.is_some() {
                 return Err(self.refuse("too_complex", &[]));

@@ -3,16 +3,11 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use jarvis_plan::Language;
+use jarvis_plan::{Language, rows};
 
 static MESSAGES: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
-    lines(include_str!("messages.tsv")).map(|(name, texts)| (name, texts.split('\t').collect())).collect()
+    rows(include_str!("messages.tsv")).map(|(name, texts)| (name, texts.split('\t').collect())).collect()
 });
-
-/// The rows of a data file: a name and what follows its TAB.
-fn lines(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    file.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).filter_map(|line| line.split_once('\t'))
-}
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Messages(pub(super) Language);
@@ -47,6 +42,8 @@ impl Messages {
 mod tests {
     use std::collections::BTreeSet;
 
+    use jarvis_tables::question::Figure;
+    use jarvis_testing::source::{passed_to, quoted};
     use regex::Regex;
 
     use super::*;
@@ -71,14 +68,10 @@ mod tests {
             include_str!("lists.rs"),
             include_str!("quotes.rs"),
             include_str!("tables.rs"),
-            include_str!("../../../jarvis-tables/src/question/intent.rs"),
         ]
         .concat();
-        let quoted: BTreeSet<&str> = Regex::new(r#""([a-z_0-9]+)""#)
-            .unwrap()
-            .captures_iter(&code)
-            .map(|found| found.get(1).unwrap().as_str())
-            .collect();
+        let mut quoted = quoted(&code);
+        quoted.extend(Figure::ALL.map(Figure::name));
         let is_used = |name: &str| {
             let stem = name.strip_suffix("_one").or(name.strip_suffix("_many")).unwrap_or(name);
             quoted.contains(stem) || quoted.contains(name)
@@ -86,9 +79,7 @@ mod tests {
         for name in MESSAGES.keys() {
             assert!(is_used(name), "{name} is not used");
         }
-        let calls = r#"(?:\btext|\bcounted|\brefuse)\(\s*"([a-z_0-9]+)""#;
-        for found in Regex::new(calls).unwrap().captures_iter(&code) {
-            let name = found.get(1).unwrap().as_str();
+        for name in passed_to(&["text", "counted", "refuse"], &code) {
             let many = format!("{name}_many");
             assert!(MESSAGES.contains_key(name) || MESSAGES.contains_key(many.as_str()), "{name} is not in the file");
         }

@@ -1,7 +1,8 @@
 //! Questions about tables and pairs of labels and values: `table-query` is asked, and its rows are worded.
 
 use jarvis_tables::Column;
-use jarvis_tables::question::{Doubt, Drawing, Figure, Form, Made, Query};
+use jarvis_tables::question::{Doubt, Drawing, Figure, Form, Interpretation, Query};
+use jarvis_tools::local::TABLE_QUERY;
 use serde_json::{Value, json};
 
 use super::{Move, Step};
@@ -11,7 +12,7 @@ type Rows<'v> = Vec<&'v [Value]>;
 
 impl Step<'_> {
     /// A question about tables; `None` where it mentions nothing of them.
-    pub(super) fn table(&self, made: &Made<'_>) -> Result<Option<String>, Move> {
+    pub(super) fn table(&self, made: &Interpretation<'_>) -> Result<Option<String>, Move> {
         let text = made.query.as_ref().map(|query| self.told(made, query)).transpose()?;
         let Some(drawing) = &made.drawing else { return Ok(text) };
         let gap = if text.is_some() { " " } else { "" };
@@ -44,8 +45,8 @@ impl Step<'_> {
             .rounds
             .iter()
             .rev()
-            .find(|round| round.action == "table-query" && round.input_json() == Some(input.clone()));
-        let Some(round) = asked else { return Err(Move::Call { thought: thought(), tool: "table-query", input }) };
+            .find(|round| round.action == TABLE_QUERY && round.input_json() == Some(input.clone()));
+        let Some(round) = asked else { return Err(Move::Call { thought: thought(), tool: TABLE_QUERY, input }) };
         if round.value.as_ref().is_some_and(|value| value.get("is_cut").is_some()) {
             return Err(self.refuse("too_complex", &[]));
         }
@@ -55,7 +56,7 @@ impl Step<'_> {
     }
 
     /// What a query gives, as a sentence.
-    fn told(&self, made: &Made<'_>, query: &Query<'_>) -> Result<String, Move> {
+    fn told(&self, made: &Interpretation<'_>, query: &Query<'_>) -> Result<String, Move> {
         let of = if made.column.is_empty() { String::new() } else { self.text("of_column", &[made.column]) };
         let figure = match &query.form {
             Form::Figure(figure) | Form::OfEach { figure, .. } => Some(*figure),
@@ -161,7 +162,7 @@ impl Step<'_> {
     }
 
     /// Draws values, and tells them.
-    fn drawn(&self, made: &Made<'_>, drawing: &Drawing<'_>) -> Result<String, Move> {
+    fn drawn(&self, made: &Interpretation<'_>, drawing: &Drawing<'_>) -> Result<String, Move> {
         let rows = self.rows(&drawing.sql, || self.text("query_next", &[]))?;
         let (value, label_name) = (made.column, drawing.by);
         let title = match (value.is_empty(), label_name.is_empty()) {

@@ -3,17 +3,11 @@
 use std::collections::HashSet;
 
 use super::Row;
-use crate::question::{is_missing, is_year};
-use crate::values::is_amount;
+use crate::question::is_year;
+use crate::values::{SAMPLE, are_amounts, is_amount};
 
-/// Rows that are looked at to tell what a column holds.
-const SAMPLE: usize = 200;
-
-/// Whether at least four of five cells of a column are amounts, those without a value aside.
-pub(crate) fn is_numeric(rows: &[Row], column: usize) -> bool {
-    let cells = || rows.iter().take(SAMPLE).filter_map(|row| row.get(column)).filter(|cell| !is_missing(cell));
-    let all = cells().count();
-    all > 0 && cells().filter(|cell| is_amount(cell)).count() * 5 >= all * 4
+fn is_numeric(rows: &[Row], column: usize) -> bool {
+    are_amounts(rows.iter().filter_map(|row| row.get(column)))
 }
 
 /// Whether the first row names the columns: it has no amount, or words above amounts, or is a word before distinct years.

@@ -150,11 +150,14 @@ impl Asking<'_, '_> {
 
     /// Whether another question follows in the same sentence: "… and who made it?".
     fn asks_on(&self) -> bool {
-        const ASKING: [&str; 13] =
-            ["who", "what", "which", "how", "when", "where", "why", "кто", "что", "сколько", "где", "когда", "почему"];
-        let words: Vec<&str> =
-            self.question.folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-        words.windows(2).any(|pair| matches!(pair, ["and" | "и" | "а", next] if ASKING.contains(next)))
+        let asking = self.question.find("only_asking");
+        let follows = |and: &Range<usize>| {
+            let is_next = |ask: &&Range<usize>| and.end <= ask.start;
+            let next = asking.iter().filter(is_next).min_by_key(|ask| ask.start);
+            let between = next.and_then(|next| self.question.folded.get(and.end..next.start));
+            between.is_some_and(|between| between.trim().is_empty())
+        };
+        self.question.find("only_and").iter().any(follows)
     }
 
     /// Whether the number of a limit is of another unit than the values.

@@ -17,6 +17,9 @@ pub enum Figure {
 }
 
 impl Figure {
+    pub const ALL: [Figure; 6] =
+        [Figure::Sum, Figure::Mean, Figure::Median, Figure::Most, Figure::Least, Figure::Difference];
+
     pub fn name(self) -> &'static str {
         match self {
             Figure::Sum => "sum",
@@ -64,7 +67,13 @@ impl Bound {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Intent {
     pub chart: Option<&'static str>,
+    /// Whether the chart is to be round.
+    pub is_pie: bool,
     pub op: Op,
+    /// Whether the question says a word for a sum, whatever else it asks for.
+    pub says_sum: bool,
+    /// The word for the greatest or least of a quantity, such as `largest`, where it is not of how often something is there.
+    pub degree: Option<Range<usize>>,
     pub bound: Option<Bound>,
     /// Whether the greatest is asked for, or the least.
     pub most: Option<bool>,
@@ -130,7 +139,21 @@ impl Intent {
             () => (Figure::Sum, has("sum")),
         };
         let bound = bound.map(|(bound, _)| bound);
-        let mut intent = Intent { chart, op, bound, most, rank, top, of_group, used };
+        let often = question.find("only_often");
+        let degrees = ["most", "least"].iter().flat_map(|row| question.find(row));
+        let mut intent = Intent {
+            chart,
+            is_pie: question.has("pie"),
+            op,
+            says_sum: question.has("sum"),
+            degree: { degrees }.find(|range| !often.contains(range)),
+            bound,
+            most,
+            rank,
+            top,
+            of_group,
+            used,
+        };
         intent.read_top(question);
         intent
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::text::{Question, folded};
 use super::words;
-use crate::values::is_amount;
+use crate::values::{SAMPLE, are_amounts};
 use crate::{Cell, Table};
 
 /// A table as a question sees it.
@@ -21,24 +21,12 @@ pub struct Shape<'t> {
     pub numeric: Vec<usize>,
 }
 
-/// Rows that are looked at to tell what a column holds.
-const SAMPLE: usize = 200;
-
 impl<'t> Shape<'t> {
     /// The shape of a table that holds amounts.
     pub fn of(table: &'t Table) -> Option<Shape<'t>> {
         let width = table.columns.len();
         let sample = || table.rows.iter().take(SAMPLE);
-        let is_numeric = |column: usize| {
-            let cells = || sample().filter_map(|row| row.get(column)).filter(|cell| !is_empty(cell));
-            let all = cells().count();
-            let is_amount = |cell: &&Cell| match cell {
-                Cell::Integer(_) | Cell::Real(_) => true,
-                Cell::Text(text) => is_amount(text),
-                Cell::Empty => false,
-            };
-            all > 0 && cells().filter(is_amount).count() * 5 >= all * 4
-        };
+        let is_numeric = |column: usize| are_amounts(table.rows.iter().filter_map(|row| Some(row.get(column)?.text())));
         let mut numeric: Vec<usize> = (0..width).filter(|column| is_numeric(*column)).collect();
         // Years and row numbers are amounts only where there are no others.
         let is_date = |column: &usize| {

@@ -17,12 +17,12 @@ const MAX_ROWS: usize = 12;
 /// The most bars; more values are drawn as a line.
 const MAX_BARS: usize = 200;
 
-/// The name of the labels in a query of what is drawn; no column of it is called so, since there is one other, with a figure.
-const LABEL: &str = "label";
+/// What the labels in a query of what is drawn are called, the second where the values are called the first.
+const LABELS: [&str; 2] = ["label", "name"];
 
 /// What became of a question: a query, something to draw, or both.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Made<'t> {
+pub struct Interpretation<'t> {
     pub table: &'t Table,
     /// The name of the column of amounts in the document, and the unit of its numbers.
     pub column: &'t str,
@@ -84,7 +84,7 @@ pub struct Drawing<'t> {
 }
 
 impl<'t> Asking<'_, 't> {
-    pub(super) fn made(&self, chosen: &Selection) -> Result<Option<Made<'t>>, Doubt> {
+    pub(super) fn interpret(&self, chosen: &Selection) -> Result<Option<Interpretation<'t>>, Doubt> {
         let query = match self.intent.op {
             Op::Figure(figure) => match self.figure(chosen, figure)? {
                 None => return Ok(None),
@@ -102,7 +102,7 @@ impl<'t> Asking<'_, 't> {
         }
         let table = self.shape.table;
         let unit = table.columns.get(chosen.column).and_then(|column| column.unit.as_deref());
-        Ok(Some(Made { table, column: self.shape.name(chosen.column), unit, query, drawing }))
+        Ok(Some(Interpretation { table, column: self.shape.name(chosen.column), unit, query, drawing }))
     }
 
     /// A figure of the values; `None` where there are none.
@@ -343,7 +343,9 @@ impl<'t> Asking<'_, 't> {
                     }
                 };
                 let from = self.from(chosen, Some(chosen.column))?;
-                (LABEL, format!("SELECT {label} AS {LABEL}, {}{from}", entries.value))
+                let [usual, other] = LABELS;
+                let called = if entries.value == usual { other } else { usual };
+                (called, format!("SELECT {label} AS {called}, {}{from}", entries.value))
             }
         };
         let kind = if kind == "bar" && values > MAX_BARS { "line" } else { kind };

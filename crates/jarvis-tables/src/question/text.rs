@@ -40,15 +40,15 @@ impl Question {
         self.folded.get(at.clone()).expect("a token lies within the question")
     }
 
-    pub fn find(&self, row: &str) -> Vec<Range<usize>> {
+    pub(super) fn find(&self, row: &str) -> Vec<Range<usize>> {
         self.find_all(words::row(row))
     }
 
-    pub fn has(&self, row: &str) -> bool {
+    pub(super) fn has(&self, row: &str) -> bool {
         !self.find(row).is_empty()
     }
 
-    pub fn find_all(&self, row: &[&str]) -> Vec<Range<usize>> {
+    pub(super) fn find_all(&self, row: &[&str]) -> Vec<Range<usize>> {
         row.iter().flat_map(|pattern| self.find_one(pattern)).collect()
     }
 
@@ -91,7 +91,7 @@ impl Question {
         }
     }
 
-    pub fn place(&self, name: &str) -> usize {
+    pub(super) fn place(&self, name: &str) -> usize {
         let name = folded(name);
         let words: Vec<String> = tokens(&name).into_iter().filter_map(|range| name.get(range)).map(stem).collect();
         let at = self.tokens.iter().find(|at| words.contains(&stem(self.token(at)))).map(|at| at.start);

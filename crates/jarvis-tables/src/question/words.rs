@@ -3,21 +3,18 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use jarvis_plan::rows;
+
 /// The words of a row, as `words.tsv` describes them.
 pub(super) type Row = Vec<&'static str>;
 
 static WORDS: LazyLock<HashMap<&'static str, Row>> = LazyLock::new(|| {
-    let mut rows: HashMap<&str, Row> = HashMap::new();
-    for (name, words) in lines(include_str!("words.tsv")) {
-        rows.entry(name).or_default().extend(words.split(' '));
+    let mut words: HashMap<&str, Row> = HashMap::new();
+    for (name, row) in rows(include_str!("words.tsv")) {
+        words.entry(name).or_default().extend(row.split(' '));
     }
-    rows
+    words
 });
-
-/// The rows of a data file: a name and what follows its TAB.
-fn lines(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    file.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).filter_map(|line| line.split_once('\t'))
-}
 
 pub(super) fn row(name: &str) -> &'static [&'static str] {
     WORDS.get(name).expect("a test holds the names in the code against words.tsv")
@@ -45,9 +42,7 @@ pub(super) fn is_in(name: &str, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use regex::Regex;
+    use jarvis_testing::source::{passed_to, quoted};
 
     use super::*;
 
@@ -65,9 +60,6 @@ mod tests {
         }
     }
 
-    /// Rows that the wording of answers asks for, in `jarvis-react`.
-    const ASKED: &str = r#"has("pie")"#;
-
     /// The file may lack no name that the code uses, nor hold one that it does not.
     #[test]
     fn names_in_the_code_and_in_the_files_are_the_same() {
@@ -79,20 +71,13 @@ mod tests {
             include_str!("sql.rs"),
             include_str!("statement.rs"),
             include_str!("text.rs"),
-            ASKED,
         ]
         .concat();
-        let quoted: BTreeSet<&str> = Regex::new(r#""([a-z_0-9]+)""#)
-            .unwrap()
-            .captures_iter(&code)
-            .map(|found| found.get(1).unwrap().as_str())
-            .collect();
+        let quoted = quoted(&code);
         for name in WORDS.keys() {
             assert!(name.starts_with("kind_") || quoted.contains(name), "{name} is not used");
         }
-        let calls = r#"(?:\bhas|\bfind|\bis_in|\brow)\(\s*"([a-z_0-9]+)""#;
-        for found in Regex::new(calls).unwrap().captures_iter(&code) {
-            let name = found.get(1).unwrap().as_str();
+        for name in passed_to(&["has", "find", "is_in", "row"], &code) {
             assert!(WORDS.contains_key(name), "{name} is in no row");
         }
     }

@@ -21,7 +21,8 @@ use super::numbers::number;
 use super::{NativeTool, Work, native};
 use crate::{Artifact, Observation, Scope, ToolError, ToolErrorKind, font};
 
-pub(super) const NAME: &str = "plot";
+/// The name of the tool.
+pub const NAME: &str = "plot";
 
 /// The width of every chart in pixels.
 pub const WIDTH: u32 = 640;

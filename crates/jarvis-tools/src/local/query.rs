@@ -6,10 +6,13 @@ use serde_json::{Value, json};
 use super::{NativeTool, Work, native, wrong};
 use crate::{Artifact, Observation, Scope, ToolError, ToolErrorKind};
 
+/// The name of the tool.
+pub const NAME: &str = "table-query";
+
 /// The tool `table-query`.
 pub(super) fn tool() -> NativeTool {
     let spec = native(
-        "table-query",
+        NAME,
         "Runs one SELECT of SQLite over the tables of the attached documents (CSV, sheets, JSON lists, tables in texts) and \
          gives its rows; the values of a column `a` are the list `.values.a`. A table is named after its file without the ending, or after its sheet or heading where a document \
          has several; names are in lower case with `_` for everything but letters and digits. Numbers are without \

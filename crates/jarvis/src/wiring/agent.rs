@@ -31,7 +31,7 @@ pub(super) fn build(
     let react = &config.react;
     let registry = match &react.tools {
         // The calculator does what the functions of the hub do, and a prompt should be short.
-        None => Arc::new(tools.registry.only(|spec| !local::is_of_hub(spec) && spec.name != local::ATTACHED)),
+        None => Arc::new(tools.registry.only(|spec| !local::is_of_hub(spec) && spec.name != local::ATTACHED_FILES)),
         Some(wanted) => {
             if let Some(unknown) = wanted.iter().find(|name| tools.registry.spec(name).is_none()) {
                 return Err(Failure::usage(format!("`react.tools` names `{unknown}`, and there is no such tool"))

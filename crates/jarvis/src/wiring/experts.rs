@@ -81,8 +81,8 @@ impl Experts {
         let mut endpoints = tools.serving();
         let mut workers = Workers { native: Some(Arc::clone(&native) as Arc<dyn Worker>), ..Workers::default() };
         let planned = tools.planned();
-        let chat_tools = tools.offered_to_chat();
-        if !planned.is_empty() || !endpoints.is_empty() || !chat_tools.is_empty() {
+        let native_tools = tools.native();
+        if !planned.is_empty() || !endpoints.is_empty() || !native_tools.is_empty() {
             let worker = ToolWorker::new(Arc::clone(&tools.registry), Arc::clone(&inputs));
             workers.tool = Some(Arc::new(worker));
         }
@@ -168,7 +168,7 @@ impl Experts {
             native: Arc::new(move |id: &str| native.available(id)),
             endpoints,
             tools: planned,
-            chat_tools,
+            native_tools,
             ..Sources::new(catalogue, Wanted::remote(mode, config.local_deployment))
         };
         if let Some(local) = local {

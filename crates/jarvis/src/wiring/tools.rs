@@ -130,9 +130,9 @@ impl Tools {
         specs.map(planned_tool).filter(|tool| jarvis_catalogue::find(&tool.name).is_none()).collect()
     }
 
-    /// The tools of this program that plans of a chat model may use, save those that the configuration plans with.
-    pub(super) fn offered_to_chat(&self) -> Vec<Tool> {
-        let names = local::OFFERED.into_iter().chain([local::ATTACHED]).filter(|name| !self.is_planned(name));
+    /// The tools of this program that plans may use without configuration, save those that the configuration plans with.
+    pub(super) fn native(&self) -> Vec<Tool> {
+        let names = local::OFFERED.into_iter().chain([local::ATTACHED_FILES]).filter(|name| !self.is_planned(name));
         names.filter_map(|name| self.registry.spec(name)).map(planned_tool).collect()
     }
 

@@ -3,14 +3,11 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use jarvis_plan::rows;
+
 const DATA: &str = include_str!("../../../data/words.tsv");
 
-fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let rows = DATA.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    rows.map(|line| line.split_once('\t').expect("a row has a tab, which `no_row_has_a_word_twice` tests"))
-}
-
-static LISTS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| rows().collect());
+static LISTS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| rows(DATA).collect());
 
 /// The words of one list. Names of several words are joined by `_`.
 pub(super) fn list(name: &str) -> impl Iterator<Item = &'static str> + use<> {
@@ -20,7 +17,7 @@ pub(super) fn list(name: &str) -> impl Iterator<Item = &'static str> + use<> {
 /// Words that say how someone feels, in `ru` or `zh`, with values on VADER's scale (-4 to 4).
 pub(super) fn feelings(language: &str) -> impl Iterator<Item = (&'static str, f64)> {
     let prefix = format!("feelings_{language}:");
-    rows().filter_map(move |(name, words)| Some((name.strip_prefix(&prefix)?, words))).flat_map(|(value, words)| {
+    rows(DATA).filter_map(move |(name, words)| Some((name.strip_prefix(&prefix)?, words))).flat_map(|(value, words)| {
         let value: f64 = value.parse().expect("a number after the colon, which `no_row_has_a_word_twice` tests");
         words.split(' ').map(move |word| (word, value))
     })
@@ -30,12 +27,12 @@ pub(super) fn feelings(language: &str) -> impl Iterator<Item = (&'static str, f6
 mod tests {
     use std::collections::HashSet;
 
-    use super::{feelings, rows};
+    use super::{DATA, feelings, rows};
 
     #[test]
     fn no_row_has_a_word_twice() {
         let mut names = HashSet::new();
-        for (name, words) in rows() {
+        for (name, words) in rows(DATA) {
             assert!(names.insert(name), "two rows are named {name}");
             let mut seen = HashSet::new();
             for word in words.split(' ') {

@@ -187,7 +187,7 @@ fn query(item: ToolbenchItem) -> Query {
 async fn registry(global: &Global, printer: Printer) -> Result<Registry, Failure> {
     let loaded = load_config(global, printer)?;
     let tools = open_tools(&loaded, &Folders::of(&loaded.config)?, printer).await?;
-    Ok(tools.registry.only(|spec| spec.name != jarvis_tools::local::ATTACHED))
+    Ok(tools.registry.only(|spec| spec.name != jarvis_tools::local::ATTACHED_FILES))
 }
 
 /// The tools of the server, or of the API, that instructions describe.

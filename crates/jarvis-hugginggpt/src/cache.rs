@@ -11,7 +11,7 @@ use crate::source::Sources;
 
 /// Lists of tools made once. Clones share them; whoever has other sources or another vocabulary makes others.
 #[derive(Clone, Default)]
-pub struct Kept(Arc<Mutex<Lists>>);
+pub struct ToolCache(Arc<Mutex<Lists>>);
 
 #[derive(Default)]
 struct Lists {
@@ -30,7 +30,7 @@ struct Offered {
     tools: Arc<[Tool]>,
 }
 
-impl Kept {
+impl ToolCache {
     fn lists(&self) -> MutexGuard<'_, Lists> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -41,7 +41,7 @@ impl Kept {
         if let Some((_, tools)) = self.lists().plannable.as_ref().filter(known) {
             return Arc::clone(tools);
         }
-        let is_plannable = |tool: &&Tool| sources.chat_tools.iter().all(|native| native.name != tool.name);
+        let is_plannable = |tool: &&Tool| sources.native_tools.iter().all(|native| native.name != tool.name);
         let tools: Arc<[Tool]> = vocabulary.tools().iter().filter(is_plannable).cloned().collect();
         self.lists().plannable = Some((Arc::clone(vocabulary), Arc::clone(&tools)));
         tools
