@@ -2,6 +2,7 @@
 //!
 //! Source: microsoft/JARVIS `hugginggpt/server/awesome_chat.py` (the keys with spaces are its own).
 
+use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -127,7 +128,9 @@ impl TaskOutput {
     pub fn not_done(&self) -> Vec<String> {
         let own = self.0.get(Self::NOT_DONE).and_then(Value::as_array).into_iter().flatten();
         let own = own.filter_map(Value::as_str).map(str::to_owned);
-        own.chain(self.each().iter().flatten().flat_map(TaskOutput::not_done)).collect()
+        // What no call of several did is said once.
+        let said: IndexSet<String> = own.chain(self.each().iter().flatten().flat_map(TaskOutput::not_done)).collect();
+        said.into_iter().collect()
     }
 
     /// The text a dependant gets from this result: the first that exists of `generated text`; `response`; `text`; the

@@ -24,9 +24,14 @@ impl Endpoint {
             let shown = without_secrets(&config.base_url);
             ChatError::Config(format!("the base URL of the {what}, {shown}, cannot be used: {reason}"))
         };
-        let mut base = Url::parse(config.base_url.trim()).map_err(|error| wrong(&error.to_string()))?;
+        const SCHEMES: &str = "it must start with http:// or https://";
+        let mut base = Url::parse(config.base_url.trim()).map_err(|error| match error {
+            // `localhost:11434/v1` has the scheme `localhost`, `127.0.0.1:11434/v1` none.
+            url::ParseError::RelativeUrlWithoutBase => wrong(SCHEMES),
+            error => wrong(&error.to_string()),
+        })?;
         if !matches!(base.scheme(), "http" | "https") {
-            return Err(wrong("it must start with http:// or https://"));
+            return Err(wrong(SCHEMES));
         }
         base.set_fragment(None);
         let mut segments: Vec<String> =

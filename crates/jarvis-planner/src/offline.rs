@@ -14,7 +14,7 @@ use crate::data;
 use crate::followup;
 use crate::foreign;
 use crate::lattice::Lattice;
-use crate::lexicon::{self, Nature};
+use crate::lexicon::Nature;
 use crate::linking::Linker;
 use crate::own::clauses::Part;
 use crate::own::{self, Meant};
@@ -79,6 +79,11 @@ impl Offline {
         if let Some(text) = crate::resources::without_text_name(text) {
             return Offline::draft_weighed(index, &Request { text, ..request.clone() }, weights);
         }
+        if !request.attachments.is_empty()
+            && let Some(text) = crate::resources::without_each(text)
+        {
+            return Offline::draft_weighed(index, &Request { text: text.to_owned(), ..request.clone() }, weights);
+        }
         if index.own.is_empty()
             && let Some(language) = foreign::language(text)
         {
@@ -115,7 +120,7 @@ impl Offline {
                 let list = if in_one && clause.tokens.iter().any(tells) { &mut beside } else { &mut unserved };
                 list.push(clause.text(text).trim());
             }
-            unserved.extend(left_behind(clause, steps, text, index));
+            unserved.extend(left_behind(clause, steps, text));
         }
         let (tasks, mut notes) = (linker.tasks, linker.notes);
         if tasks.is_empty() {
@@ -195,7 +200,7 @@ const SHORT: usize = 1024;
 
 /// "Read a.png and find the days in it": an order at the end of a clause that none of its steps was chosen for. What edits or
 /// answers takes the clause's own words, and says itself what it leaves undone.
-fn left_behind<'t>(clause: &Clause, steps: &[Step], text: &'t str, index: &ToolIndex) -> Option<&'t str> {
+fn left_behind<'t>(clause: &Clause, steps: &[Step], text: &'t str) -> Option<&'t str> {
     let takes_words = |step: &Step| !matches!(step.nature(), Some(Nature::Make | Nature::Label | Nature::Map));
     if steps.is_empty() || steps.iter().any(takes_words) {
         return None;
@@ -211,9 +216,7 @@ fn left_behind<'t>(clause: &Clause, steps: &[Step], text: &'t str, index: &ToolI
     });
     let (and, start) = joined?;
     let served = steps.iter().flat_map(|step| &step.words).any(|word| *word > and);
-    let order = clause.tokens.get(and + 1..).unwrap_or_default();
-    let known = lexicon::hits(order, |concept| index.serves(concept)).iter().any(|hit| hit.strong);
-    (!served && !known).then(|| slice(text, start, clause.end).trim())
+    (!served).then(|| slice(text, start, clause.end).trim())
 }
 
 /// Whether a word says something by itself.

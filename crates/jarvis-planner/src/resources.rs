@@ -7,6 +7,8 @@ use jarvis_plan::{Kind, Request};
 use regex::Regex;
 
 use crate::data;
+use crate::thesaurus::{self, Part};
+use crate::words::grammar::{is_order_verb, is_question_word};
 use crate::words::{Token, head, pattern, slice, tokens};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,6 +182,33 @@ pub(crate) fn without_sound_name(text: &str) -> Option<String> {
 pub(crate) fn without_text_name(text: &str) -> Option<String> {
     let (order, name) = written_text(text)?;
     without_order(text, order, name.end())
+}
+
+/// The request without what begins it where that says no more than that each attached file is meant: "for each picture in the
+/// folder, make it grey". A condition, as in "for each picture with a cat", is more.
+pub(crate) fn without_each(text: &str) -> Option<&str> {
+    let tokens = tokens(text);
+    let senses = thesaurus::of_tokens(&tokens);
+    let acts = |at: usize| senses.iter().any(|(sense, from, _)| *from == at && thesaurus::is_a(*sense, Part::Action));
+    // "把它变成灰色" is an order with its object before the verb.
+    let puts_object_first = |token: &Token| matches!(token.lower.as_str(), "把" | "将");
+    let opens = |(at, token): (usize, &Token)| {
+        is_order_verb(token) || is_question_word(token) || puts_object_first(token) || acts(at)
+    };
+    let begins = tokens.iter().enumerate().position(opens)?;
+    let (before, order) = tokens.split_at_checked(begins)?;
+    let goes_without_saying = |token: &Token| {
+        data::EACH_WORDS.has(&token.lower)
+            || data::JOINTS.has(&token.lower)
+            || data::GENERIC_STEMS.has(&token.stem)
+            || data::FOLDER_STEMS.has(&token.stem)
+            || data::FOLDER_TIES.has(&token.lower)
+            || token.is_determiner()
+    };
+    let names_each = before.iter().any(|token| data::EACH_WORDS.has(&token.lower));
+    let start = order.first()?.start;
+    let is_plain = !slice(text, 0, start).contains(['.', '"', '?', '!']) && before.iter().all(goes_without_saying);
+    (names_each && is_plain).then(|| slice(text, start, text.len()))
 }
 
 /// Whether a request speaks of each of several things: "each picture", "all of them", "все фото".

@@ -323,7 +323,7 @@ fn wrong_settings_are_told_without_secrets() {
     );
     assert_eq!(
         with(|c| c.base_url = "sk-very-secret".into()),
-        "the base URL of the chat endpoint, (not an address), cannot be used: relative URL without a base"
+        "the base URL of the chat endpoint, (not an address), cannot be used: it must start with http:// or https://"
     );
     assert_eq!(with(|c| c.headers = [("a b".into(), "very-secret".into())].into()), "`a b` is not a header name");
     let proxy = with(|c| c.proxy = Some("http://u:very-secret@[".into()));

@@ -1,11 +1,13 @@
 //! Wording: what of a clause's own words becomes an argument: a question, an instruction, what to draw or say.
 
+use std::ops::Range;
+
 use crate::candidate::Step;
 use crate::clauses::Clause;
 use crate::data;
 use crate::lexicon;
 use crate::resources::SpanKind;
-use crate::words::grammar::{is_order_verb, is_question_word, strip_polite};
+use crate::words::grammar::{is_question_word, strip_polite};
 use crate::words::{self, Token, is_language, slice};
 
 /// The clause as a question or instruction: its own words and quotations, without paths, addresses, what ties them in,
@@ -27,8 +29,8 @@ pub(crate) fn words(clause: &Clause, request: &str) -> String {
 /// The clause's own words, without what ties paths and addresses in.
 fn own(clause: &Clause, request: &str) -> Vec<Token> {
     let asked = asked(clause, request);
-    let start = if clause.question { 0 } else { behind_each(asked) };
-    let kept: Vec<&Token> = asked.iter().skip(start).collect();
+    let lies = in_the_folder(asked);
+    let kept = asked.iter().enumerate().filter(|(at, _)| !lies.contains(at)).map(|(_, token)| token);
     let dropped = |at: &Token| {
         // Joints right before or after a path go with it.
         clause.spans.iter().filter(|span| is_place(span.what)).any(|span| {
@@ -45,7 +47,7 @@ fn own(clause: &Clause, request: &str) -> Vec<Token> {
                     && between(span.end, at.start))
         })
     };
-    kept.into_iter().filter(|token| !dropped(token)).cloned().collect()
+    kept.filter(|token| !dropped(token)).cloned().collect()
 }
 
 /// The clause's words from where the question itself begins.
@@ -70,22 +72,26 @@ pub(crate) fn instruction(clause: &Clause, request: &str) -> String {
     text.trim_end_matches([':', '：', ',', ' ']).to_owned()
 }
 
-/// What files lie in, and how they are tied to it.
-const FOLDER_STEMS: [&str; 9] = ["folder", "directori", "for", "of", "in", "папк", "для", "из", "в"];
-
-/// Where the order begins behind what it is to be done to: "for each picture in the folder make it grey".
-fn behind_each(order: &[Token]) -> usize {
-    let Some(verb) = order.iter().position(is_order_verb) else { return 0 };
-    let before = || order.iter().take(verb);
-    // A condition, such as "for each picture with a cat", is no part that goes without saying.
-    let is_plain = |token: &Token| {
-        data::EACH_WORDS.has(&token.lower)
-            || data::JOINTS.has(&token.lower)
-            || token.is_determiner()
-            || is_generic(token)
-            || FOLDER_STEMS.contains(&token.stem.as_str())
-    };
-    if before().any(|token| data::EACH_WORDS.has(&token.lower)) && before().all(is_plain) { verb } else { 0 }
+/// The words that tell where all of the files lie: "every picture *in the folder*", "*文件夹里的*每张图片". Where something is
+/// saved they may tell where to, and stay.
+fn in_the_folder(order: &[Token]) -> Range<usize> {
+    let any = |is: &dyn Fn(&Token) -> bool| order.iter().any(is);
+    let is_about_all = any(&|token| data::EACH_WORDS.has(&token.lower) || is_question_word(token));
+    if !is_about_all || any(&|token| data::SAVING_VERBS.has(&token.lower)) {
+        return 0..0;
+    }
+    let han = ["文", "件", "夹"];
+    if let Some(start) = order.windows(han.len()).position(|three| three.iter().map(|token| &token.lower).eq(han)) {
+        let behind = order.iter().skip(start + han.len());
+        let ties = behind.take_while(|token| token.is_han() && data::FOLDER_TIES.has(&token.lower)).count();
+        return start..start + han.len() + ties;
+    }
+    let Some(folder) = order.iter().position(|token| data::FOLDER_STEMS.has(&token.stem)) else { return 0..0 };
+    let tie = order.iter().take(folder).rposition(|token| !token.is_determiner());
+    match tie.filter(|tie| order.get(*tie).is_some_and(|token| data::FOLDER_TIES.has(&token.lower))) {
+        Some(tie) => tie..folder + 1,
+        None => 0..0,
+    }
 }
 
 /// What is left of a clause without the words that chose its tool; `None` when that names nothing.

@@ -7,9 +7,13 @@ use crate::harness::Harness;
 
 const SALES: &[u8] = include_bytes!("../cli/files/sales.xlsx");
 
-/// What a run with this plan gives, what the planning model was sent, and the table among the files of the answer.
+/// What a run with this query gives, what the planning model was sent, and the table among the files of the answer.
 fn run(sql: &str, files: &[(&str, &[u8])]) -> (i32, serde_json::Value, String, Option<String>) {
-    let plan = json!([{"task": "table-query", "id": 0, "dep": [-1], "args": {"sql": sql}}]);
+    planned(&json!([{"task": "table-query", "id": 0, "dep": [-1], "args": {"sql": sql}}]), files)
+}
+
+/// The same with any plan.
+fn planned(plan: &serde_json::Value, files: &[(&str, &[u8])]) -> (i32, serde_json::Value, String, Option<String>) {
     let chat = FakeChat::spawn(Script::new().on("parse_task", plan.to_string()).on("response_results", "It is told."));
     let harness = Harness::new().env("JARVIS_LLM", "qwen-2.5-7b-instruct").env("OPENAI_BASE_URL", &chat.url());
     let mut args = vec!["run", "who leads the region that sold most?", "--json", "-q"];
@@ -50,6 +54,24 @@ fn a_query_that_is_wrong_fails_and_names_what_there_is() {
     assert_eq!(code, 1, "{document:#}");
     let failed = document["outcomes"][0]["error"]["message"].as_str().unwrap();
     assert!(failed.contains("no such column: colour; the tables are sales("), "{failed}");
+}
+
+#[test]
+fn charts_sums_counts_and_search_need_no_configuration() {
+    let plan = json!([
+        {"task": "table-query", "id": 0, "dep": [-1], "args": {"sql": "SELECT item, units FROM stock"}},
+        {"task": "plot", "id": 1, "dep": [0],
+         "args": {"x": "<GENERATED-0.values.item>", "y": "<GENERATED-0.values.units>", "kind": "bar"}},
+        {"task": "calculator", "id": 2, "dep": [0], "args": {"expression": "<GENERATED-0.rows[0][1]> * 2"}},
+        {"task": "count", "id": 3, "dep": [0], "args": {"items": "<GENERATED-0.values.item>"}},
+        {"task": "search_document", "id": 4, "dep": [-1], "args": {"query": "lamp"}},
+    ]);
+    let (code, document, ..) = planned(&plan, &[("stock.csv", b"item,units\nlamp,3\ndesk,4\n")]);
+    assert_eq!(code, 0, "{document:#}");
+    let texts: Vec<String> = (1..5).map(|task| document["outcomes"][task]["outputs"].to_string()).collect();
+    for (text, expected) in texts.iter().zip(["/images/", "\"6\"", "lamp", "lamp,3"]) {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
 }
 
 #[cfg(not(feature = "documents"))]
