@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use jarvis_plan::pattern;
 use regex::Regex;
 
 static MEDIA_PATH: LazyLock<Regex> = LazyLock::new(|| {
     // A literal pattern; the tests compile it.
-    Regex::new(r"(?i)(?:https?://[^\s<>()\[\]]+|(?:public)?/[\w./%-]+|\bpublic/[\w./%-]+)\.(?:png|jpe?g|gif|webp|bmp|tiff?|wav|mp3|flac|ogg|m4a|mp4|mov|webm|avi|mkv)\b")
-        .expect("the media path pattern is valid")
+    pattern(
+        r"(?i)(?:https?://[^\s<>()\[\]]+|(?:public)?/[\w./%-]+|\bpublic/[\w./%-]+)\.(?:png|jpe?g|gif|webp|bmp|tiff?|wav|mp3|flac|ogg|m4a|mp4|mov|webm|avi|mkv)\b",
+    )
 });
 
 /// The media paths and addresses in a text that `known` does not hold. A path counts as known in display form, with or

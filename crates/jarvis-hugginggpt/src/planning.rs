@@ -99,7 +99,12 @@ impl HuggingGpt {
         let tools = self.cache.plannable(vocabulary, &self.sources);
         let mut draft = self.planner.plan(request, &tools).await?;
         if vocabulary.find(TABLE_QUERY).is_some() {
-            draft = tables::asked(draft, request);
+            draft = match tables::begun(&draft, request) {
+                Some((question, order)) => {
+                    tables::joined(question, &order.text, self.planner.plan(&order, &tools).await?)
+                }
+                None => tables::asked(draft, request),
+            };
         }
         if vocabulary.find(ATTACHED_FILES).is_some() {
             draft = fold::folded(draft, request);

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 use jarvis_ask::PromptTable as _;
-use jarvis_plan::{Kind, Resource, Tool, Turn};
+use jarvis_plan::{Kind, Resource, Tool, Turn, pattern};
 use jarvis_prompt::template::{Template, TemplateError};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
@@ -310,7 +310,7 @@ fn with_slot(text: &str) -> String {
 /// Six or more quoted names with commas between.
 static STOCK_LIST: LazyLock<Regex> = LazyLock::new(|| {
     // A literal pattern; the tests compile it.
-    Regex::new(r#""[\w-]+"(?:\s*,\s*(?:and\s+|or\s+)?"[\w-]+"){5,}"#).expect("the list pattern is valid")
+    pattern(r#""[\w-]+"(?:\s*,\s*(?:and\s+|or\s+)?"[\w-]+"){5,}"#)
 });
 
 /// True for a list most of whose names are task types of the registry: configurations of the original hold it.

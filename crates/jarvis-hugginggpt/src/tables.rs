@@ -1,8 +1,8 @@
 //! Questions about attached tables, planned without a language model: a query, and a chart of what it gives.
 
 use indexmap::IndexMap;
-use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, FieldPath, Note, Piece, Request, Step};
-use jarvis_tables::question::{self, Doubt, Drawing, Form, Intent, Interpretation, Question};
+use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, FieldPath, Kind, Note, Piece, Request, Resource, Source, Step};
+use jarvis_tables::question::{self, Doubt, Drawing, Figure, Form, Intent, Interpretation, Op, Question};
 use jarvis_tables::{Table, tables_of};
 use jarvis_tools::attached_texts;
 use jarvis_tools::local::{PLOT, TABLE_QUERY};
@@ -22,15 +22,77 @@ pub(crate) fn asked(draft: Draft, request: &Request) -> Draft {
     let intent = Intent::read(&question);
     // A chart is drawn from numbers, and by no model that paints.
     let quotes = draft.tasks.iter().all(|task| QUOTING.contains(&task.task.as_str()));
-    if !quotes && intent.chart.is_none() {
+    // "The total revenue, and read it aloud" is no order to read all of the table.
+    let asks_figure = intent.says_sum || matches!(intent.op, Op::Figure(Figure::Mean | Figure::Median));
+    let takes_all = || {
+        let mut args = draft.tasks.iter().flat_map(|task| task.args.values());
+        args.any(|arg| arg.as_literal().is_some_and(|text| attached_texts(request).any(|(_, table)| table == text)))
+    };
+    let mistaken = !quotes && asks_figure && takes_all();
+    if !quotes && intent.chart.is_none() && !mistaken {
         return draft;
     }
     match question::query(&question, &intent, &tables) {
         Ok(Some(made)) if holds_nothing(&made) => refusal(&Doubt::NoRow),
         Ok(Some(made)) => queries(&made, &question),
         Err(doubt) => refusal(&doubt),
+        Ok(None) if mistaken => refusal(&Doubt::TooComplex),
         Ok(None) => draft,
     }
+}
+
+/// What joins an order to a question before it: "the total units, and read it aloud".
+const JOINTS: [&str; 13] =
+    [" and ", " then ", ", ", "; ", ". ", "? ", " и ", " затем ", "，", "。", "？", "并", "然后"];
+
+/// The question about attached tables that a request begins with, and the rest of it, which is about [`ANSWER`]. Only one that
+/// [`asked`] would not take as a whole, since its draft does something else too.
+pub(crate) fn begun(draft: &Draft, request: &Request) -> Option<(Draft, Request)> {
+    let is_about_all = Intent::read(&Question::new(&request.text)).chart.is_some();
+    if is_about_all || draft.tasks.iter().all(|task| QUOTING.contains(&task.task.as_str())) {
+        return None;
+    }
+    let tables: Vec<Table> = tables_of(attached_texts(request));
+    let joints = JOINTS.iter().flat_map(|joint| request.text.match_indices(joint));
+    let mut parts: Vec<(&str, &str)> = joints
+        .filter_map(|(at, joint)| Some((request.text.get(..at)?, request.text.get(at + joint.len()..)?)))
+        .collect();
+    parts.sort_by_key(|(question, _)| std::cmp::Reverse(question.len()));
+    parts.into_iter().find_map(|(question, order)| {
+        let question = Question::new(question);
+        let made = question::query(&question, &Intent::read(&question), &tables).ok()??;
+        let answer = Resource { kind: Kind::Text, source: Source::Inline(ANSWER.to_owned()), name: None };
+        let order = Request { text: order.to_owned(), attachments: vec![answer], ..request.clone() };
+        (!holds_nothing(&made)).then(|| (queries(&made, &question), order))
+    })
+}
+
+/// Stands for the answer of a question in the draft of what is to be done with it.
+const ANSWER: &str = "⟦answer⟧";
+
+/// The question, then what is done with its answer.
+pub(crate) fn joined(question: Draft, said: &str, order: Draft) -> Draft {
+    let asked = question.tasks.last().map_or(-1, |task| task.id);
+    let left = if order.tasks.is_empty() {
+        vec![Note::left_out(format!("no tool fits \"{}\"", said.trim()))]
+    } else {
+        order.notes
+    };
+    let mut tasks = question.tasks;
+    for mut task in order.tasks {
+        task.id += asked + 1;
+        task.dep.iter_mut().for_each(|id| *id += asked + 1);
+        for arg in task.args.values_mut() {
+            *arg = match arg.as_literal() {
+                Some(text) if text == ANSWER => Arg::output(DraftRef(Some(asked))),
+                Some(_) => arg.clone(),
+                None => arg.map(&mut |DraftRef(id)| vec![Piece::Output(DraftRef(id.map(|id| id + asked + 1)))]),
+            };
+        }
+        tasks.push(task);
+    }
+    let notes = question.notes.into_iter().chain(left).collect();
+    Draft { tasks, notes, ..Draft::default() }
 }
 
 /// Whether the cells that are asked for are all empty.

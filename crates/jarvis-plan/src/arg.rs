@@ -15,7 +15,7 @@ use regex::Regex;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::{FieldPath, Step, TaskId};
+use crate::{FieldPath, Step, TaskId, pattern};
 
 /// A reference as a planner wrote it: the id it named, or none (`<GENERATED>` alone).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -300,12 +300,10 @@ pub fn text_of(value: &Value) -> Cow<'_, str> {
 }
 
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)<\s*generated\s*>\s*-\s*([0-9]+)|<\s*generated\s*-\s*([0-9]+)([\w.\[\]*]*)\s*>|<\s*generated\s*>")
-        .expect("the reference pattern is valid")
+    pattern(r"(?i)<\s*generated\s*>\s*-\s*([0-9]+)|<\s*generated\s*-\s*([0-9]+)([\w.\[\]*]*)\s*>|<\s*generated\s*>")
 });
 
-static ELEMENT: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?i)<\s*each\s*>").expect("the pattern of an element is valid"));
+static ELEMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)<\s*each\s*>"));
 
 impl Arg<DraftRef> {
     /// The same argument with `<EACH>`, and a path behind it, read as each element of a list: what a planner writes where the

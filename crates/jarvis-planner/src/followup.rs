@@ -60,6 +60,9 @@ pub enum Undone {
 /// The request that a follow-up stands for: the last one that was no follow-up, about the files that this one names, or about what
 /// came of the last turn where it only says "again".
 pub(crate) fn resolved(request: &Request) -> Cow<'_, Request> {
+    if request.history.is_empty() {
+        return Cow::Borrowed(request);
+    }
     let said = head(&request.text, LONGEST);
     if let Some(text) = again_so(said, request) {
         return Cow::Owned(Request { text, ..request.clone() });
@@ -67,7 +70,7 @@ pub(crate) fn resolved(request: &Request) -> Cow<'_, Request> {
     let files = files(said, request);
     let more = files.is_empty() && MORE.is_match(&said.to_lowercase());
     let again = more || files.is_empty() && AGAIN.is_match(&said.to_lowercase());
-    if request.history.is_empty() || !(again || !files.is_empty() && SAME.is_match(&without(said, &files))) {
+    if !(again || !files.is_empty() && SAME.is_match(&without(said, &files))) {
         return Cow::Borrowed(request);
     }
     let is_follow_up = |text: &str| {
@@ -182,7 +185,7 @@ static IT: LazyLock<Regex> = LazyLock::new(|| {
 
 /// What a request to undo goes back to; `None` when it is no such request.
 pub fn undone(request: &Request) -> Option<Undone> {
-    if !UNDO.is_match(&head(&request.text, LONGEST).to_lowercase()) || !request.attachments.is_empty() {
+    if !request.attachments.is_empty() || !UNDO.is_match(&head(&request.text, LONGEST).to_lowercase()) {
         return None;
     }
     // What there was, the latest last; a result is named after what it came from.

@@ -5,9 +5,8 @@ pub(crate) mod grammar;
 use std::hash::Hash;
 
 use indexmap::IndexSet;
-pub(crate) use jarvis_plan::spell_out;
 use jarvis_plan::{Script, is_han};
-use regex::Regex;
+pub(crate) use jarvis_plan::{pattern, spell_out};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::data;
@@ -100,11 +99,6 @@ pub(crate) fn distinct<T: Hash + Eq>(items: impl IntoIterator<Item = T>) -> Vec<
 /// True when `word` is one of the words of `list`, which blanks separate.
 pub(crate) fn listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
-}
-
-/// A regular expression written in this crate; the tests of its user compile it.
-pub(crate) fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the pattern is valid")
 }
 
 pub(crate) fn head(text: &str, most: usize) -> &str {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Fault, Limits, Piece, Plan, TaskId, check};
+use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Fault, Limits, Piece, Plan, TaskId, check, pattern};
 use jarvis_prompt::reader::{Want, read_json, without_reasoning};
 use regex::Regex;
 use serde_json::Value;
@@ -37,15 +37,12 @@ impl Step {
 }
 
 /// Beginning of a call, up to the bracket before its input.
-static CALL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?m)^[ \t>*-]*#E([0-9]{1,6})[ \t*]*=[ \t]*([^\[\]\n=]{1,128}?)[ \t]*\[").expect("the pattern is valid")
-});
+static CALL: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?m)^[ \t>*-]*#E([0-9]{1,6})[ \t*]*=[ \t]*([^\[\]\n=]{1,128}?)[ \t]*\["));
 
-static PLAN: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?im)^[ \t>*#-]*plan(?:[ \t]*[0-9]+)?[ \t*]*:[ \t*]*").expect("the pattern is valid")
-});
+static PLAN: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?im)^[ \t>*#-]*plan(?:[ \t]*[0-9]+)?[ \t*]*:[ \t*]*"));
 
-static VARIABLE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"#E([0-9]{1,6})").expect("the pattern is valid"));
+static VARIABLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"#E([0-9]{1,6})"));
 
 /// Reads a planner's reply. A plan with faults is a plan all the same: its faulty tasks fail when it runs.
 ///

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use jarvis_plan::Language;
+use jarvis_plan::{Language, pattern};
 use regex::Regex;
 
 const DAY: u64 = 86_400;
@@ -20,32 +20,36 @@ const WEEK: [[&str; 3]; 7] = [
 ];
 
 /// A date: `2024-03-03`, `3.3.2024`, `3 march 2024`, `march 3rd, 2024`; the year may stand with the other date alone.
-const DATE: &str = r"(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4}|\d{4}年\d{1,2}月\d{1,2}[日号]|(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? \p{L}{3,9}\.?,?(?: \d{4}(?: года?)?)?|\p{L}{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,?(?: \d{4})?)";
+const DATE: &str = r"(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4}|\d{4}年\d{1,2}月\d{1,2}[日号]|(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? \p{L}+\.?,?(?: \d{4}(?: года?)?)?|\p{L}+\.? \d{1,2}(?:st|nd|rd|th)?,?(?: \d{4})?)";
 
-fn pattern(text: &str) -> Regex {
-    Regex::new(&text.replace("DATE", DATE)).expect("a valid pattern")
+fn about_dates(text: &str) -> Regex {
+    pattern(&text.replace("DATE", DATE))
 }
 
 // A test runs each.
 static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+    about_dates(
         r"^(?:how many days (?:(?:are|is) (?:it|there|they) )?(?:from|between)|(?:the )?(?:number of )?days (?:from|between)|сколько дней (?:с|от|между)|从) ?(?P<from>DATE) ?(?:until|till|to|and|through|up to|до|по|и|到) ?(?P<to>DATE)(?:(?:有|是)?多少天)?$",
     )
 });
 static OFF: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+    about_dates(
         r"^(?:what|which) (?:date|day) (?:is|was|will be) (?P<count>\d{1,5}) (?P<unit>days?|weeks?) (?:(?P<after>after|from)|before) (?P<date>DATE)$",
     )
 });
 static WEEKDAY: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+    about_dates(
         r"^(?:(?:what|which) (?:weekday|day of the week) (?:is|was|will be)|on (?:what|which) (?:weekday|day of the week) (?:is|was|does|did|will) (?:fall )?|какой день недели(?: был| будет)?) ?(?P<date>DATE)(?: (?:be|fall))?$|^(?P<zh>DATE)是?(?:星期几|周几)$",
     )
 });
-static PARTS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d+|\p{L}+").expect("a valid pattern"));
+static PARTS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\d+|\p{L}+"));
 
 /// The answer to a question in lower case that is nothing but one about dates.
 pub(super) fn answer(plain: &str, language: Language) -> Option<String> {
+    // The patterns of dates are dear; each date has a digit.
+    if !plain.contains(|letter: char| letter.is_ascii_digit()) {
+        return None;
+    }
     let asked = plain.trim_end_matches(['?', '？', '!', '.', '。', ' ']);
     if let Some(found) = BETWEEN.captures(asked) {
         let (from, to) = (found.name("from")?.as_str(), found.name("to")?.as_str());

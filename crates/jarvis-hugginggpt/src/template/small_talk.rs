@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::{Language, Request};
+use jarvis_plan::{Language, Request, pattern};
 use regex::Regex;
 
 use super::{dates, sums};
@@ -24,7 +24,7 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
             let mut columns = line.split('\t');
             let said = columns.next()?;
             // A test runs each.
-            let said = Regex::new(&format!("^(?:{said})$")).expect("a valid pattern");
+            let said = pattern(&format!("^(?:{said})$"));
             Some(Row { said, answers: [columns.next()?, columns.next()?, columns.next()?] })
         })
         .collect()

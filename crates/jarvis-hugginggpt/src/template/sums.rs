@@ -3,20 +3,18 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::cardinal;
+use jarvis_plan::{cardinal, pattern};
 use jarvis_tools::local::evaluate;
 use regex::Regex;
 
 // A test runs each of them.
 static ASKS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    pattern(
         r"^(?:(?:please|what is|what's|how much is|calculate|compute|work out|evaluate|сколько будет|чему равно|посчитай|вычисли|请|计算|算一下)\s*)+|\s*(?:[=?？。!]|等于多少|是多少)+\s*$",
     )
-    .expect("a valid pattern")
 });
-static SHARE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(\d+(?:\.\d+)?)\s*(?:%|percent|процент\p{L}*)\s*(?:of|от)\s*(\d+(?:\.\d+)?)").expect("a valid pattern")
-});
+static SHARE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(\d+(?:\.\d+)?)\s*(?:%|percent|процент\p{L}*)\s*(?:of|от)\s*(\d+(?:\.\d+)?)"));
 /// Operators in words.
 static OPERATORS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     [
@@ -27,38 +25,41 @@ static OPERATORS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\bto the power of\b|\bв степени\b|\*\*", "^"),
     ]
     .into_iter()
-    .map(|(words, sign)| (Regex::new(words).expect("a valid pattern"), sign))
+    .map(|(words, sign)| (pattern(words), sign))
     .collect()
 });
 static EXPRESSION: LazyLock<Regex> = LazyLock::new(|| {
     let number = r"(?:sqrt|abs|round|ln|log)?[\s(+-]*\d[\d.]*[\s)!]*";
-    Regex::new(&format!(r"^\(*(?:{number}[+*/^-]\s*)+{number}$|^(?:sqrt|abs|round|ln)\(\s*-?\d[\d.]*\s*\)$"))
-        .expect("a valid pattern")
+    pattern(&format!(r"^\(*(?:{number}[+*/^-]\s*)+{number}$|^(?:sqrt|abs|round|ln)\(\s*-?\d[\d.]*\s*\)$"))
 });
 /// "Add 20% to 150", "150 plus 20 %".
 static GROWN: LazyLock<Regex> = LazyLock::new(|| {
     let number = r"(\d+(?:\.\d+)?)";
     let percent = r"\s*(?:%|percent|процент\p{L}*)\s*";
-    Regex::new(&format!(r"^(?:(?P<add>add|прибавь|добавь)|(?P<take>subtract|take|вычти|отними)) {number}{percent}(?:to|from|off|к|из|от) {number}$"))
-        .expect("a valid pattern")
+    pattern(&format!(
+        r"^(?:(?P<add>add|прибавь|добавь)|(?P<take>subtract|take|вычти|отними)) {number}{percent}(?:to|from|off|к|из|от) {number}$"
+    ))
 });
 /// "The mean of 3, 5 and 10".
 static LISTED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    pattern(
         r"^(?:the )?(?:(?P<mean>mean|average|среднее(?: арифметическое)?|平均[值数]?)|(?P<sum>sum|total|сумма|总和|和)|(?P<median>median|медиана|中位数)|(?P<max>maximum|max|largest)|(?P<min>minimum|min|smallest)) (?:of |чисел )?((?:-?\d+(?:\.\d+)?(?:\s*(?:,|;|and|и|、|和)\s*)*){2,})$",
     )
-    .expect("a valid pattern")
 });
 /// A comma between digits is a decimal point where no list of numbers is meant.
-static DECIMAL_COMMA: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d),(\d)").expect("a valid pattern"));
-static THOUSANDS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d,\d{3}(?:\D|$)").expect("a valid pattern"));
+static DECIMAL_COMMA: LazyLock<Regex> = LazyLock::new(|| pattern(r"(\d),(\d)"));
+static THOUSANDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\d,\d{3}(?:\D|$)"));
 /// Dates and telephone numbers look like differences and sums.
-static NO_SUM: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}$|^\+?\d{1,3}(?:[\s-]\d{2,4}){2,}$").expect("a valid pattern")
-});
+static NO_SUM: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}$|^\+?\d{1,3}(?:[\s-]\d{2,4}){2,}$"));
 
 /// The value of an expression, where the request is nothing else.
 pub(super) fn sum(plain: &str) -> Option<String> {
+    // The patterns are dear, and most requests hold no number.
+    let is_number = |word: &str| word.contains(|ch: char| ch.is_ascii_digit()) || cardinal(word).is_some();
+    if !plain.split(' ').any(is_number) {
+        return None;
+    }
     let asked = ASKS.replace_all(plain, "");
     let asked = asked.trim();
     if let Some(listed) = list(asked) {

@@ -67,6 +67,10 @@ fn orders(sentence: &[Token], index: &ToolIndex) -> bool {
 
 /// "Context: …", "Text: …".
 fn labelled(request: &str, spans: &[Span]) -> Option<Span> {
+    // The patterns are dear, and most requests hold no colon.
+    if !request.contains([':', '：']) {
+        return None;
+    }
     let label = LABEL.find_iter(request).find(|found| !covered(spans, found.start()))?;
     let rest = request.get(label.end()..)?;
     if opens_with_quote(request, label.end(), spans) {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::{Arg, DraftRef, DraftTask, Fault, FieldPath};
+use jarvis_plan::{Arg, DraftRef, DraftTask, Fault, FieldPath, pattern};
 use regex::{Captures, Regex};
 use serde_json::Value;
 
@@ -10,13 +10,12 @@ use super::args::strings;
 
 /// What models write for the element of a list beside `<EACH>`.
 static ELEMENT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    pattern(concat!(
         r"(?i)<\s*(?:each|item|element)\s*>",
         r"|\{\{\s*(?:each|item|element)(?P<template>[\w.\[\]]*)\s*\}\}",
         r"|\$\{\s*(?:each|item|element)(?P<shell>[\w.\[\]]*)\s*\}",
         r"|\$(?:each|item|element)\b",
     ))
-    .expect("the pattern of an element is valid")
 });
 
 /// Whether an element of the list stands in a value.

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::{Arg, DraftRef, Fault, FieldPath, Piece};
+use jarvis_plan::{Arg, DraftRef, Fault, FieldPath, Piece, pattern};
 use regex::Regex;
 
 use super::labels::{Denoted, Labels, is_whole};
@@ -32,7 +32,7 @@ pub(super) struct Place<'a> {
 /// Forms that stand for results wherever they are: `<GENERATED>-0`, `<node-0>`, `${0}`, `{{0}}`, `GENERATED-0`, `#E1`,
 /// `$task0`, "output of task 0". A path may follow. The last, an opening that nothing closes, is a reference that was damaged.
 static ANYWHERE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    pattern(concat!(
         r"(?i)<<\s*generated\s*>{0,2}\s*[-_]\s*(?P<double>[0-9]+)>{0,2}",
         r"|<\s*generated\s*>\s*[-_–—]?\s*#?(?P<tag>[0-9]+)",
         r"|<\s*generated\s*-\s*(?P<closed>[0-9]+)(?P<inside>[\w.\[\]*]*)\s*>",
@@ -47,18 +47,14 @@ static ANYWHERE: LazyLock<Regex> = LazyLock::new(|| {
         r"|\b(?P<owned>(?:task|step|node|action)[ _-]?[0-9]+(?:'s|’s)?[ _-](?:output|result|response))\b",
         r"|(?P<open>\{\{\s*(?:tasks?\b|[0-9])|<\s*(?:generated|node|resource)\s*-)",
     ))
-    .expect("the pattern of references is valid")
 });
 
 /// How only references begin, whatever follows.
-static OPENING: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^<\s*(?:generated|node|resource)\s*-").expect("the pattern of openings is valid")
-});
+static OPENING: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)^<\s*(?:generated|node|resource)\s*-"));
 
 /// Forms that stand for results only where they are the whole value: `$0`, `$name`, `{name}`, `[name]`.
 static WHOLE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?:\$(?P<dollar>[\w.\[\]-]{1,60})|\{(?P<brace>[^{}\n]{1,60})\}|\[(?P<bracket>[^\[\]\n]{1,60})\])$")
-        .expect("the pattern of whole references is valid")
+    pattern(r"^(?:\$(?P<dollar>[\w.\[\]-]{1,60})|\{(?P<brace>[^{}\n]{1,60})\}|\[(?P<bracket>[^\[\]\n]{1,60})\])$")
 });
 
 /// Numbers by which results are referred to in a text, for [`Labels::count`].

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use jarvis_plan::pattern;
 use regex::Regex;
 
 /// A reply that is still being written, and how many objects of its list have closed.
@@ -34,10 +35,9 @@ enum State {
 
 /// What may stand before the first task.
 static BEGINNING: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    pattern(
         r#"^\s*(?s:<think(?:ing)?>.*?</think(?:ing)?>\s*)?(?:```[a-z]*\s*)?(?:\{\s*"(?:tasks|plan|steps)"\s*:\s*)?\[\s*\{"#,
     )
-    .expect("the pattern is valid")
 });
 
 /// How much may come before the list begins, without reasoning.

@@ -44,13 +44,12 @@ mod tests {
 
     use jarvis_tables::question::Figure;
     use jarvis_testing::source::{passed_to, quoted};
-    use regex::Regex;
 
     use super::*;
 
     #[test]
     fn messages_have_the_same_parts_in_each_language() {
-        let parts = Regex::new(r"\{(\d)\}").unwrap();
+        let parts = jarvis_plan::pattern(r"\{(\d)\}");
         for (name, texts) in MESSAGES.iter() {
             assert_eq!(texts.len(), 3, "{name}");
             let found: Vec<BTreeSet<&str>> =

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use indexmap::IndexMap;
+use jarvis_plan::pattern;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -81,9 +82,8 @@ pub(super) fn teacher(record: &Value) -> Option<&Value> {
     record.pointer("/result/check_by_teacher").or_else(|| record.pointer("/result/invoking_graph/check_by_teacher"))
 }
 
-static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(executable|correct)[^a-z0-9]{0,6}(yes|no|true|false)\b").expect("the pattern is valid")
-});
+static VERDICT: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)\b(executable|correct)[^a-z0-9]{0,6}(yes|no|true|false)\b"));
 
 /// What a teacher's text concludes: true when it ends with Executable yes and Correct yes, `None` when it does not say.
 pub fn teacher_says(text: &str) -> Option<bool> {

@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use jarvis_plan::pattern;
 use regex::Regex;
 
 use crate::native::{language_after, language_of};
@@ -17,8 +18,9 @@ pub(super) struct Translation {
 
 /// An order before its text: words about translating up to a colon.
 static ORDER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?is)^\s*((?:[^:：\n]{0,200}?)(?:translat|перевед|перевод|翻译|译成|译为|how do you say)[^:：\n]{0,200})[:：]\s*(.+)$")
-        .expect("a valid pattern, which a test compiles")
+    pattern(
+        r"(?is)^\s*((?:[^:：\n]{0,200}?)(?:translat|перевед|перевод|翻译|译成|译为|how do you say)[^:：\n]{0,200})[:：]\s*(.+)$",
+    )
 });
 
 const INTO: [&str; 9] = ["into", "to", "in", "на", "成", "为", "译成", "译为", "翻译成"];

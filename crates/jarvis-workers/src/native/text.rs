@@ -461,9 +461,3 @@ fn chars_before(text: &str, byte: usize) -> usize {
 fn rounded(score: f64) -> f64 {
     (score * 10_000.0).round() / 10_000.0
 }
-
-/// A pattern that is part of the program. A test compiles every one.
-// Wrong only when the program is, whatever the input.
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a pattern of the program")
-}

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use crate::native::words;
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
-use jarvis_plan::{is_han, is_path};
+use jarvis_plan::{is_han, is_path, pattern};
 use regex::Regex;
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ struct Rows {
 }
 
 fn row(name: &str) -> Regex {
-    Regex::new(words::row(include_str!("../../data/wishes.tsv"), name)).expect("a valid pattern")
+    pattern(words::row(include_str!("../../data/wishes.tsv"), name))
 }
 
 fn rows(name: &str) -> Rows {
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn each_word_of_an_order_is_read_or_said() {
-        let read = [Regex::new(r"\bto (?:mp3|ogg)\b|\bjoin\b|склей|合并").unwrap()];
+        let read = [pattern(r"\bto (?:mp3|ogg)\b|\bjoin\b|склей|合并")];
         let read: Vec<&Regex> = read.iter().collect();
         let words = words_of("SOUND_READ");
         let check = |order: &str, want: &[&str]| {

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use image::Rgb;
-use jarvis_plan::Language;
+use jarvis_plan::{Language, pattern};
 use regex::Regex;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub(super) static COLOUR_NAMES: LazyLock<Regex> = LazyLock::new(|| {
             colour.zh.trim_end_matches('色').to_owned(),
         ]
     });
-    Regex::new(&names.collect::<Vec<_>>().join("|")).expect("names are a valid pattern")
+    pattern(&names.collect::<Vec<_>>().join("|"))
 });
 
 #[rustfmt::skip]

@@ -6,7 +6,7 @@ mod volume;
 use std::sync::LazyLock;
 
 use crate::native::words;
-use jarvis_plan::{cardinal, is_path};
+use jarvis_plan::{cardinal, is_path, pattern};
 use regex::{Captures, Regex};
 use volume::Change;
 
@@ -69,7 +69,7 @@ pub(super) enum Fact {
 macro_rules! patterns {
     ($($name:ident)+) => {
         // A test compiles each.
-        $(static $name: LazyLock<Regex> = LazyLock::new(|| pattern(stringify!($name)));)+
+        $(static $name: LazyLock<Regex> = LazyLock::new(|| named(stringify!($name)));)+
         #[cfg(test)]
         pub(super) fn compile_all() { $(LazyLock::force(&$name);)+ }
     };
@@ -86,8 +86,8 @@ fn row(name: &str) -> &'static str {
     words::row(include_str!("../../../data/audio_edits.tsv"), name)
 }
 
-fn pattern(name: &str) -> Regex {
-    Regex::new(&row(name).replace("{T}", row("TIME"))).expect("a valid pattern")
+fn named(name: &str) -> Regex {
+    pattern(&row(name).replace("{T}", row("TIME")))
 }
 
 fn plain(text: &str) -> String {
@@ -367,7 +367,7 @@ pub(super) fn tags<const N: usize>(question: &str, rows: [&str; N]) -> Vec<usize
     if !TAG_ABOUT.is_match(plain) {
         return Vec::new();
     }
-    rows.iter().enumerate().filter(|(_, name)| pattern(name).is_match(plain)).map(|(nth, _)| nth).collect()
+    rows.iter().enumerate().filter(|(_, name)| named(name).is_match(plain)).map(|(nth, _)| nth).collect()
 }
 
 /// What a question asks about a sound itself; nothing where it asks about what is said in it.

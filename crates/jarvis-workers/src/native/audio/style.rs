@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::is_path;
+use jarvis_plan::{is_path, pattern};
 use regex::Regex;
 
 use super::instruction;
@@ -45,7 +45,7 @@ enum Whose {
 macro_rules! patterns {
     ($($name:ident)+) => {
         // A test compiles each.
-        $(static $name: LazyLock<Regex> = LazyLock::new(|| pattern(stringify!($name)));)+
+        $(static $name: LazyLock<Regex> = LazyLock::new(|| named(stringify!($name)));)+
         #[cfg(test)]
         pub(super) fn compile_all() { $(LazyLock::force(&$name);)+ }
     };
@@ -56,8 +56,8 @@ patterns! {
     LOW HIGH LOUD QUIET VERY SLIGHTLY SINGING FEELING IMITATION MUSIC STYLE_WORDS REFERENCE
 }
 
-fn pattern(name: &str) -> Regex {
-    Regex::new(words::row(include_str!("../../../data/speech.tsv"), name)).expect("a valid pattern")
+fn named(name: &str) -> Regex {
+    pattern(words::row(include_str!("../../../data/speech.tsv"), name))
 }
 
 /// What is read of how something is to be spoken, and what is known to be beyond the program.

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::{ErrorCode, TaskError};
+use jarvis_plan::{ErrorCode, TaskError, pattern};
 use regex::Regex;
 
 use super::super::text::{is_function_word, language};
@@ -25,15 +25,14 @@ static VOICES: LazyLock<Vec<Voice>> = LazyLock::new(|| {
     let rows = rows.filter(|row| !row.starts_with('#')).map(|row| row.split('\t').collect::<Vec<_>>());
     rows.map(|row| {
         let [id, name, names, words] = row[..].try_into().expect("a voice has four fields");
-        let compile = |pattern: &str| Regex::new(pattern).expect("a valid pattern, which a test compiles");
         let before = r"\b(?:in|into|to|using)\s+(?:a\s+|the\s+)?(?:\w+\s+)?|\bна\s+|\bпо[- ]?|用|以|成|为";
         let after = r"\w*\s*(?:voice|speaker|pronunciation|speech|голос\w*|произношени\w*|речь\w*|的?声音|语音|发音|朗读|读|念)";
         Voice {
             id,
             name,
-            named: compile(names),
-            asked: compile(&format!("(?:{before})(?:{names})|(?:{names}){after}")),
-            accent: compile(&format!(r"(?:{names})\w*\s*(?:accent|акцент\w*|口音|腔)")),
+            named: pattern(names),
+            asked: pattern(&format!("(?:{before})(?:{names})|(?:{names}){after}")),
+            accent: pattern(&format!(r"(?:{names})\w*\s*(?:accent|акцент\w*|口音|腔)")),
             words: words.split_whitespace().collect(),
         }
     })
@@ -44,7 +43,7 @@ static VOICES: LazyLock<Vec<Voice>> = LazyLock::new(|| {
 pub(in crate::native) static LANGUAGES: LazyLock<Regex> = LazyLock::new(|| {
     let rows = include_str!("../../../data/voices.tsv").lines().filter(|row| !row.starts_with('#'));
     let names: Vec<&str> = rows.filter_map(|row| row.split('\t').nth(2)).collect();
-    Regex::new(&format!(r"(?:{})\w*", names.join("|"))).expect("a valid pattern, which a test compiles")
+    pattern(&format!(r"(?:{})\w*", names.join("|")))
 });
 
 /// The voice that clauses about the speech ask for: "in French", "with a German voice".

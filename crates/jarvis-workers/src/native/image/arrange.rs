@@ -6,12 +6,12 @@ use jarvis_plan::{ErrorCode, Request, Source, TaskError};
 use regex::Regex;
 
 use super::compose::Layout;
-use super::reading::{pattern, plain};
+use super::reading::{named, plain};
 
 // A test runs each.
-static SOME_OF: LazyLock<Regex> = LazyLock::new(|| pattern("SOME_OF"));
-static TWO_OF: LazyLock<Regex> = LazyLock::new(|| pattern("TWO_OF"));
-static ONE_BY_OTHER: LazyLock<Regex> = LazyLock::new(|| pattern("ONE_BY_OTHER"));
+static SOME_OF: LazyLock<Regex> = LazyLock::new(|| named("SOME_OF"));
+static TWO_OF: LazyLock<Regex> = LazyLock::new(|| named("TWO_OF"));
+static ONE_BY_OTHER: LazyLock<Regex> = LazyLock::new(|| named("ONE_BY_OTHER"));
 
 #[derive(Debug, Default)]
 pub(super) struct Arranged<'a> {

@@ -12,12 +12,12 @@ use super::super::Native;
 use super::super::compare::{Measured, most_so};
 use super::measure::{Measures, measure};
 use super::open;
-use super::reading::{pattern, plain};
+use super::reading::{named, plain};
 use super::same;
 
 // A test runs both.
-static SAME: LazyLock<Regex> = LazyLock::new(|| pattern("SAME"));
-static WHICH: LazyLock<Regex> = LazyLock::new(|| pattern("WHICH"));
+static SAME: LazyLock<Regex> = LazyLock::new(|| named("SAME"));
+static WHICH: LazyLock<Regex> = LazyLock::new(|| named("WHICH"));
 
 /// The most pictures that are compared.
 const MOST: usize = 12;

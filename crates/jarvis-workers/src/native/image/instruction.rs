@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 use image::ImageFormat;
 use regex::Regex;
 
-use jarvis_plan::is_path;
+use jarvis_plan::{is_path, pattern};
 
 use super::super::words::{COLOUR_NAMES, Colour};
 use crate::native::words;
@@ -182,7 +182,7 @@ pub(super) enum Unclear {
 macro_rules! patterns {
     ($($name:ident)+) => {
         // A test compiles each.
-        $(static $name: LazyLock<Regex> = LazyLock::new(|| pattern(stringify!($name)));)+
+        $(static $name: LazyLock<Regex> = LazyLock::new(|| named(stringify!($name)));)+
         #[cfg(test)]
         fn compile_all() { $(LazyLock::force(&$name);)+ }
     };
@@ -200,9 +200,9 @@ patterns! {
 }
 
 /// A pattern of `data/image_edits.tsv`.
-fn pattern(name: &str) -> Regex {
-    let pattern = words::row(include_str!("../../../data/image_edits.tsv"), name);
-    Regex::new(&pattern.replace("COLOUR", COLOUR_NAMES.as_str())).expect("a valid pattern")
+fn named(name: &str) -> Regex {
+    let row = words::row(include_str!("../../../data/image_edits.tsv"), name);
+    pattern(&row.replace("COLOUR", COLOUR_NAMES.as_str()))
 }
 
 pub(super) fn read(text: &str) -> Instruction {

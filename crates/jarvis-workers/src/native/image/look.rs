@@ -6,12 +6,12 @@ use regex::Regex;
 
 use super::super::words::Colour;
 use super::card::Look;
-use super::reading::{pattern, plain};
+use super::reading::{named, plain};
 
 // A test runs each.
-static TEXT_COLOUR: LazyLock<Regex> = LazyLock::new(|| pattern("TEXT_COLOUR"));
-static GROUND_COLOUR: LazyLock<Regex> = LazyLock::new(|| pattern("GROUND_COLOUR"));
-static CARD_SIZE: LazyLock<Regex> = LazyLock::new(|| pattern("CARD_SIZE"));
+static TEXT_COLOUR: LazyLock<Regex> = LazyLock::new(|| named("TEXT_COLOUR"));
+static GROUND_COLOUR: LazyLock<Regex> = LazyLock::new(|| named("GROUND_COLOUR"));
+static CARD_SIZE: LazyLock<Regex> = LazyLock::new(|| named("CARD_SIZE"));
 
 /// The sides that a card may have, in pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 64..=4000;

@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::sync::LazyLock;
 
 use exif::{Exif, Field, In, Reader, Tag, Value};
-use jarvis_plan::{ErrorCode, Language, TaskError, is_path};
+use jarvis_plan::{ErrorCode, Language, TaskError, is_path, pattern};
 use regex::Regex;
 use serde::Deserialize;
 
@@ -27,7 +27,7 @@ pub(super) enum Topic {
 static TOPICS: LazyLock<Vec<(Topic, Regex)>> = LazyLock::new(|| {
     let rows = include_str!("../../../data/image_metadata.tsv").lines().filter_map(|line| line.split_once('\t'));
     let topic = |name: &str| serde_json::from_value(name.into()).expect("a topic");
-    rows.map(|(name, pattern)| (topic(name), Regex::new(pattern).expect("a valid pattern"))).collect()
+    rows.map(|(name, asks)| (topic(name), pattern(asks))).collect()
 });
 
 /// What a question asks of the metadata; all of it only where nothing narrower is asked for.

@@ -8,14 +8,14 @@ use regex::Regex;
 
 use super::arrange::names;
 use super::instruction::{Place, place};
-use super::reading::pattern;
+use super::reading::named;
 
 // A test runs each.
-static OVERLAY: LazyLock<Regex> = LazyLock::new(|| pattern("OVERLAY"));
-static OVERLAY_PLACE: LazyLock<Regex> = LazyLock::new(|| pattern("OVERLAY_PLACE"));
-static CLEAR_SHARE: LazyLock<Regex> = LazyLock::new(|| pattern("CLEAR_SHARE"));
-static HALF_CLEAR: LazyLock<Regex> = LazyLock::new(|| pattern("HALF_CLEAR"));
-static OVERLAY_READ: LazyLock<Regex> = LazyLock::new(|| pattern("OVERLAY_READ"));
+static OVERLAY: LazyLock<Regex> = LazyLock::new(|| named("OVERLAY"));
+static OVERLAY_PLACE: LazyLock<Regex> = LazyLock::new(|| named("OVERLAY_PLACE"));
+static CLEAR_SHARE: LazyLock<Regex> = LazyLock::new(|| named("CLEAR_SHARE"));
+static HALF_CLEAR: LazyLock<Regex> = LazyLock::new(|| named("HALF_CLEAR"));
+static OVERLAY_READ: LazyLock<Regex> = LazyLock::new(|| named("OVERLAY_READ"));
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Overlay {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::words::Colour;
 use super::measure::{Measures, hex};
-use jarvis_plan::{Language, is_path};
+use jarvis_plan::{Language, is_path, pattern};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 enum Topic {
@@ -38,7 +38,7 @@ const DATA: &str = include_str!("../../../data/image_questions.tsv");
 macro_rules! pattern {
     ($name:ident, $pattern:expr) => {
         // The pattern is a constant; the tests compile it.
-        static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($pattern).expect("a valid pattern"));
+        static $name: LazyLock<Regex> = LazyLock::new(|| pattern($pattern));
     };
 }
 
@@ -73,7 +73,7 @@ pattern!(TOO, r"\btoo\b|слишком|太");
 static TOPICS: LazyLock<Vec<(Topic, Regex)>> = LazyLock::new(|| {
     let rows = DATA.lines().filter_map(|line| line.split_once('\t')).filter(|(name, _)| *name != "family");
     let topic = |name: &str| serde_json::from_value(name.into()).expect("a topic");
-    rows.map(|(name, pattern)| (topic(name), Regex::new(pattern).expect("a valid pattern"))).collect()
+    rows.map(|(name, asks)| (topic(name), pattern(asks))).collect()
 });
 
 /// Whether a question is which format the picture's file has.

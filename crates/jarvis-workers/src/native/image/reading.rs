@@ -2,38 +2,38 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::is_path;
+use jarvis_plan::{is_path, pattern};
 use regex::Regex;
 
 use super::super::words::COLOUR_NAMES;
 use super::instruction::Crop;
 use crate::native::words;
 
-pub(super) fn pattern(name: &str) -> Regex {
-    let pattern = words::row(include_str!("../../../data/image_reading.tsv"), name);
-    Regex::new(&pattern.replace("COLOUR", COLOUR_NAMES.as_str())).expect("a valid pattern")
+pub(super) fn named(name: &str) -> Regex {
+    let row = words::row(include_str!("../../../data/image_reading.tsv"), name);
+    pattern(&row.replace("COLOUR", COLOUR_NAMES.as_str()))
 }
 
 // A test runs both.
-static READ: LazyLock<Regex> = LazyLock::new(|| pattern("READ"));
-static DESCRIBE: LazyLock<Regex> = LazyLock::new(|| pattern("DESCRIBE"));
+static READ: LazyLock<Regex> = LazyLock::new(|| named("READ"));
+static DESCRIBE: LazyLock<Regex> = LazyLock::new(|| named("DESCRIBE"));
 
-static ALL: LazyLock<Regex> = LazyLock::new(|| pattern("ALL"));
-static COMPARE: LazyLock<Regex> = LazyLock::new(|| pattern("COMPARE"));
-static CARD: LazyLock<Regex> = LazyLock::new(|| pattern("CARD"));
-static TEXT_FILE: LazyLock<Regex> = LazyLock::new(|| pattern("TEXT_FILE"));
-static ANY: LazyLock<Regex> = LazyLock::new(|| pattern("ANY"));
-static SHOWN: LazyLock<Regex> = LazyLock::new(|| pattern("SHOWN"));
-static CARD_SAYS: LazyLock<Regex> = LazyLock::new(|| pattern("CARD_SAYS"));
-static CARD_LOOK: LazyLock<Regex> = LazyLock::new(|| pattern("CARD_LOOK"));
-static OCR: LazyLock<Regex> = LazyLock::new(|| pattern("OCR"));
-static RESTRICT: LazyLock<Regex> = LazyLock::new(|| pattern("RESTRICT"));
-static ONLY_WRITING: LazyLock<Regex> = LazyLock::new(|| pattern("ONLY_WRITING"));
-static NUMBER_ONLY: LazyLock<Regex> = LazyLock::new(|| pattern("NUMBER_ONLY"));
-static COST: LazyLock<Regex> = LazyLock::new(|| pattern("COST"));
-static PRICE: LazyLock<Regex> = LazyLock::new(|| pattern("PRICE"));
-static NUMERAL: LazyLock<Regex> = LazyLock::new(|| pattern("NUMERAL"));
-static CODE: LazyLock<Regex> = LazyLock::new(|| pattern("CODE"));
+static ALL: LazyLock<Regex> = LazyLock::new(|| named("ALL"));
+static COMPARE: LazyLock<Regex> = LazyLock::new(|| named("COMPARE"));
+static CARD: LazyLock<Regex> = LazyLock::new(|| named("CARD"));
+static TEXT_FILE: LazyLock<Regex> = LazyLock::new(|| named("TEXT_FILE"));
+static ANY: LazyLock<Regex> = LazyLock::new(|| named("ANY"));
+static SHOWN: LazyLock<Regex> = LazyLock::new(|| named("SHOWN"));
+static CARD_SAYS: LazyLock<Regex> = LazyLock::new(|| named("CARD_SAYS"));
+static CARD_LOOK: LazyLock<Regex> = LazyLock::new(|| named("CARD_LOOK"));
+static OCR: LazyLock<Regex> = LazyLock::new(|| named("OCR"));
+static RESTRICT: LazyLock<Regex> = LazyLock::new(|| named("RESTRICT"));
+static ONLY_WRITING: LazyLock<Regex> = LazyLock::new(|| named("ONLY_WRITING"));
+static NUMBER_ONLY: LazyLock<Regex> = LazyLock::new(|| named("NUMBER_ONLY"));
+static COST: LazyLock<Regex> = LazyLock::new(|| named("COST"));
+static PRICE: LazyLock<Regex> = LazyLock::new(|| named("PRICE"));
+static NUMERAL: LazyLock<Regex> = LazyLock::new(|| named("NUMERAL"));
+static CODE: LazyLock<Regex> = LazyLock::new(|| named("CODE"));
 
 /// The clauses of a request that ask for reading, with those that may say how.
 fn clauses(plain: &str) -> impl Iterator<Item = &str> {

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use jarvis_plan::is_han;
+use jarvis_plan::{is_han, pattern};
 use regex::Regex;
 
 use super::entities::{self, Group};
@@ -33,8 +33,6 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         let mut columns = line.split('\t').skip(1);
         let (words, groups) = (columns.next()?, columns.next()?);
         let (question, answer) = (columns.next()?, columns.next()?);
-        // A test runs each.
-        let pattern = |text: &str| Regex::new(text).expect("a valid pattern");
         Some(Kind {
             words,
             groups: Group::ALL.into_iter().filter(|group| groups.split(',').any(|it| it == group.as_str())).collect(),
@@ -47,7 +45,7 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
 
 /// What can only be answered with yes or no.
 static YES_NO: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
+    pattern(
         r"^(?:(?:and|so|but|please|then|ok)[ ,]+)*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|shall|may|might|must|isn't|aren't|wasn't|didn't|doesn't|don't)\b|\bwhether\b|\byes or no\b|(?:^|\s)ли(?:\s|$|\?)|吗|是否|是不是|有没有|对不对",
     )
 });
@@ -182,7 +180,7 @@ impl Question {
     /// Whether what a thing is is asked, or no more than that: the first that is told of it answers.
     pub(super) fn is_plain(&self) -> bool {
         static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
-            super::pattern(
+            pattern(
                 r"^(?:what|which|who|how|where|when)(?:'s| is| are| was| were)\b|^(?:is|are|was|were)\b|что такое|какой|какая|какое|каков|是什么|什么是|是谁|怎么样",
             )
         });
@@ -227,7 +225,7 @@ pub(super) fn counts_things(question: &str) -> bool {
 /// Whether a text denies something.
 pub(super) fn denies(text: &str) -> bool {
     static DENIES: LazyLock<Regex> = LazyLock::new(|| {
-        super::pattern(
+        pattern(
             r"(?i)\b(?:not|no|never|nobody|none|without|neither|absent|except|cannot)\b|n['’]t\b|\b(?:не|нет|никто|никогда|без|кроме|отсутств\p{L}*)\b|不|没|未|无|缺席|除了",
         )
     });

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use jarvis_plan::{Language, is_han, is_path};
+use jarvis_plan::{Language, is_han, is_path, pattern};
 use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -38,24 +38,24 @@ fn row(name: &str) -> &'static str {
 
 static PATTERNS: LazyLock<Vec<(Unit, Regex)>> = LazyLock::new(|| {
     let (before, after) = row("ASKED").split_once('\t').expect("the row has two ends");
-    let whole = |unit: &str| Regex::new(&format!("{before}(?:{unit}){after}")).expect("a valid pattern");
+    let whole = |unit: &str| pattern(&format!("{before}(?:{unit}){after}"));
     UNITS.iter().map(|(unit, name)| (*unit, whole(row(name)))).collect()
 });
 
 // A test runs it.
-static OCCURRENCES: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("OCCURRENCES")).expect("a valid pattern"));
+static OCCURRENCES: LazyLock<Regex> = LazyLock::new(|| pattern(row("OCCURRENCES")));
 
 // A test runs both.
-static LISTED: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("LISTED")).expect("a valid pattern"));
-static LISTING: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("LISTING")).expect("a valid pattern"));
+static LISTED: LazyLock<Regex> = LazyLock::new(|| pattern(row("LISTED")));
+static LISTING: LazyLock<Regex> = LazyLock::new(|| pattern(row("LISTING")));
 
 /// Where a word is counted, if it is all of a text.
-static WHERE: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("WHERE")).expect("a valid pattern"));
-static PARTS: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("PARTS")).expect("a valid pattern"));
-static DIFFERENT: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("DIFFERENT")).expect("a valid pattern"));
-static LETTER: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("LETTER")).expect("a valid pattern"));
-static LINES_WITH: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("LINES_WITH")).expect("a valid pattern"));
-static BEYOND: LazyLock<Regex> = LazyLock::new(|| Regex::new(row("BEYOND")).expect("a valid pattern"));
+static WHERE: LazyLock<Regex> = LazyLock::new(|| pattern(row("WHERE")));
+static PARTS: LazyLock<Regex> = LazyLock::new(|| pattern(row("PARTS")));
+static DIFFERENT: LazyLock<Regex> = LazyLock::new(|| pattern(row("DIFFERENT")));
+static LETTER: LazyLock<Regex> = LazyLock::new(|| pattern(row("LETTER")));
+static LINES_WITH: LazyLock<Regex> = LazyLock::new(|| pattern(row("LINES_WITH")));
+static BEYOND: LazyLock<Regex> = LazyLock::new(|| pattern(row("BEYOND")));
 
 /// The question in lower case, without names of files and marks at its ends.
 pub(super) fn plain(question: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::Language;
+use jarvis_plan::{Language, pattern};
 use regex::Regex;
 
 use super::counts::{lines, plain};
@@ -15,9 +15,9 @@ const LEVEL_WITHIN: usize = 6;
 
 // A test runs both.
 static TIME_FIRST: LazyLock<Regex> =
-    LazyLock::new(|| super::pattern(r"^\W?(?:\d{2,4}[-/.:]\d{1,2}[-/.:]\d{1,4}|[A-Z][a-z]{2} +\d{1,2} \d{2}:\d{2})"));
+    LazyLock::new(|| pattern(r"^\W?(?:\d{2,4}[-/.:]\d{1,2}[-/.:]\d{1,4}|[A-Z][a-z]{2} +\d{1,2} \d{2}:\d{2})"));
 static HOW_MANY: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
+    pattern(
         r"^(?:please |tell me )?(?:how many|count(?: up)?(?: all)?(?: the)?|(?:what is )?the number of) (?P<what>\p{L}+)(?: (?:messages?|lines?|entries|events?))?(?: (?:are|is|were|was|there|in|does|do|did|it|the|this|that|log|logs|file|have|has|contain|contains|logged|occur|occurred|appear|happen|happened|altogether|total))*$|^(?:посчитай )?сколько (?P<ru>\p{L}+)(?: (?:в|этом|логе|журнале|файле|есть|всего|было))*$",
     )
 });

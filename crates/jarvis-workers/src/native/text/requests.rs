@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::is_path;
+use jarvis_plan::{is_path, pattern};
 use regex::Regex;
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -15,7 +15,7 @@ use crate::native::words;
 
 /// A pattern of `data/text_requests.tsv`.
 pub(super) fn row(name: &str) -> Regex {
-    Regex::new(words::row(include_str!("../../../data/text_requests.tsv"), name)).expect("a valid pattern")
+    pattern(words::row(include_str!("../../../data/text_requests.tsv"), name))
 }
 
 // A test runs each.

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use jarvis_plan::cardinal;
+use jarvis_plan::{cardinal, pattern};
 use regex::Regex;
 
 use super::language::language;
-use super::pattern;
 use super::segment::{is_heading, sentences, terms};
 
 /// How long a summary the person wants, read from the request.
@@ -61,55 +60,55 @@ impl std::fmt::Display for Bound {
     }
 }
 
+// Requests are read in lower case.
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)(\d{1,3}|\p{L}+|[一二两三四五六七八九十])[\s-]*(?:short |key |main |bullet |brief |коротк\p{L}+ |главн\p{L}+ |ключев\p{L}+ |个|条|大)*\s*(sentences?|lines?|points?|bullets?|предложени\p{L}+|фраз\p{L}*|строк\p{L}*|пункт\p{L}*|тезис\p{L}*|句|点|要点)",
+        r"(\d{1,3}|\p{L}+|[一二两三四五六七八九十])[\s-]*(?:short |key |main |bullet |brief |коротк\p{L}+ |главн\p{L}+ |ключев\p{L}+ |个|条|大)*\s*(sentences?|lines?|points?|bullets?|предложени\p{L}+|фраз\p{L}*|строк\p{L}*|пункт\p{L}*|тезис\p{L}*|句|点|要点)",
     )
 });
 static CHINESE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(\d{1,3}|[一二两三四五六七八九十])\s*(?:个|条|大)?(?:核心|主要)?(句|点|要点)"));
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)(\d{1,4}|\p{L}+)[\s-]*(?:words?\b|слов\p{L}*)|(\d{1,4}|[一二两三四五六七八九十])(?:个)?字(?:[^符]|$)")
+    pattern(r"(\d{1,4}|\p{L}+)[\s-]*(?:words?\b|слов\p{L}*)|(\d{1,4}|[一二两三四五六七八九十])(?:个)?字(?:[^符]|$)")
 });
 static CHARACTERS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)(\d{1,5})[\s-]*(?:characters?|chars?\b|letters?|символ\p{L}*|знак\p{L}*|букв\p{L}*|个?字符)")
+    pattern(r"(\d{1,5})[\s-]*(?:characters?|chars?\b|letters?|символ\p{L}*|знак\p{L}*|букв\p{L}*|个?字符)")
 });
 static EXACTLY: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)\b(?:exactly|precisely|ровно|точно)\s*$|(?:正好|刚好|恰好)\s*$"));
-static NO_MORE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)\b(?:no(?:t)? (?:more|over)(?: than)?|не (?:более|больше))\s*$|(?:不超过|不多于)\s*$")
-});
+    LazyLock::new(|| pattern(r"\b(?:exactly|precisely|ровно|точно)\s*$|(?:正好|刚好|恰好)\s*$"));
+static NO_MORE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(?:no(?:t)? (?:more|over)(?: than)?|не (?:более|больше))\s*$|(?:不超过|不多于)\s*$"));
 static LEAST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:at least|no(?:t)? (?:less|fewer) than|more than|over|минимум|не (?:менее|меньше)|более|больше)\s*$|(?:至少|不少于|超过)\s*$",
+        r"\b(?:at least|no(?:t)? (?:less|fewer) than|more than|over|минимум|не (?:менее|меньше)|более|больше)\s*$|(?:至少|不少于|超过)\s*$",
     )
 });
 static SHORTER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:brief(?:ly)?|short(?:ly|er)?|concise(?:ly)?|tl;?dr|in a nutshell|кратк\p{L}*|коротк\p{L}*|вкратце|сжато)\b|简短|简要|简洁|简单|一句话",
+        r"\b(?:brief(?:ly)?|short(?:ly|er)?|concise(?:ly)?|tl;?dr|in a nutshell|кратк\p{L}*|коротк\p{L}*|вкратце|сжато)\b|简短|简要|简洁|简单|一句话",
     )
 });
-static COMPARED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bshorter\b|\bкороче\b|(?:再|更)(?:简)?短"));
+static COMPARED: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bshorter\b|\bкороче\b|(?:再|更)(?:简)?短"));
 static LONGER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:detailed|in detail|long(?:er)?|thorough(?:ly)?|подробн\p{L}*|развернут\p{L}*|детальн\p{L}*)\b|详细|详尽|全面",
+        r"\b(?:detailed|in detail|long(?:er)?|thorough(?:ly)?|подробн\p{L}*|развернут\p{L}*|детальн\p{L}*)\b|详细|详尽|全面",
     )
 });
 static POINTS: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)\bbullets?\b|\b(?:key|main|bullet) points\b|по пунктам|тезисн|тезисы|要点|列出"));
+    LazyLock::new(|| pattern(r"\bbullets?\b|\b(?:key|main|bullet) points\b|по пунктам|тезисн|тезисы|要点|列出"));
 
 impl SummaryOptions {
     /// The default where a request says nothing about length or form.
     pub(super) fn read(request: &str) -> SummaryOptions {
         let end = request.char_indices().nth(2_000).map_or(request.len(), |(at, _)| at);
-        let request = request.get(..end).unwrap_or(request);
+        let request = &request.get(..end).unwrap_or(request).to_lowercase();
         let mut options = SummaryOptions { points: POINTS.is_match(request), ..SummaryOptions::default() };
         for found in NUMBERED.captures_iter(request).chain(CHINESE.captures_iter(request)) {
             let (Some(number), Some(unit)) = (found.get(1), found.get(2)) else { continue };
             if let Some(count) = number_of(number.as_str()) {
                 options.sentences = Some(count);
-                let unit = unit.as_str().to_lowercase();
-                options.points |= ["point", "bullet", "пункт", "тезис", "点"].iter().any(|word| unit.contains(word));
+                options.points |=
+                    ["point", "bullet", "пункт", "тезис", "点"].iter().any(|word| unit.as_str().contains(word));
                 break;
             }
         }
@@ -127,14 +126,15 @@ impl SummaryOptions {
 
     /// Takes fewer sentences than the summary before had, where a shorter one is asked for; gives the wish where there are no fewer.
     pub(super) fn shorten(&mut self, text: &str, before: &str, request: &str) -> Option<String> {
-        let found = COMPARED.find(request).filter(|_| self.sentences.is_none() && self.words.is_none())?;
+        let request = request.to_lowercase();
+        let found = COMPARED.find(&request).filter(|_| self.sentences.is_none() && self.words.is_none())?;
         let told = |range: &Range<usize>| {
             let sentence = text.get(range.clone()).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
             !sentence.is_empty() && before.contains(&sentence)
         };
         match sentences(text).iter().filter(|range| told(range)).count() {
             0 => None,
-            1 => Some(found.as_str().to_lowercase()),
+            1 => Some(found.as_str().to_owned()),
             many => {
                 self.sentences = Some(many - 1);
                 None

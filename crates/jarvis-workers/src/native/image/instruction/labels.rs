@@ -5,16 +5,16 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{BOTTOM, CENTRE, LABEL, LEFT, Label, Place, RIGHT, TOP, WATERMARK, pattern};
+use super::{BOTTOM, CENTRE, LABEL, LEFT, Label, Place, RIGHT, TOP, WATERMARK, named};
 use crate::native::words::Colour;
 
 // A test of the instructions runs each.
-static QUOTED: LazyLock<Regex> = LazyLock::new(|| pattern("QUOTED"));
-static UNQUOTED: LazyLock<Regex> = LazyLock::new(|| pattern("UNQUOTED"));
-static NO_LABEL: LazyLock<Regex> = LazyLock::new(|| pattern("NO_LABEL"));
-static PUT_ON: LazyLock<Regex> = LazyLock::new(|| pattern("PUT_ON"));
-static SHOWN: LazyLock<Regex> = LazyLock::new(|| pattern("LABEL_SHOWN"));
-static MARK: LazyLock<Regex> = LazyLock::new(|| pattern("LABEL_MARK"));
+static QUOTED: LazyLock<Regex> = LazyLock::new(|| named("QUOTED"));
+static UNQUOTED: LazyLock<Regex> = LazyLock::new(|| named("UNQUOTED"));
+static NO_LABEL: LazyLock<Regex> = LazyLock::new(|| named("NO_LABEL"));
+static PUT_ON: LazyLock<Regex> = LazyLock::new(|| named("PUT_ON"));
+static SHOWN: LazyLock<Regex> = LazyLock::new(|| named("LABEL_SHOWN"));
+static MARK: LazyLock<Regex> = LazyLock::new(|| named("LABEL_MARK"));
 
 /// The first words of a text in quotation marks.
 pub(in crate::native::image) fn quoted(text: &str) -> Option<String> {

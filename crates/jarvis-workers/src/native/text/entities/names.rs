@@ -9,10 +9,9 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::super::language::{CHINESE_JOINTS, is_function_word};
 use super::super::lists::list;
-use super::super::pattern;
 use super::super::segment::{Stemmers, fold, sentences};
 use super::{Group, Page};
-use jarvis_plan::{is_cyrillic, is_han};
+use jarvis_plan::{is_cyrillic, is_han, pattern};
 
 static STEMMERS: LazyLock<Stemmers> = LazyLock::new(|| Stemmers::new("en"));
 

@@ -5,9 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::pattern;
 use super::{Group, Page};
-use jarvis_plan::{is_cyrillic, is_han};
+use jarvis_plan::{is_cyrillic, is_han, pattern};
 
 /// A form: what it is, how sure it makes, and its pattern. The first group of the pattern, where it has one, is the entity.
 pub(super) struct Form {
