@@ -14,6 +14,7 @@ const LETTERS: &str = r"A-Za-z\u{AA}\u{B5}\u{BA}\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}
 /// # Panics
 ///
 /// Where the pattern is not valid.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub fn pattern(text: &str) -> Regex {
     Regex::new(&narrowed(text)).expect("a pattern of the program is valid, which a test of its own shows")
 }

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use jarvis_plan::pattern;
 use jarvis_prompt::literal::Literal;
 use jarvis_tools::hub::{self, Function, Mode};
 use num_bigint::BigInt;
@@ -78,7 +79,7 @@ const DIGITS: &str = "[0-9]+(?:,[0-9]{3,})*";
 
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
     let number = format!(r"[-\u{{2212}}]?{DIGITS}(?:\.{DIGITS})?(?:[eE][+-]?{DIGITS})?");
-    Regex::new(&number).expect("the pattern is a regular expression")
+    pattern(&number)
 });
 
 /// The numbers of a text, in order: a minus if any, digits, a fraction if any, an exponent if any. Numbers beyond the range

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use indexmap::IndexMap;
+use jarvis_plan::pattern;
 use jarvis_prompt::literal::Literal;
 use regex::Regex;
 use serde::Serialize;
@@ -48,8 +49,7 @@ fn append(id: &Literal, step: usize, tools: &IndexMap<i64, String>, found: &mut 
     }
 }
 
-static PLACEHOLDER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\{[^}]*\}").expect("the pattern is a regular expression"));
+static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{[^}]*\}"));
 
 /// A path in the form in which paths are compared: no blanks at the ends, one between words, `{}` for every parameter.
 fn normalised(path: &[String]) -> Vec<String> {

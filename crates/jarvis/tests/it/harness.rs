@@ -142,7 +142,7 @@ impl Harness {
             (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d", "[TIME]"),
             (r"\b\d+\.\d s\b", "[S]"),
         ] {
-            text = regex::Regex::new(pattern).expect("valid").replace_all(&text, with).into_owned();
+            text = jarvis_plan::pattern(pattern).replace_all(&text, with).into_owned();
         }
         text
     }
