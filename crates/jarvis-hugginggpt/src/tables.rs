@@ -45,6 +45,9 @@ pub(crate) fn asked(draft: Draft, request: &Request) -> Draft {
 const JOINTS: [&str; 13] =
     [" and ", " then ", ", ", "; ", ". ", "? ", " и ", " затем ", "，", "。", "？", "并", "然后"];
 
+/// The most places for each of them at which a request is parted.
+const MOST_JOINTS: usize = 3;
+
 /// The question about attached tables that a request begins with, and the rest of it, which is about [`ANSWER`]. Only one that
 /// [`asked`] would not take as a whole, since its draft does something else too.
 pub(crate) fn begun(draft: &Draft, request: &Request) -> Option<(Draft, Request)> {
@@ -53,7 +56,10 @@ pub(crate) fn begun(draft: &Draft, request: &Request) -> Option<(Draft, Request)
         return None;
     }
     let tables: Vec<Table> = tables_of(attached_texts(request));
-    let joints = JOINTS.iter().flat_map(|joint| request.text.match_indices(joint));
+    if tables.is_empty() {
+        return None;
+    }
+    let joints = JOINTS.iter().flat_map(|joint| request.text.match_indices(joint).take(MOST_JOINTS));
     let mut parts: Vec<(&str, &str)> = joints
         .filter_map(|(at, joint)| Some((request.text.get(..at)?, request.text.get(at + joint.len()..)?)))
         .collect();

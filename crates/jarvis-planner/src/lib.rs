@@ -23,6 +23,7 @@ mod matching;
 mod offline;
 mod own;
 mod resources;
+mod result_names;
 mod retrieval;
 mod slots;
 mod thesaurus;
@@ -36,7 +37,8 @@ use jarvis_plan::{Draft, Request, Tool};
 
 pub use followup::{Undone, undone};
 pub use offline::{NO_TOOL, Offline};
-pub use resources::{files_to_be, names_result, speaks_of_each, text_to_be};
+pub use resources::speaks_of_each;
+pub use result_names::{files_to_be, names_result, text_to_be};
 pub use retrieval::ToolIndex;
 pub use weights::Weights;
 

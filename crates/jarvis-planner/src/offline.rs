@@ -72,11 +72,11 @@ impl Offline {
         let has_sound = || request.attachments.iter().any(|resource| resource.kind == Kind::Audio);
         if index.tools.iter().any(speaks)
             && !has_sound()
-            && let Some(text) = crate::resources::without_sound_name(text)
+            && let Some(text) = crate::result_names::without_sound_name(text)
         {
             return Offline::draft_weighed(index, &Request { text, ..request.clone() }, weights);
         }
-        if let Some(text) = crate::resources::without_text_name(text) {
+        if let Some(text) = crate::result_names::without_text_name(text) {
             return Offline::draft_weighed(index, &Request { text, ..request.clone() }, weights);
         }
         if !request.attachments.is_empty()
