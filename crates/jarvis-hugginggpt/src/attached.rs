@@ -9,7 +9,9 @@ use jarvis_engine::{Job, Worker};
 use jarvis_plan::{
     Arg, Draft, ErrorCode, Kind, Medium, Plan, Request, Resource, Source, TaskError, Vocabulary, medium,
 };
+use jarvis_tables::tables_of;
 use jarvis_tools::attached_texts;
+use jarvis_tools::local::TABLE_QUERY;
 use serde_json::Value;
 
 /// The content and the name of an attached text.
@@ -37,6 +39,7 @@ pub(crate) fn unused<'r>(request: &'r Request, plan: &Plan) -> Vec<&'r str> {
     if plan.tasks().is_empty() {
         return Vec::new();
     }
+    let reads_tables = plan.tasks().iter().any(|task| task.task == TABLE_QUERY);
     let literals: Vec<_> =
         plan.tasks().iter().flat_map(|task| task.args.values()).filter_map(Arg::as_literal).collect();
     let named = request.attachments.iter().filter_map(|file| Some((file, file.name.as_deref()?)));
@@ -44,7 +47,10 @@ pub(crate) fn unused<'r>(request: &'r Request, plan: &Plan) -> Vec<&'r str> {
         let path = file.as_arg();
         let is_named =
             request.text.contains(name) || (!matches!(file.source, Source::Inline(_)) && request.text.contains(path));
-        is_named && !literals.iter().any(|value| value.contains(name) || value.contains(path))
+        let is_taken = || literals.iter().any(|value| value.contains(name) || value.contains(path));
+        // A query is over all tables that are attached.
+        let has_table = || matches!(&file.source, Source::Inline(text) if !tables_of([(name, text.as_str())].into_iter()).is_empty());
+        is_named && !is_taken() && !(reads_tables && has_table())
     };
     named.filter(|(file, name)| is_unused(file, name)).map(|(_, name)| name).collect()
 }

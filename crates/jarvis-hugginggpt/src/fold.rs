@@ -67,13 +67,15 @@ fn taken(step: &[DraftTask], files: &[&str], before: &[&[DraftTask]]) -> Option<
     };
     let is_copy = |(at, task): (usize, &DraftTask)| {
         let value = task.args.get(&name);
+        // What else refers to a task would mean another one behind the list.
+        let refers = task.args.iter().any(|(other, arg)| *other != name && arg.references().next().is_some());
         let takes = match of.map(|of| before.get(of).and_then(|step| step.get(at)).map(|task| task.id)) {
             Some(id) => {
                 value.and_then(Arg::as_output) == Some(DraftRef(id)) && task.dep.iter().all(|dep| Some(*dep) == id)
             }
             None => value.and_then(Arg::as_literal).as_deref() == files.get(at).copied() && task.dep.is_empty(),
         };
-        takes && task.faults.is_empty() && rest(task) == rest(first)
+        takes && !refers && task.faults.is_empty() && rest(task) == rest(first)
     };
     step.iter().enumerate().all(is_copy).then_some((name, of))
 }

@@ -20,6 +20,7 @@ use crate::pipeline::{HuggingGpt, Planned};
 use crate::plan::{Planning, missing, schema};
 use crate::settings::Look;
 use crate::stages::Stages;
+use crate::tables::Begun;
 use crate::template::{help, small_talk, undo};
 use crate::{answer, attached, fold, tables, template};
 
@@ -98,12 +99,14 @@ impl HuggingGpt {
     ) -> Result<Draft, PlannerError> {
         let tools = self.cache.plannable(vocabulary, &self.sources);
         let mut draft = self.planner.plan(request, &tools).await?;
-        if vocabulary.find(TABLE_QUERY).is_some() {
-            draft = match tables::begun(&draft, request) {
-                Some((question, order)) => {
-                    tables::joined(question, &order.text, self.planner.plan(&order, &tools).await?)
+        let tables = vocabulary.find(TABLE_QUERY).map(|_| tables::attached(request)).unwrap_or_default();
+        if !tables.is_empty() {
+            draft = match tables::begun(&draft, request, &tables) {
+                Some(Begun::Question(question, order)) => {
+                    tables::joined(question, &order, self.planner.plan(&order, &tools).await?)
                 }
-                None => tables::asked(draft, request),
+                Some(Begun::Doubt(refusal)) => refusal,
+                None => tables::asked(draft, request, &tables),
             };
         }
         if vocabulary.find(ATTACHED_FILES).is_some() {

@@ -11,94 +11,131 @@ use serde_json::{Value, json};
 /// The tasks that answer from a text by its words. Of a table they may only quote a line, which is seldom the answer.
 const QUOTING: [&str; 4] = ["question-answering", "document-question-answering", "conversational", "summarization"];
 
+/// The tables that are attached to a request.
+pub(crate) fn attached(request: &Request) -> Vec<Table> {
+    tables_of(attached_texts(request))
+}
+
 /// The draft of a question about attached tables; any other draft as it is. What seems such a question, and has a part that cannot
 /// be accounted for, is refused rather than answered with a line that has the same words.
-pub(crate) fn asked(draft: Draft, request: &Request) -> Draft {
-    let tables: Vec<Table> = tables_of(attached_texts(request));
-    if tables.is_empty() {
-        return draft;
-    }
-    let question = Question::new(&request.text);
+pub(crate) fn asked(draft: Draft, request: &Request, tables: &[Table]) -> Draft {
+    let question = asked_of(&request.text, request);
     let intent = Intent::read(&question);
     // A chart is drawn from numbers, and by no model that paints.
-    let quotes = draft.tasks.iter().all(|task| QUOTING.contains(&task.task.as_str()));
-    // "The total revenue, and read it aloud" is no order to read all of the table.
-    let asks_figure = intent.says_sum || matches!(intent.op, Op::Figure(Figure::Mean | Figure::Median));
-    let takes_all = || {
-        let mut args = draft.tasks.iter().flat_map(|task| task.args.values());
-        args.any(|arg| arg.as_literal().is_some_and(|text| attached_texts(request).any(|(_, table)| table == text)))
-    };
-    let mistaken = !quotes && asks_figure && takes_all();
-    if !quotes && intent.chart.is_none() && !mistaken {
+    if !quotes(&draft) && intent.chart.is_none() {
         return draft;
     }
-    match question::query(&question, &intent, &tables) {
+    match question::query(&question, &intent, tables) {
         Ok(Some(made)) if holds_nothing(&made) => refusal(&Doubt::NoRow),
-        Ok(Some(made)) => queries(&made, &question),
+        Ok(Some(made)) => queries(&made, &question, &intent),
         Err(doubt) => refusal(&doubt),
-        Ok(None) if mistaken => refusal(&Doubt::TooComplex),
         Ok(None) => draft,
     }
+}
+
+/// Whether nothing is done but quoting.
+fn quotes(draft: &Draft) -> bool {
+    draft.tasks.iter().all(|task| QUOTING.contains(&task.task.as_str()))
 }
 
 /// What joins an order to a question before it: "the total units, and read it aloud".
 const JOINTS: [&str; 13] =
     [" and ", " then ", ", ", "; ", ". ", "? ", " и ", " затем ", "，", "。", "？", "并", "然后"];
 
-/// The most places for each of them at which a request is parted.
-const MOST_JOINTS: usize = 3;
+/// A question about attached tables, with an order behind it.
+pub(crate) enum Begun {
+    /// The queries, and the order, which is about [`ANSWER`].
+    Question(Draft, Request),
+    /// The question cannot be asked, so nothing is done with its answer.
+    Doubt(Draft),
+}
 
-/// The question about attached tables that a request begins with, and the rest of it, which is about [`ANSWER`]. Only one that
-/// [`asked`] would not take as a whole, since its draft does something else too.
-pub(crate) fn begun(draft: &Draft, request: &Request) -> Option<(Draft, Request)> {
-    let is_about_all = Intent::read(&Question::new(&request.text)).chart.is_some();
-    if is_about_all || draft.tasks.iter().all(|task| QUOTING.contains(&task.task.as_str())) {
+/// The question that a request begins with, and the order that ends it. Only one that [`asked`] would not take as a whole, since its
+/// draft does something else too. All but the last order belongs to the question: what it does not account for there, such as
+/// "without the South", is a doubt.
+pub(crate) fn begun(draft: &Draft, request: &Request, tables: &[Table]) -> Option<Begun> {
+    if quotes(draft) || Intent::read(&asked_of(&request.text, request)).chart.is_some() {
         return None;
     }
-    let tables: Vec<Table> = tables_of(attached_texts(request));
-    if tables.is_empty() {
-        return None;
+    let text = request.text.trim_end_matches([' ', '.', '。', '!', '！']);
+    let joints = JOINTS.iter().filter_map(|joint| text.rfind(joint).map(|at| (at, at + joint.len())));
+    let (end, start) = joints.max()?;
+    let (question, order) = (asked_of(text.get(..end)?, request), text.get(start..)?);
+    let intent = Intent::read(&question);
+    let asks_figure = intent.says_sum || matches!(intent.op, Op::Figure(Figure::Mean | Figure::Median));
+    let made = match question::query(&question, &intent, tables) {
+        Ok(Some(made)) if !holds_nothing(&made) => made,
+        Ok(Some(_)) => return asks_figure.then(|| Begun::Doubt(refusal(&Doubt::NoRow))),
+        Ok(None) => return asks_figure.then(|| Begun::Doubt(refusal(&Doubt::TooComplex))),
+        Err(doubt) => return asks_figure.then(|| Begun::Doubt(refusal(&doubt))),
+    };
+    // "Without the South read it aloud" is more than an order.
+    if !jarvis_planner::opens_with_order(order) {
+        return asks_figure.then(|| Begun::Doubt(refusal(&Doubt::TooComplex)));
     }
-    let joints = JOINTS.iter().flat_map(|joint| request.text.match_indices(joint).take(MOST_JOINTS));
-    let mut parts: Vec<(&str, &str)> = joints
-        .filter_map(|(at, joint)| Some((request.text.get(..at)?, request.text.get(at + joint.len()..)?)))
-        .collect();
-    parts.sort_by_key(|(question, _)| std::cmp::Reverse(question.len()));
-    parts.into_iter().find_map(|(question, order)| {
-        let question = Question::new(question);
-        let made = question::query(&question, &Intent::read(&question), &tables).ok()??;
-        let answer = Resource { kind: Kind::Text, source: Source::Inline(ANSWER.to_owned()), name: None };
-        let order = Request { text: order.to_owned(), attachments: vec![answer], ..request.clone() };
-        (!holds_nothing(&made)).then(|| (queries(&made, &question), order))
-    })
+    let answer = Resource { kind: Kind::Text, source: Source::Inline(ANSWER.to_owned()), name: None };
+    let others = request.attachments.iter().filter(|file| !matches!(file.source, Source::Inline(_))).cloned();
+    let attachments = others.chain([answer]).collect();
+    let order = Request { text: order.to_owned(), attachments, ..request.clone() };
+    Some(Begun::Question(queries(&made, &question, &intent), order))
 }
 
 /// Stands for the answer of a question in the draft of what is to be done with it.
 const ANSWER: &str = "⟦answer⟧";
 
-/// The question, then what is done with its answer.
-pub(crate) fn joined(question: Draft, said: &str, order: Draft) -> Draft {
+/// The question, then what is done with its answer or with another attached file; the order is left out, and told, where its
+/// draft does neither.
+pub(crate) fn joined(question: Draft, order: &Request, then: Draft) -> Draft {
     let asked = question.tasks.last().map_or(-1, |task| task.id);
-    let left = if order.tasks.is_empty() {
-        vec![Note::left_out(format!("no tool fits \"{}\"", said.trim()))]
-    } else {
-        order.notes
-    };
-    let mut tasks = question.tasks;
-    for mut task in order.tasks {
+    let takes_file = |text: &str| order.attachments.iter().any(|file| file.as_arg() == text);
+    let mut takes_something = false;
+    let mut tasks = then.tasks;
+    for task in &mut tasks {
         task.id += asked + 1;
         task.dep.iter_mut().for_each(|id| *id += asked + 1);
         for arg in task.args.values_mut() {
-            *arg = match arg.as_literal() {
-                Some(text) if text == ANSWER => Arg::output(DraftRef(Some(asked))),
-                Some(_) => arg.clone(),
-                None => arg.map(&mut |DraftRef(id)| vec![Piece::Output(DraftRef(id.map(|id| id + asked + 1)))]),
-            };
+            let text = arg.as_literal();
+            takes_something |= text.is_some_and(|text| text.contains(ANSWER) || takes_file(&text));
+            *arg = answered(arg, asked);
         }
-        tasks.push(task);
     }
-    let notes = question.notes.into_iter().chain(left).collect();
-    Draft { tasks, notes, ..Draft::default() }
+    let mut notes = question.notes;
+    if takes_something {
+        notes.extend(then.notes);
+    } else {
+        tasks.clear();
+        notes.push(Note::left_out(format!("no tool fits \"{}\"", order.text.trim())));
+    }
+    Draft { tasks: question.tasks.into_iter().chain(tasks).collect(), notes, ..Draft::default() }
+}
+
+/// The argument with the answer of this task in the place of what stands for it, and references moved behind it.
+fn answered(arg: &Arg<DraftRef>, asked: i64) -> Arg<DraftRef> {
+    match arg {
+        Arg::Value(Value::String(text)) if text.contains(ANSWER) => {
+            let mut pieces = Vec::new();
+            for (nth, part) in text.split(ANSWER).enumerate() {
+                pieces.extend((nth > 0).then_some(Piece::Output(DraftRef(Some(asked)))));
+                pieces.push(Piece::Text(part.to_owned()));
+            }
+            Arg::text(pieces)
+        }
+        Arg::Value(Value::Array(items)) => {
+            Arg::list(items.iter().map(|item| answered(&Arg::Value(item.clone()), asked)).collect())
+        }
+        Arg::Value(_) => arg.clone(),
+        Arg::Text(_) | Arg::List(_) | Arg::Object(_) => {
+            arg.map(&mut |DraftRef(id)| vec![Piece::Output(DraftRef(id.map(|id| id + asked + 1)))])
+        }
+    }
+}
+
+/// The question without the name of the attached file, which asks for nothing; of several it tells which is meant.
+fn asked_of(text: &str, request: &Request) -> Question {
+    match request.attachments.as_slice() {
+        [file] => Question::new(&file.name.as_deref().map_or(text.to_owned(), |name| text.replace(name, " "))),
+        _ => Question::new(text),
+    }
 }
 
 /// Whether the cells that are asked for are all empty.
@@ -114,7 +151,7 @@ fn refusal(doubt: &Doubt) -> Draft {
     }
 }
 
-fn queries(made: &Interpretation<'_>, question: &Question) -> Draft {
+fn queries(made: &Interpretation<'_>, question: &Question, intent: &Intent) -> Draft {
     let mut tasks: Vec<DraftTask> = Vec::new();
     let query = |tasks: &mut Vec<DraftTask>, sql: &str| {
         let args = literals([("sql", sql.into())]);
@@ -140,6 +177,9 @@ fn queries(made: &Interpretation<'_>, question: &Question) -> Draft {
     let left_out =
         made.query.iter().map(|query| query.left_out).chain(made.drawing.iter().map(|drawing| drawing.left_out)).max();
     let mut notes = Vec::new();
+    if intent.is_pie && made.drawing.is_some() {
+        notes.push(Note::left_out("a pie chart is not drawn here; this one has bars"));
+    }
     if let Some(rows @ 1..) = left_out {
         notes
             .push(Note::from(format!("{rows} rows of the table have no value in `{}`, and are left out", made.column)));

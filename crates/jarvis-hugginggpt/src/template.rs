@@ -42,7 +42,8 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resou
         return by_name(out, request);
     }
     // What ran and left something undone is not all done.
-    let left_undone = outcomes.iter().any(|outcome| outcome.succeeded() && !undone(outcome).is_empty());
+    let is_left_out = plan.notes().iter().any(|note| note.kind == NoteKind::LeftOut);
+    let left_undone = is_left_out || outcomes.iter().any(|outcome| outcome.succeeded() && !undone(outcome).is_empty());
     if outcomes.len() > 1 && !(left_undone && done == outcomes.len()) || done == 0 {
         out.push_str(&(words.summary)(done, outcomes.len()));
         out.push('\n');

@@ -303,20 +303,27 @@ static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?i)<\s*generated\s*>\s*-\s*([0-9]+)|<\s*generated\s*-\s*([0-9]+)([\w.\[\]*]*)\s*>|<\s*generated\s*>")
 });
 
-static ELEMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)<\s*each\s*>"));
+static ELEMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)<\s*each([\w.\[\]]*)\s*>"));
 
 impl Arg<DraftRef> {
-    /// The same argument with `<EACH>`, and a path behind it, read as each element of a list: what a planner writes where the
-    /// list stands beside the arguments.
+    /// The same argument with `<EACH>`, and a path behind or in it (`<EACH>.name`, `<EACH.name>`), read as each element of a list: what a
+    /// planner writes where the list stands beside the arguments.
     #[must_use]
     pub fn of_each(self, of: DraftRef, list: &FieldPath) -> Arg<DraftRef> {
         let read = |text: &str| {
             let mut pieces = Vec::new();
             let mut end = 0;
-            for found in ELEMENT.find_iter(text) {
-                pieces.push(Piece::Text(text.get(end..found.start()).expect("matches are in order").to_owned()));
+            for captures in ELEMENT.captures_iter(text) {
+                let found = captures.get(0).expect("group 0 is the whole match");
+                let inside = captures.get(1).map_or("", |inside| inside.as_str());
                 let behind = text.get(found.end()..).expect("matches end between characters");
-                let (path, length) = FieldPath::at_start(behind);
+                let (path, length) = match FieldPath::at_start(inside) {
+                    (_, 0) if inside.is_empty() => FieldPath::at_start(behind),
+                    (path, length) if length == inside.len() => (path, 0),
+                    // "<eachother>" is a word.
+                    _ => continue,
+                };
+                pieces.push(Piece::Text(text.get(end..found.start()).expect("matches are in order").to_owned()));
                 end = found.end() + length;
                 let steps = list.0.iter().cloned().chain([Step::Each]).chain(path.0);
                 pieces.push(Piece::Part(of, FieldPath(steps.collect())));

@@ -8,6 +8,7 @@ mod negation;
 mod orders;
 mod parts;
 mod payload;
+mod picked;
 
 use jarvis_plan::Kind;
 
@@ -17,6 +18,7 @@ use parts::Part;
 
 pub(crate) use negation::taken_out;
 pub(crate) use orders::{looks_like_stray, names_action};
+pub(crate) use picked::picked;
 
 use crate::data;
 use crate::lexicon;

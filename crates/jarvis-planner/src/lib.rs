@@ -37,7 +37,7 @@ use jarvis_plan::{Draft, Request, Tool};
 
 pub use followup::{Undone, undone};
 pub use offline::{NO_TOOL, Offline};
-pub use resources::speaks_of_each;
+pub use resources::{opens_with_order, speaks_of_each};
 pub use result_names::{files_to_be, names_result, text_to_be};
 pub use retrieval::ToolIndex;
 pub use weights::Weights;

@@ -79,10 +79,14 @@ impl Offline {
         if let Some(text) = crate::result_names::without_text_name(text) {
             return Offline::draft_weighed(index, &Request { text, ..request.clone() }, weights);
         }
+        if let Some(some) = clauses::picked(request) {
+            let note = Note::left_out(format!("which files \"{some}\" means cannot be told here; name them"));
+            return Draft { tasks: Vec::new(), notes: vec![note], ..Draft::default() };
+        }
         if !request.attachments.is_empty()
-            && let Some(text) = crate::resources::without_each(text)
+            && let Some(request) = crate::resources::without_each(request)
         {
-            return Offline::draft_weighed(index, &Request { text: text.to_owned(), ..request.clone() }, weights);
+            return Offline::draft_weighed(index, &request, weights);
         }
         if index.own.is_empty()
             && let Some(language) = foreign::language(text)

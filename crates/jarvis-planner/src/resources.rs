@@ -3,13 +3,13 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::{Kind, Request};
+use jarvis_plan::{Kind, Request, Resource};
 use regex::Regex;
 
 use crate::data;
 use crate::result_names::names_result;
 use crate::thesaurus::{self, Part};
-use crate::words::grammar::{is_order_verb, is_question_word};
+use crate::words::grammar::{is_order_verb, is_question_word, strip_polite};
 use crate::words::{Token, head, pattern, slice, tokens};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,8 +121,9 @@ pub(crate) fn spans_with(text: &str, files: &[(&str, Kind)]) -> Vec<Span> {
 }
 
 /// The request without what begins it where that says no more than that each attached file is meant: "for each picture in the
-/// folder, make it grey". A condition, as in "for each picture with a cat", is more.
-pub(crate) fn without_each(text: &str) -> Option<&str> {
+/// folder, make it grey". A condition, as in "for each picture with a cat", is more. Where a kind is named, only such files are meant.
+pub(crate) fn without_each(request: &Request) -> Option<Request> {
+    let text = request.text.as_str();
     let tokens = tokens(text);
     let senses = thesaurus::of_tokens(&tokens);
     let acts = |at: usize| senses.iter().any(|(sense, from, _)| *from == at && thesaurus::is_a(*sense, Part::Action));
@@ -133,6 +134,8 @@ pub(crate) fn without_each(text: &str) -> Option<&str> {
     };
     let begins = tokens.iter().enumerate().position(opens)?;
     let (before, order) = tokens.split_at_checked(begins)?;
+    let start = order.first()?.start;
+    let said = data::FOLDER_HAN.words().fold(slice(text, 0, start).to_owned(), |said, folder| said.replace(folder, ""));
     let goes_without_saying = |token: &Token| {
         data::EACH_WORDS.has(&token.lower)
             || data::JOINTS.has(&token.lower)
@@ -140,11 +143,49 @@ pub(crate) fn without_each(text: &str) -> Option<&str> {
             || data::FOLDER_STEMS.has(&token.stem)
             || data::FOLDER_TIES.has(&token.lower)
             || token.is_determiner()
+            || matches!(token.lower.as_str(), "для" | "里" | "中" | "内" | "下" | "面")
     };
     let names_each = before.iter().any(|token| data::EACH_WORDS.has(&token.lower));
-    let start = order.first()?.start;
-    let is_plain = !slice(text, 0, start).contains(['.', '"', '?', '!']) && before.iter().all(goes_without_saying);
-    (names_each && is_plain).then(|| slice(text, start, text.len()))
+    let is_told =
+        |sign: char| sign.is_alphanumeric() || sign.is_whitespace() || matches!(sign, ',' | '，' | '-' | '\'');
+    let is_plain = said.chars().all(is_told) && crate::words::tokens(&said).iter().all(goes_without_saying);
+    if !names_each || !is_plain {
+        return None;
+    }
+    let kinds: Vec<Kind> = before.iter().filter_map(kind_named).collect();
+    let is_meant = |file: &&Resource| kinds.is_empty() || kinds.contains(&file.kind);
+    let attachments: Vec<Resource> = request.attachments.iter().filter(is_meant).cloned().collect();
+    let text = slice(text, start, text.len()).to_owned();
+    (!attachments.is_empty()).then(|| Request { text, attachments, ..request.clone() })
+}
+
+/// The kind of file that a word names.
+fn kind_named(token: &Token) -> Option<Kind> {
+    let stem = token.stem.as_str();
+    match () {
+        () if data::IMAGE_STEMS.has(stem) => Some(Kind::Image),
+        () if data::AUDIO_STEMS.has(stem) => Some(Kind::Audio),
+        () if data::VIDEO_STEMS.has(stem) => Some(Kind::Video),
+        () => None,
+    }
+}
+
+/// Whether a word names a file of whatever kind: "picture", "recording", "document".
+pub(crate) fn is_file_noun(token: &Token) -> bool {
+    kind_named(token).is_some() || matches!(token.stem.as_str(), "file" | "файл" | "document" | "документ")
+}
+
+/// Whether a text begins with an order: "read it aloud", "请朗读出来".
+pub fn opens_with_order(text: &str) -> bool {
+    let tokens = tokens(text);
+    let said = strip_polite(&tokens);
+    let joins = |token: &&Token| data::AND_PHRASES.has(&token.lower) || data::THEN_PHRASES.has(&token.lower);
+    let said = strip_polite(said.get(said.iter().take_while(joins).count()..).unwrap_or_default());
+    let Some(first) = said.first() else { return false };
+    let acts = |sense: &thesaurus::SenseId| thesaurus::is_a(*sense, Part::Action);
+    is_order_verb(first)
+        || data::READING_VERBS.has(&first.lower)
+        || thesaurus::of_tokens(said).iter().any(|(sense, from, _)| *from == 0 && acts(sense))
 }
 
 /// Whether a request speaks of each of several things: "each picture", "all of them", "все фото".

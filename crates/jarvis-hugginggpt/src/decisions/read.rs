@@ -269,6 +269,8 @@ fn draft(
         }
     }
     let tool = vocabulary.find(&row.task);
+    let list = row.each.as_ref().and_then(|each| list(row, each, faults));
+    let mut takes_element = false;
     for (name, value) in &row.args {
         let is_plain = tool.and_then(|tool| tool.param(name)).is_some_and(|param| param.schema.is_none());
         let arg: Arg<DraftRef> = match value {
@@ -276,7 +278,16 @@ fn draft(
             Value::Number(_) | Value::Bool(_) if is_plain => Arg::literal(text_of(value).into_owned()),
             _ => Arg::of(value),
         };
-        if arg.clone().of_each(DraftRef(None), &FieldPath::default()) != arg {
+        let arg = match &list {
+            Some((whole, of, path)) => {
+                let arg = if arg == *whole { Arg::literal("<EACH>") } else { arg };
+                let element = arg.clone().of_each(*of, path);
+                takes_element |= element != arg;
+                element
+            }
+            None => arg,
+        };
+        if list.is_none() && arg.clone().of_each(DraftRef(None), &FieldPath::default()) != arg {
             let hint = "name the list with it: `<GENERATED>-0.rows[].id`";
             faults.advise(&row.id, format!("args.{name}"), "`<EACH>` is an element of no list", hint);
         }
@@ -296,7 +307,25 @@ fn draft(
         });
         task.args.insert(name.clone(), renumbered);
     }
+    if list.is_some() && !takes_element {
+        let hint = "write `<EACH>`, or `<EACH>.field`, in the argument that takes it";
+        faults.advise(&row.id, "each", "no argument is an element of the list", hint);
+    }
     task
+}
+
+/// The list that `each` names: as an argument, and its task and path.
+fn list(row: &Row, each: &Value, faults: &mut Faults) -> Option<(Arg<DraftRef>, DraftRef, FieldPath)> {
+    let arg: Arg<DraftRef> = Arg::of(each);
+    let found = match arg.as_reference() {
+        Some(Piece::Output(of)) => Some((*of, FieldPath::default())),
+        Some(Piece::Part(of, path)) => Some((*of, path.clone())),
+        Some(Piece::Text(_)) | None => None,
+    };
+    if found.is_none() {
+        faults.advise(&row.id, "each", "it is no reference to a list", "write one such as `<GENERATED>-0.rows`");
+    }
+    found.map(|(of, path)| (arg, of, path))
 }
 
 /// Tells of every task that waits for itself by way of others.

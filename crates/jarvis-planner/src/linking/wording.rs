@@ -6,7 +6,7 @@ use crate::candidate::Step;
 use crate::clauses::Clause;
 use crate::data;
 use crate::lexicon;
-use crate::resources::SpanKind;
+use crate::resources::{SpanKind, is_file_noun};
 use crate::words::grammar::{is_question_word, strip_polite};
 use crate::words::{self, Token, is_language, slice};
 
@@ -73,25 +73,45 @@ pub(crate) fn instruction(clause: &Clause, request: &str) -> String {
 }
 
 /// The words that tell where all of the files lie: "every picture *in the folder*", "*文件夹里的*每张图片". Where something is
-/// saved they may tell where to, and stay.
+/// saved they may tell where to, and what else lies in a folder may be in the picture: they stay.
 fn in_the_folder(order: &[Token]) -> Range<usize> {
     let any = |is: &dyn Fn(&Token) -> bool| order.iter().any(is);
-    let is_about_all = any(&|token| data::EACH_WORDS.has(&token.lower) || is_question_word(token));
-    if !is_about_all || any(&|token| data::SAVING_VERBS.has(&token.lower)) {
+    if any(&|token| data::SAVING_VERBS.has(&token.lower)) {
         return 0..0;
     }
-    let han = ["文", "件", "夹"];
-    if let Some(start) = order.windows(han.len()).position(|three| three.iter().map(|token| &token.lower).eq(han)) {
-        let behind = order.iter().skip(start + han.len());
-        let ties = behind.take_while(|token| token.is_han() && data::FOLDER_TIES.has(&token.lower)).count();
-        return start..start + han.len() + ties;
+    let begins_all = |at: usize| {
+        let said = |at: usize| order.get(at).map_or("", |token| token.lower.as_str());
+        data::EACH_WORDS.has(said(at))
+            || order.get(at).is_some_and(is_question_word)
+            || (said(at), said(at + 1)) == ("所", "有")
+    };
+    let Some(each) = (0..order.len()).find(|at| begins_all(*at)) else { return 0..0 };
+    if order.get(each).is_some_and(Token::is_han) {
+        return folder_before(order, each);
     }
     let Some(folder) = order.iter().position(|token| data::FOLDER_STEMS.has(&token.stem)) else { return 0..0 };
-    let tie = order.iter().take(folder).rposition(|token| !token.is_determiner());
-    match tie.filter(|tie| order.get(*tie).is_some_and(|token| data::FOLDER_TIES.has(&token.lower))) {
+    let before = |place: usize| order.iter().take(place).rposition(|token| !token.is_determiner());
+    let tie = before(folder).filter(|tie| order.get(*tie).is_some_and(|token| data::FOLDER_TIES.has(&token.lower)));
+    let lies = tie.and_then(|tie| order.get(tie.checked_sub(1)?)).is_some_and(is_file_noun);
+    match tie.filter(|tie| lies && each < *tie) {
         Some(tie) => tie..folder + 1,
         None => 0..0,
     }
+}
+
+/// "在文件夹里的每", without 每.
+fn folder_before(order: &[Token], each: usize) -> Range<usize> {
+    let before = order.get(..each).unwrap_or_default();
+    let ties = before.iter().rev().take_while(|token| "里中内下面的".contains(&token.lower)).count();
+    let end = each - ties;
+    let named = data::FOLDER_HAN.words().find_map(|folder| {
+        let start = end.checked_sub(folder.chars().count())?;
+        let said: String = order.get(start..end)?.iter().map(|token| token.lower.as_str()).collect();
+        (said == folder).then_some(start)
+    });
+    let Some(start) = named.filter(|_| ties > 0) else { return 0..0 };
+    let leads = start.checked_sub(1).filter(|lead| order.get(*lead).is_some_and(|token| token.lower == "在"));
+    leads.unwrap_or(start)..each
 }
 
 /// What is left of a clause without the words that chose its tool; `None` when that names nothing.

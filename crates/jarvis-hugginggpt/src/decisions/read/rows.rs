@@ -27,6 +27,8 @@ pub(super) struct Row {
     pub(super) id: String,
     pub(super) task: String,
     pub(super) args: IndexMap<String, Value>,
+    /// The list that the task runs once for each element of.
+    pub(super) each: Option<Value>,
     pub(super) dependencies: Vec<String>,
     /// `None` leaves the choice open.
     pub(super) model: Option<String>,
@@ -131,6 +133,7 @@ pub(super) fn read(row: &Value, at: usize, faults: &mut Faults) -> Option<Row> {
     Some(Row {
         names,
         args: args(fields.get("args"), &id, faults),
+        each: fields.get("each").filter(|each| !each.is_null()).cloned(),
         dependencies: dependencies(fields.get(names.dependencies), &id, names, faults),
         model,
         hosted_on: text("hosted_on").map(str::to_owned),

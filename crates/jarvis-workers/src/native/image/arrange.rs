@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::{ErrorCode, Request, Source, TaskError, pattern};
+use jarvis_plan::{ErrorCode, Request, Source, TaskError};
 use regex::Regex;
 
 use super::compose::Layout;
@@ -59,7 +59,8 @@ pub(super) fn arrange<'a>(paths: &[&'a str], request: &Request) -> Result<Arrang
         let beside = found.name("beside").is_some();
         arranged.layout = Some(if beside { Layout::Row } else { Layout::Column });
         let said = found.get(0).map_or("", |said| said.as_str());
-        arranged.read.push(pattern(&regex::escape(said)));
+        #[expect(clippy::disallowed_methods, reason = "words of a request, which may be too many to compile")]
+        arranged.read.extend(Regex::new(&regex::escape(said)));
         break;
     }
     Ok(arranged)
