@@ -12,7 +12,7 @@ use std::fmt::Write;
 use indexmap::IndexSet;
 use jarvis_catalogue::{Host, Output, TaskOutput};
 use jarvis_pipeline::not_done;
-use jarvis_plan::{AnswerResource, ErrorCode, Language, NoteKind, Outcome, Plan, Request, Source, Status};
+use jarvis_plan::{AnswerResource, EACH, ErrorCode, Language, NoteKind, Outcome, Plan, Request, Source, Status};
 use jarvis_planner::NO_TOOL;
 use serde_json::Value;
 
@@ -195,18 +195,27 @@ fn success(out: &mut String, outcome: &Outcome, language: Language, resources: &
     if is_empty {
         indent(out, &cut(&output.0.to_string()));
     }
+    // Of a task that ran once for each of many, what several calls say is said once.
+    let calls = match output.0.get(EACH).and_then(Value::as_array) {
+        Some(calls) => calls.as_slice(),
+        None => std::slice::from_ref(&output.0),
+    };
     for (key, before) in [("note", ""), ("operations", ""), ("keywords", words.keywords)] {
-        match output.0.get(key) {
-            Some(Value::String(note)) => indent(out, &format!("({before}{note})")),
-            Some(Value::Array(items)) => {
-                let items: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-                if !items.is_empty() {
-                    indent(out, &format!("({before}{})", items.join(", ")));
-                }
-            }
-            _ => {}
+        let said: IndexSet<String> = calls.iter().filter_map(|call| remark(call.get(key)?)).collect();
+        for remark in said {
+            indent(out, &format!("({before}{remark})"));
         }
     }
+}
+
+/// A text, or a list of texts with commas between.
+fn remark(value: &Value) -> Option<String> {
+    let said = match value {
+        Value::String(note) => note.clone(),
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => String::new(),
+    };
+    (!said.is_empty()).then_some(said)
 }
 
 /// Labels with their scores, best first, when that is all a result is: `positive 82%, neutral 15%`.
