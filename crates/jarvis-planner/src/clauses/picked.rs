@@ -104,9 +104,9 @@ fn before_each(tokens: &[Token], at: usize) -> Option<(usize, usize)> {
     (is_more && described.len() <= LONGEST).then_some((described.first()?.start, tokens.get(at)?.end))
 }
 
-/// Whether a word is the ending of a media file, as in "every png".
+/// Whether a word is the ending of a file, as in "every png".
 fn is_ending(token: &Token) -> bool {
-    Kind::of_name(&format!("a.{}", token.lower)).is_some_and(Kind::is_media)
+    Kind::of_name(&format!("a.{}", token.lower)).is_some()
 }
 
 fn is_same_format(one: &str, other: &str) -> bool {
@@ -168,6 +168,11 @@ mod tests {
         ] {
             assert_eq!(picked(&with(text)), None, "{text}");
         }
+        let mut written = with("summarise all pdf files");
+        for file in &mut written.attachments {
+            file.name = Some("a.pdf".to_owned());
+        }
+        assert_eq!(picked(&written), None);
         let mut alone = with("make each portrait photo grey");
         alone.attachments.truncate(1);
         assert_eq!(picked(&alone), None);
