@@ -196,7 +196,7 @@ patterns! {
     SLIGHT STRONG VERTICAL HORIZONTAL COUNTER AROUND SQUARE CENTRE LEFT RIGHT TOP BOTTOM THIRD QUARTER EACH_SIDE OFF
     KEEP_RATIO READ_TOO SIZING EXACTLY WITHOUT LABEL WATERMARK WORDLESS BORDER THICK THIN FILE_SIZE COMPRESS METADATA MAKE_SQUARE SAVE_AS DECIMAL_COMMA QUALITY NAMED_THING BARE_SIDE SOME_METADATA TITLE_ABOVE IN_COLUMN_PLAINLY IN_ROW IN_COLUMN IN_GRID
     EXCEPT CONDITION REGION BEYOND TILTED SCALE_OF KEEP_SIZE FREE_RATIO ONLY_SLIGHTLY GROUND PART_OF NAMING
-    UPRIGHT LIES_WRONG STAYS TOO_BIG NOTHING_ELSE WHY AREA POINT FRAME_NTH FRAME_THICK FRAMES EMPTY_SIDES TRANSPARENT GAP NO_GAP GRID_SIZE
+    UPRIGHT LIES_WRONG STAYS TOO_BIG NOTHING_ELSE WHY AREA POINT FRAME_NTH FRAME_THICK FRAMES REPEATED EMPTY_SIDES TRANSPARENT GAP NO_GAP GRID_SIZE
 }
 
 /// A pattern of `data/image_edits.tsv`.
@@ -314,6 +314,12 @@ pub(super) fn read(text: &str) -> Instruction {
             continue;
         }
         let mut ops = if PART.is_match(clause) && !CROP.is_match(clause) { Vec::new() } else { clause_ops(clause) };
+        // "Blur it twice": an edit is made once, and only sizes are doubled.
+        if REPEATED.is_match(clause) && !RESIZE.is_match(&REPEATED.replace_all(clause, " ")) {
+            ops.retain(|op| !matches!(op, Op::Resize(_)));
+            // A clause without an edit is told below.
+            found.rest.extend((!ops.is_empty()).then(|| whole.trim().to_owned()));
+        }
         // "Half transparent" is no size.
         if more && !SIZING.is_match(clause) {
             ops.retain(|op| !matches!(op, Op::Resize(_)));

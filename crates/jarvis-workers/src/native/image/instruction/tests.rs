@@ -46,6 +46,8 @@ fn what_an_edit_does_not_read_is_said() {
             "{text}"
         );
     };
+    check("flip it horizontally, twice", "[FlipHorizontal]", &["twice"]);
+    check("rotate it by 90 degrees twice", "[Rotate(90.0)]", &["rotate it by 90 degrees twice"]);
     check("black and white except the roof", "[Grayscale]", &["grayscale except the roof"]);
     check("grey without touching the roof", "[Grayscale]", &["grey without touching the roof"]);
     check("blur it, half transparent", "[Blur(4.0)]", &["half transparent"]);
