@@ -38,8 +38,8 @@ fn quotes(draft: &Draft) -> bool {
     draft.tasks.iter().all(|task| QUOTING.contains(&task.task.as_str()))
 }
 
-/// What joins an order to a question before it: "the total units, and read it aloud".
-const JOINTS: [&str; 13] =
+/// What parts an order from a question before it: "the total units, and read it aloud".
+const SEPARATORS: [&str; 13] =
     [" and ", " then ", ", ", "; ", ". ", "? ", " и ", " затем ", "，", "。", "？", "并", "然后"];
 
 /// A question about attached tables, with an order behind it.
@@ -58,8 +58,8 @@ pub(crate) fn begun(draft: &Draft, request: &Request, tables: &[Table]) -> Optio
         return None;
     }
     let text = request.text.trim_end_matches([' ', '.', '。', '!', '！']);
-    let joints = JOINTS.iter().filter_map(|joint| text.rfind(joint).map(|at| (at, at + joint.len())));
-    let (end, start) = joints.max()?;
+    let places = SEPARATORS.iter().filter_map(|mark| text.rfind(mark).map(|at| (at, at + mark.len())));
+    let (end, start) = places.max()?;
     let (question, order) = (asked_of(text.get(..end)?, request), text.get(start..)?);
     let intent = Intent::read(&question);
     let asks_figure = intent.says_sum || matches!(intent.op, Op::Figure(Figure::Mean | Figure::Median));

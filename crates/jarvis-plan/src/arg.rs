@@ -41,6 +41,15 @@ impl<R: Copy> Piece<R> {
         }
     }
 
+    /// The task that it refers to, with the path into its output; the empty path for all of it.
+    pub fn place(&self) -> Option<(R, FieldPath)> {
+        match self {
+            Piece::Text(_) => None,
+            Piece::Output(of) => Some((*of, FieldPath::default())),
+            Piece::Part(of, path) => Some((*of, path.clone())),
+        }
+    }
+
     /// The task that it refers to.
     fn of(&self) -> Option<R> {
         match self {

@@ -235,9 +235,7 @@ fn tells(token: &Token) -> bool {
 fn looks_like_order(text: &str, index: &ToolIndex) -> bool {
     let tokens = crate::words::tokens(text);
     let shows = tokens.first().is_some_and(|token| data::POINTING_VERBS.has(&token.lower));
-    let acts = crate::thesaurus::of_tokens(strip_polite(&tokens))
-        .iter()
-        .any(|(sense, from, _)| *from == 0 && crate::thesaurus::is_a(*sense, crate::thesaurus::Part::Action));
+    let acts = crate::thesaurus::begins_with_action(strip_polite(&tokens));
     // "Tell me its length" asks, whatever it asks for.
     let tells = tokens.first().is_some_and(|token| data::TELLING_VERBS.has(&token.lower));
     !shows && (acts || tells || clauses::names_action(&tokens, index) || clauses::looks_like_stray(&tokens))

@@ -7,6 +7,7 @@ use jarvis_plan::{Kind, Request, Resource};
 use regex::Regex;
 
 use crate::data;
+use crate::flow::kind_at;
 use crate::result_names::names_result;
 use crate::thesaurus::{self, Part};
 use crate::words::grammar::{is_order_verb, is_question_word, strip_polite};
@@ -143,7 +144,8 @@ pub(crate) fn without_each(request: &Request) -> Option<Request> {
             || data::FOLDER_STEMS.has(&token.stem)
             || data::FOLDER_TIES.has(&token.lower)
             || token.is_determiner()
-            || matches!(token.lower.as_str(), "для" | "里" | "中" | "内" | "下" | "面")
+            || data::FOLDER_TIES_HAN.has(&token.lower)
+            || token.lower == "для"
     };
     let names_each = before.iter().any(|token| data::EACH_WORDS.has(&token.lower));
     let is_told =
@@ -152,27 +154,19 @@ pub(crate) fn without_each(request: &Request) -> Option<Request> {
     if !names_each || !is_plain {
         return None;
     }
-    let kinds: Vec<Kind> = before.iter().filter_map(kind_named).collect();
+    let kinds: Vec<Kind> =
+        (0..before.len()).filter_map(|at| kind_at(before, at).filter(|kind| kind.is_media())).collect();
     let is_meant = |file: &&Resource| kinds.is_empty() || kinds.contains(&file.kind);
     let attachments: Vec<Resource> = request.attachments.iter().filter(is_meant).cloned().collect();
     let text = slice(text, start, text.len()).to_owned();
     (!attachments.is_empty()).then(|| Request { text, attachments, ..request.clone() })
 }
 
-/// The kind of file that a word names.
-fn kind_named(token: &Token) -> Option<Kind> {
-    let stem = token.stem.as_str();
-    match () {
-        () if data::IMAGE_STEMS.has(stem) => Some(Kind::Image),
-        () if data::AUDIO_STEMS.has(stem) => Some(Kind::Audio),
-        () if data::VIDEO_STEMS.has(stem) => Some(Kind::Video),
-        () => None,
-    }
-}
-
-/// Whether a word names a file of whatever kind: "picture", "recording", "document".
-pub(crate) fn is_file_noun(token: &Token) -> bool {
-    kind_named(token).is_some() || matches!(token.stem.as_str(), "file" | "файл" | "document" | "документ")
+/// Whether the word at that place names a file of whatever kind: "picture", "recording", "document".
+pub(crate) fn is_file_noun(tokens: &[Token], at: usize) -> bool {
+    let is_medium = kind_at(tokens, at).is_some_and(Kind::is_media);
+    is_medium
+        || tokens.get(at).is_some_and(|token| matches!(token.stem.as_str(), "file" | "файл" | "document" | "документ"))
 }
 
 /// Whether a text begins with an order: "read it aloud", "请朗读出来".
@@ -182,10 +176,7 @@ pub fn opens_with_order(text: &str) -> bool {
     let joins = |token: &&Token| data::AND_PHRASES.has(&token.lower) || data::THEN_PHRASES.has(&token.lower);
     let said = strip_polite(said.get(said.iter().take_while(joins).count()..).unwrap_or_default());
     let Some(first) = said.first() else { return false };
-    let acts = |sense: &thesaurus::SenseId| thesaurus::is_a(*sense, Part::Action);
-    is_order_verb(first)
-        || data::READING_VERBS.has(&first.lower)
-        || thesaurus::of_tokens(said).iter().any(|(sense, from, _)| *from == 0 && acts(sense))
+    is_order_verb(first) || data::READING_VERBS.has(&first.lower) || thesaurus::begins_with_action(said)
 }
 
 /// Whether a request speaks of each of several things: "each picture", "all of them", "все фото".

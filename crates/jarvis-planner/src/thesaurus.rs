@@ -68,6 +68,11 @@ pub(crate) fn is_a(id: SenseId, part: Part) -> bool {
     sense(id).part == part
 }
 
+/// Whether the words begin with something that is done.
+pub(crate) fn begins_with_action(tokens: &[Token]) -> bool {
+    of_tokens(tokens).iter().any(|(id, from, _)| *from == 0 && is_a(*id, Part::Action))
+}
+
 pub(crate) fn count() -> usize {
     TABLE.senses.len()
 }

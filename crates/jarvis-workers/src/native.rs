@@ -1,5 +1,14 @@
 //! Native models: work done in this process, or by a program installed beside it.
 
+/// Patterns by the names of their rows; `named` compiles one. A test compiles all.
+macro_rules! patterns {
+    ($($name:ident)+) => {
+        $(static $name: LazyLock<Regex> = LazyLock::new(|| named(stringify!($name)));)+
+        #[cfg(test)]
+        pub(super) fn compile_all() { $(LazyLock::force(&$name);)+ }
+    };
+}
+
 mod audio;
 mod compare;
 pub(crate) mod image;

@@ -317,11 +317,7 @@ fn draft(
 /// The list that `each` names: as an argument, and its task and path.
 fn list(row: &Row, each: &Value, faults: &mut Faults) -> Option<(Arg<DraftRef>, DraftRef, FieldPath)> {
     let arg: Arg<DraftRef> = Arg::of(each);
-    let found = match arg.as_reference() {
-        Some(Piece::Output(of)) => Some((*of, FieldPath::default())),
-        Some(Piece::Part(of, path)) => Some((*of, path.clone())),
-        Some(Piece::Text(_)) | None => None,
-    };
+    let found = arg.as_reference().and_then(Piece::place);
     if found.is_none() {
         faults.advise(&row.id, "each", "it is no reference to a list", "write one such as `<GENERATED>-0.rows`");
     }

@@ -46,7 +46,7 @@ static PARTS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\d+|\p{L}+"));
 
 /// The answer to a question in lower case that is nothing but one about dates.
 pub(super) fn answer(plain: &str, language: Language) -> Option<String> {
-    // The patterns of dates are dear; each date has a digit.
+    // The patterns of dates are expensive to compile; each date has a digit.
     if !plain.contains(|letter: char| letter.is_ascii_digit()) {
         return None;
     }

@@ -55,7 +55,7 @@ static NO_SUM: LazyLock<Regex> =
 
 /// The value of an expression, where the request is nothing else.
 pub(super) fn sum(plain: &str) -> Option<String> {
-    // The patterns are dear, and most requests hold no number.
+    // The patterns are expensive to compile, and most requests hold no number.
     let is_number = |word: &str| word.contains(|ch: char| ch.is_ascii_digit()) || cardinal(word).is_some();
     if !plain.split(' ').any(is_number) {
         return None;

@@ -10,7 +10,7 @@ use crate::data;
 use crate::lexicon::{self, Nature};
 use crate::resources::{Span, SpanKind, files, is_file, without};
 use crate::retrieval::ToolIndex;
-use crate::thesaurus::{self, Part};
+use crate::thesaurus;
 use crate::words::grammar::strip_polite;
 use crate::words::{Token, pattern, slice};
 
@@ -122,9 +122,8 @@ fn orders(order: &[Token], index: &ToolIndex) -> bool {
     let knows = data::MENTAL_VERBS.has(&first.lower);
     let core = strip_polite(order);
     let offset = order.len() - core.len();
-    let acts = |id: &thesaurus::SenseId| thesaurus::is_a(*id, Part::Action);
     let opens = || core.first().is_some_and(|verb| opens_action(verb, index));
-    let deed = || thesaurus::of_tokens(core).iter().any(|(id, from, _)| *from == 0 && acts(id));
+    let deed = || thesaurus::begins_with_action(core);
     let phrase = || {
         lexicon::hits(order, |concept| index.serves(concept)).iter().any(|hit| {
             let ask = |id: &usize| lexicon::concept(*id).nature == Nature::Ask;

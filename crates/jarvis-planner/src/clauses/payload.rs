@@ -67,7 +67,7 @@ fn orders(sentence: &[Token], index: &ToolIndex) -> bool {
 
 /// "Context: …", "Text: …".
 fn labelled(request: &str, spans: &[Span]) -> Option<Span> {
-    // The patterns are dear, and most requests hold no colon.
+    // The patterns are expensive to compile, and most requests hold no colon.
     if !request.contains([':', '：']) {
         return None;
     }

@@ -41,7 +41,7 @@ fn chosen(tokens: &[Token], at: usize, endings: &HashSet<String>) -> Option<(usi
     let mut is_described = false;
     let mut noun = None;
     for (place, token) in tokens.iter().enumerate().skip(at + 1).take(MOST_WORDS) {
-        if is_file_noun(token) {
+        if is_file_noun(tokens, place) {
             noun = Some(place);
             break;
         }
@@ -100,7 +100,8 @@ fn before_each(tokens: &[Token], at: usize) -> Option<(usize, usize)> {
     let described = tokens.get(begins..ties)?;
     let said: String = described.iter().map(|token| token.lower.as_str()).collect();
     let lies = data::FOLDER_HAN.words().fold(said, |said, folder| said.replace(folder, ""));
-    let is_more = lies.chars().any(|sign| !"在这个里面中内下的我".contains(sign));
+    let ties = |sign: char| "在这个我".contains(sign) || data::FOLDER_TIES_HAN.has(sign.to_string().as_str());
+    let is_more = !lies.chars().all(ties);
     (is_more && described.len() <= LONGEST).then_some((described.first()?.start, tokens.get(at)?.end))
 }
 

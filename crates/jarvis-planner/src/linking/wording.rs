@@ -92,7 +92,7 @@ fn in_the_folder(order: &[Token]) -> Range<usize> {
     let Some(folder) = order.iter().position(|token| data::FOLDER_STEMS.has(&token.stem)) else { return 0..0 };
     let before = |place: usize| order.iter().take(place).rposition(|token| !token.is_determiner());
     let tie = before(folder).filter(|tie| order.get(*tie).is_some_and(|token| data::FOLDER_TIES.has(&token.lower)));
-    let lies = tie.and_then(|tie| order.get(tie.checked_sub(1)?)).is_some_and(is_file_noun);
+    let lies = tie.and_then(|tie| tie.checked_sub(1)).is_some_and(|before| is_file_noun(order, before));
     match tie.filter(|tie| lies && each < *tie) {
         Some(tie) => tie..folder + 1,
         None => 0..0,
@@ -102,7 +102,7 @@ fn in_the_folder(order: &[Token]) -> Range<usize> {
 /// "在文件夹里的每", without 每.
 fn folder_before(order: &[Token], each: usize) -> Range<usize> {
     let before = order.get(..each).unwrap_or_default();
-    let ties = before.iter().rev().take_while(|token| "里中内下面的".contains(&token.lower)).count();
+    let ties = before.iter().rev().take_while(|token| data::FOLDER_TIES_HAN.has(&token.lower)).count();
     let end = each - ties;
     let named = data::FOLDER_HAN.words().find_map(|folder| {
         let start = end.checked_sub(folder.chars().count())?;

@@ -1,6 +1,6 @@
 //! Calls to tasks: names to tools, keys to parameters, values to what the plan format has for them.
 
-use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, EACH, Fault, FieldPath, Kind, Meant, Note, Param, Piece, text_of};
+use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, EACH, Fault, Kind, Meant, Note, Param, Piece, text_of};
 use serde_json::{Map, Value};
 
 use super::again;
@@ -108,11 +108,7 @@ impl<'a> Reading<'a> {
             return task;
         };
         let list = self.data(at, EACH, each, &mut task.faults);
-        let of_list = match list.as_reference() {
-            Some(Piece::Output(of)) => Some((*of, FieldPath::default())),
-            Some(Piece::Part(of, path)) => Some((*of, path.clone())),
-            Some(Piece::Text(_)) | None => None,
-        };
+        let of_list = list.as_reference().and_then(Piece::place);
         if of_list.is_none() && task.faults.is_empty() {
             let shown = quoted(&text_of(each));
             let problem = format!("{shown} is no reference to a list; write one task for each value");

@@ -66,15 +66,6 @@ pub(super) enum Fact {
     Peak,
 }
 
-macro_rules! patterns {
-    ($($name:ident)+) => {
-        // A test compiles each.
-        $(static $name: LazyLock<Regex> = LazyLock::new(|| named(stringify!($name)));)+
-        #[cfg(test)]
-        pub(super) fn compile_all() { $(LazyLock::force(&$name);)+ }
-    };
-}
-
 patterns! {
     PART BETWEEN FIRST LAST AFTER UNTIL REMOVE CUT LOUDER QUIETER NORMALISE MONO FORMAT SAVE_AS PERCENT DECIBELS TIMES TWICE
     OTHER NOISE KINDS UNHEARD LENGTH RATE CHANNELS LOUDNESS ABOUT BARE_FORMAT OF_SOUND JOIN

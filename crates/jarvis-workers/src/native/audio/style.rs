@@ -42,15 +42,6 @@ enum Whose {
     FemaleWhisper,
 }
 
-macro_rules! patterns {
-    ($($name:ident)+) => {
-        // A test compiles each.
-        $(static $name: LazyLock<Regex> = LazyLock::new(|| named(stringify!($name)));)+
-        #[cfg(test)]
-        pub(super) fn compile_all() { $(LazyLock::force(&$name);)+ }
-    };
-}
-
 patterns! {
     SEPARATOR SPEAKING CHILD FEMALE MALE WHISPER PER_MINUTE HALF_SPEED DOUBLE_SPEED TIMES_SPEED NOT_FAST NOT_SLOW SLOW FAST
     LOW HIGH LOUD QUIET VERY SLIGHTLY SINGING FEELING IMITATION MUSIC STYLE_WORDS REFERENCE

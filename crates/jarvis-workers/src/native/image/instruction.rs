@@ -179,15 +179,6 @@ pub(super) enum Unclear {
     Area,
 }
 
-macro_rules! patterns {
-    ($($name:ident)+) => {
-        // A test compiles each.
-        $(static $name: LazyLock<Regex> = LazyLock::new(|| named(stringify!($name)));)+
-        #[cfg(test)]
-        fn compile_all() { $(LazyLock::force(&$name);)+ }
-    };
-}
-
 patterns! {
     BLACK_WHITE DESCRIBED OF_EDGES PRONOUN THEM SEEN COURTESY NO_NEGATION NEGATION FILLER FORMAT ZERO_SIZE NOISE_BETWEEN SEPARATOR PART CROP
     ROTATE FLIP GRAY UNBLUR BLUR SHARPEN INVERT DARKER BRIGHTER CONTRAST SATURATION EDGES SKETCH SEPIA WARM COOL
