@@ -1,11 +1,14 @@
-//! One call of a chat model, always reported.
+//! One call of a chat model, always reported, and made once: the reply is kept before anything follows from it, and a run that
+//! goes on takes it from its record.
 
 use std::time::Instant;
 
 use futures::StreamExt as _;
-use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, TokenUsage};
-use jarvis_events::Events;
+use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, TokenUsage, ToolUse, request_sha256};
+use jarvis_events::{Events, NotWritten, RecordedCall};
 use jarvis_plan::{EventKind, Level, TaskId, Tokens};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tracing::{Instrument as _, Span};
 
 /// Makes a call within a span `ask` and reports it as an event, also when it fails or its future is dropped. With `piece`,
@@ -18,10 +21,15 @@ pub(crate) async fn call(
     piece: Option<&mut (dyn FnMut(&str) + Send)>,
 ) -> Result<ChatReply, ChatError> {
     let stage = request.stage.as_str();
+    let key = if events.is_kept() || events.goes_on() { request_sha256(request) } else { String::new() };
+    if let Some(recorded) = events.take_reply(&key) {
+        return Ok(again(recorded));
+    }
+    events.going().map_err(stopped)?;
     events.begin_call().map_err(ChatError::Budget)?;
     let asked = model.model_name(stage);
     let span = tracing::debug_span!("ask", stage, model = asked, task = request.labels.task);
-    let report = Report::begin(events, request, asked, span.clone());
+    let report = Report::begin(events, request, asked, span.clone(), key);
     let mut partial = ChatReply::default();
     let done = match piece {
         Some(piece) => collect(model, request, piece, &mut partial).instrument(span).await,
@@ -39,7 +47,62 @@ pub(crate) async fn call(
     if let Some(model) = stood_in {
         events.note(Level::Warning, format!("`{model}` answered for `{asked}`, which could not (stage `{stage}`)"));
     }
+    if done.is_ok() {
+        events.written().await.map_err(stopped)?;
+    }
     done
+}
+
+fn stopped(why: NotWritten) -> ChatError {
+    ChatError::Stopped(why.to_string())
+}
+
+/// A reply in full, where its event does not tell all of it.
+#[derive(Serialize, Deserialize)]
+struct Whole {
+    text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tool_uses: Vec<ToolUse>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    finish_reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+}
+
+impl Whole {
+    /// What of a reply is told as `told` must be kept beside it.
+    fn beside(told: &str, reply: &ChatReply) -> Option<Value> {
+        let ChatReply { text, tool_uses, finish_reason, usage: _, model } = reply;
+        let is_told = text == told && tool_uses.is_empty() && model.is_none();
+        let whole = || {
+            let (text, tool_uses) = (text.clone(), tool_uses.clone());
+            Whole { text, tool_uses, finish_reason: finish_reason.clone(), model: model.clone() }
+        };
+        let is_plain = is_told && matches!(finish_reason.as_str(), "" | USUAL);
+        (!is_plain).then(|| serde_json::to_value(whole()).expect("it has only string keys"))
+    }
+}
+
+/// Why models usually stop.
+const USUAL: &str = "stop";
+
+/// The reply of a call that was made before.
+fn again(RecordedCall { mut event }: RecordedCall) -> ChatReply {
+    let number = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or(0);
+    let usage = TokenUsage {
+        prompt: number("prompt_tokens"),
+        cached: number("cached_tokens"),
+        completion: number("completion_tokens"),
+    };
+    let whole = event.get_mut("whole").map(Value::take).and_then(|whole| serde_json::from_value::<Whole>(whole).ok());
+    let told = || event.get("reply").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let Whole { text, tool_uses, finish_reason, model } = whole.unwrap_or_else(|| Whole {
+        text: told(),
+        tool_uses: Vec::new(),
+        finish_reason: USUAL.to_owned(),
+        model: None,
+    });
+    ChatReply { text, tool_uses, finish_reason, usage, model }
 }
 
 /// The tokens of a call; counted here where the endpoint tells none.
@@ -81,13 +144,14 @@ struct Report<'a> {
     model: String,
     started: Instant,
     span: Span,
+    key: String,
     ended: bool,
 }
 
 impl<'a> Report<'a> {
-    fn begin(events: &'a Events, request: &'a ChatRequest, model: String, span: Span) -> Report<'a> {
+    fn begin(events: &'a Events, request: &'a ChatRequest, model: String, span: Span, key: String) -> Report<'a> {
         let task = request.labels.task.and_then(|task| u32::try_from(task).ok()).map(TaskId);
-        Report { events, stage: &request.stage, task, model, started: Instant::now(), span, ended: false }
+        Report { events, stage: &request.stage, task, model, started: Instant::now(), span, key, ended: false }
     }
 
     fn end(mut self, done: &Result<ChatReply, ChatError>, tokens: Tokens) {
@@ -98,13 +162,21 @@ impl<'a> Report<'a> {
                 if let Some(model) = &reply.model {
                     self.model.clone_from(model);
                 }
-                self.emit(tokens, text.trim().to_owned(), true);
+                let told = text.trim();
+                let whole = if self.key.is_empty() { None } else { Whole::beside(told, reply) };
+                self.emit(tokens, told.to_owned(), true, whole);
             }
-            Err(error) => self.emit(tokens, error.to_string(), false),
+            Err(error) => self.emit(tokens, error.to_string(), false, None),
         }
     }
 
-    fn emit(&mut self, Tokens { prompt, cached, completion, estimated }: Tokens, reply: String, ok: bool) {
+    fn emit(
+        &mut self,
+        Tokens { prompt, cached, completion, estimated }: Tokens,
+        reply: String,
+        ok: bool,
+        whole: Option<Value>,
+    ) {
         self.ended = true;
         let ms = self.started.elapsed().as_millis() as u64;
         self.span.in_scope(|| tracing::debug!(ms, prompt_tokens = prompt, completion_tokens = completion, ok, "asked"));
@@ -120,6 +192,9 @@ impl<'a> Report<'a> {
             ms,
             reply,
             ok,
+            key: std::mem::take(&mut self.key),
+            whole,
+            taken_over: false,
         });
     }
 }
@@ -127,7 +202,7 @@ impl<'a> Report<'a> {
 impl Drop for Report<'_> {
     fn drop(&mut self) {
         if !self.ended {
-            self.emit(Tokens::default(), "the call was given up before its end".to_owned(), false);
+            self.emit(Tokens::default(), "the call was given up before its end".to_owned(), false, None);
         }
     }
 }

@@ -27,7 +27,8 @@ pub fn is_hopeless(error: &ChatError) -> bool {
         ChatError::Unreachable { .. }
         | ChatError::Unauthorized { .. }
         | ChatError::Config(_)
-        | ChatError::Budget(_) => true,
+        | ChatError::Budget(_)
+        | ChatError::Stopped(_) => true,
         ChatError::Api { status, .. } => *status == 404,
         ChatError::Timeout { .. }
         | ChatError::RateLimited { .. }

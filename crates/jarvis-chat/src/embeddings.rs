@@ -85,7 +85,8 @@ impl From<ChatError> for EmbedError {
             | ChatError::BadReply { .. }
             | ChatError::ReplayMiss { .. }
             | ChatError::Recording { .. }
-            | ChatError::Budget(_) => EmbedError::Endpoint(error),
+            | ChatError::Budget(_)
+            | ChatError::Stopped(_) => EmbedError::Endpoint(error),
         }
     }
 }

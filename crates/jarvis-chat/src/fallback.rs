@@ -38,7 +38,8 @@ fn next_may_help(error: &ChatError) -> bool {
         | ChatError::ReplayMiss { .. }
         | ChatError::Recording { .. }
         | ChatError::Config(_)
-        | ChatError::Budget(_) => false,
+        | ChatError::Budget(_)
+        | ChatError::Stopped(_) => false,
     }
 }
 

@@ -313,6 +313,8 @@ pub enum ChatError {
     Config(String),
     /// The call was not made: the budget of the run is used up.
     Budget(Spent),
+    /// The run cannot go on: its steps cannot be kept.
+    Stopped(String),
 }
 
 impl fmt::Display for ChatError {
@@ -336,6 +338,7 @@ impl ChatError {
             ChatError::Recording { path, reason } => format!("the recording {path}: {reason}"),
             ChatError::Api { message, .. } | ChatError::Config(message) => message.clone(),
             ChatError::Budget(spent) => spent.to_string(),
+            ChatError::Stopped(why) => format!("the run cannot go on: {why}"),
         }
     }
 
@@ -349,7 +352,7 @@ impl ChatError {
             ChatError::BadReply { .. } => Some("check that the base URL is that of an OpenAI-compatible endpoint"),
             ChatError::ReplayMiss { .. } => Some("record the run again, or add a line for this call"),
             ChatError::Budget(_) => Some("allow more with --max-time, --max-tokens, --max-calls or --max-cost"),
-            ChatError::Api { .. } | ChatError::Recording { .. } | ChatError::Config(_) => None,
+            ChatError::Api { .. } | ChatError::Recording { .. } | ChatError::Config(_) | ChatError::Stopped(_) => None,
         }
     }
 
@@ -365,6 +368,7 @@ impl ChatError {
             ChatError::Recording { .. } => ErrorCode::Internal,
             ChatError::Config(_) => ErrorCode::NotConfigured,
             ChatError::Budget(_) => ErrorCode::Budget,
+            ChatError::Stopped(_) => ErrorCode::Internal,
         }
     }
 }

@@ -30,7 +30,8 @@ impl Redactor {
             error @ (ChatError::Timeout { .. }
             | ChatError::ReplayMiss { .. }
             | ChatError::Recording { .. }
-            | ChatError::Budget(_)) => error,
+            | ChatError::Budget(_)
+            | ChatError::Stopped(_)) => error,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use indexmap::IndexMap;
-use jarvis_plan::{Candidate, Effect, Request, Selection, Task, TaskError, text_of};
+use jarvis_plan::{Candidate, Effect, ErrorCode, Request, Selection, Task, TaskError, text_of};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -26,12 +26,22 @@ pub struct Job {
     pub events: Events,
     /// Fires when the try should end. Dropping the worker's future ends it too; work on other threads must watch this.
     pub cancel: CancellationToken,
+    /// Which call of the task it is, from 1, where the task makes several; 0 where it is the only one.
+    pub part: u32,
 }
 
 impl Job {
     /// The tool or task type to perform.
     pub fn name(&self) -> &str {
         &self.candidate.effective_task
+    }
+
+    /// The key of the call, which is the same whenever it is made again: a tool that knows it makes no change twice. `None` outside
+    /// of a run.
+    pub fn key(&self) -> Option<String> {
+        let run = Some(&self.events.run_id().0).filter(|run| !run.is_empty())?;
+        let task = self.task.id;
+        Some(if self.part == 0 { format!("{run}/{task}") } else { format!("{run}/{task}/{}", self.part) })
     }
 
     /// A text argument that is there and not blank.
@@ -84,6 +94,25 @@ pub trait Gate: Send + Sync {
     /// # Errors
     /// Why the task must not be performed.
     async fn admit(&self, job: &Job) -> Result<IndexMap<String, Value>, TaskError>;
+
+    /// Decides about the job of a task that changes the world, was begun before its run was cut off, and may have done it.
+    ///
+    /// # Errors
+    /// Why it must not be performed again.
+    async fn admit_again(&self, job: &Job) -> Result<Again, TaskError> {
+        let message =
+            format!("`{}` was called before the run was cut off, and may have changed something", job.candidate.id);
+        Err(TaskError::new(ErrorCode::NotApproved, message))
+    }
+}
+
+/// What becomes of a call that may have arrived.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Again {
+    /// It is made again, with these arguments.
+    Make(IndexMap<String, Value>),
+    /// It was made, and this is its output, as far as that is known.
+    Made(Value),
 }
 
 /// The gate of tools that only read.

@@ -5,6 +5,7 @@
 mod clock;
 mod guess;
 mod intake;
+mod keep;
 mod node;
 mod repeats;
 mod slots;
@@ -27,13 +28,14 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use self::clock::{after, later, seconds};
+use self::keep::Keeping;
 use self::node::{Choice, Node, call, candidates, held_back, repeated, tries_left};
 use self::repeats::Made;
 use self::slots::{Busy, Done, Ended, Slot};
 use crate::engine::{Batch, itself};
 use crate::resolve::planned_fault;
 use crate::schedule::Schedule;
-use crate::{Engine, Limits};
+use crate::{Again, Engine, Limits};
 
 /// Runs the tasks that arrive, until their sender is dropped and every task has finished.
 ///
@@ -92,6 +94,13 @@ pub(crate) fn drive<'a>(
                     }
                 },
                 Some((id, candidate)) = guesses.recv(), if driver.guessed.is_some() => driver.guess(id, candidate),
+                kept = driver.keeping.wait(), if driver.keeping.is_open() => if let Err(why) = kept {
+                    driver.take_rest(&mut batches);
+                    driver.end(Status::Failed, ErrorCode::Internal, &why.to_string());
+                    break;
+                } else {
+                    driver.kept();
+                },
                 Some(joined) = driver.work.join_next_with_id(), if !driver.work.is_empty() => {
                     driver.joined(joined);
                     driver.hear();
@@ -141,6 +150,12 @@ struct Driver<'a> {
     unsure: HashSet<String>,
     /// Calls that were made, where none is made twice.
     made: Made,
+    /// Whether outcomes are kept before anything follows from them.
+    keeps: bool,
+    /// Whether some of it was done before.
+    goes_on: bool,
+    /// Outcomes that are not known to be kept yet.
+    keeping: Keeping,
     /// Where choices say who will probably be chosen, if the engine starts on that.
     guessed: Option<UnboundedSender<(TaskId, Candidate)>>,
     to_select: VecDeque<TaskId>,
@@ -175,6 +190,9 @@ impl<'a> Driver<'a> {
             outcomes: ended.into_iter().map(|outcome| (outcome.id, outcome)).collect(),
             unsure: HashSet::new(),
             made: Made::default(),
+            keeps: engine.events.is_kept(),
+            goes_on: engine.events.goes_on(),
+            keeping: Keeping::default(),
             guessed: None,
             to_select: VecDeque::new(),
             to_perform: VecDeque::new(),
@@ -294,6 +312,16 @@ impl<'a> Driver<'a> {
         let args = std::mem::take(&mut resolved.args);
         let job = self.engine.job(&node.task, args, candidate, self.stop.child_token());
         let given = Arc::clone(&job);
+        // What became of it is asked in the place of leave.
+        if std::mem::take(&mut node.unknown) {
+            node.candidates.push_front(job.candidate.clone());
+            (node.deadline, node.until) = (None, None);
+            let gate = Arc::clone(&self.engine.gate);
+            self.hold(now);
+            let work = async move { Done::AdmittedAgain(gate.admit_again(&given).await) };
+            self.spawn(id, Busy::Waiting, now, Some(job), work);
+            return;
+        }
         if !node.admitted {
             node.candidates.push_front(job.candidate.clone());
             // However long the answer takes, the call has its whole time.
@@ -343,6 +371,26 @@ impl<'a> Driver<'a> {
                     resolved.args = args;
                 }
                 self.to_perform.push_front(id);
+            }
+            Err(error) => self.conclude(id, Status::Failed, Err(error)),
+        }
+    }
+
+    /// Goes on with a task that may have been performed before, as the gate decided.
+    pub(super) fn admitted_again(
+        &mut self,
+        id: TaskId,
+        candidate: Candidate,
+        since: Instant,
+        decided: Result<Again, TaskError>,
+    ) {
+        match decided {
+            Ok(Again::Make(args)) => self.admitted(id, Ok(args)),
+            Ok(Again::Made(output)) => {
+                if let Some(node) = self.nodes.get_mut(&id) {
+                    node.attempt(candidate, since, None);
+                }
+                self.conclude(id, Status::Succeeded, Ok(output));
             }
             Err(error) => self.conclude(id, Status::Failed, Err(error)),
         }
@@ -398,6 +446,7 @@ impl<'a> Driver<'a> {
             let error = self.cut(id, slot.as_ref(), error);
             self.conclude(id, status, Err(error));
         }
+        self.tell_unkept();
     }
 
     fn conclude(&mut self, id: TaskId, status: Status, result: Result<Value, TaskError>) {
@@ -412,6 +461,10 @@ impl<'a> Driver<'a> {
         }
         let outcome = node.conclude(status, result);
         self.engine.events.emit(EventKind::TaskFinished { outcome: Box::new(outcome.clone()) });
+        if self.keeps {
+            self.outcomes.insert(id, outcome);
+            return self.keep(id);
+        }
         (self.finished)(&outcome);
         self.outcomes.insert(id, outcome);
         self.schedule.finish(id);

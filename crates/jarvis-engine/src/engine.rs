@@ -153,6 +153,7 @@ impl Engine {
             candidate,
             events: self.events.clone(),
             cancel,
+            part: 0,
         })
     }
 
@@ -254,21 +255,6 @@ impl GrowingPlan {
     /// Starts from a plan, which may be empty. The second half goes to [`Engine::run_growing`].
     pub fn new(plan: Plan) -> (GrowingPlan, Growth) {
         let (sender, receiver) = whole(&plan);
-        (GrowingPlan { plan, sender }, Growth(receiver))
-    }
-
-    /// Goes on with a plan that grew: its tasks from each of these places on were planned with the outcomes of those before in
-    /// sight.
-    pub fn grown(plan: Plan, grown_at: &[usize]) -> (GrowingPlan, Growth) {
-        let (sender, receiver) = unbounded_channel();
-        let all = plan.tasks().len();
-        let bounds: Vec<usize> =
-            std::iter::once(0).chain(grown_at.iter().map(|at| (*at).min(all))).chain([all]).collect();
-        for pair in bounds.windows(2) {
-            let [from, to] = pair else { continue };
-            let tasks = plan.tasks().get(*from..*to).unwrap_or_default().to_vec();
-            sender.send(Batch { tasks, anew: true, whole: true }).expect("the receiver is in scope");
-        }
         (GrowingPlan { plan, sender }, Growth(receiver))
     }
 

@@ -2,16 +2,25 @@
 //!
 //! Everything that reports on a run (journal, terminal, HTTP, gRPC) reads this stream. Token usage is summed from its
 //! [`EventKind::ModelCall`] events, so a call that emits none would not be counted.
+//!
+//! A run that has a [`Journal`] survives its process: whoever has the result of a step waits for [`Events::written`] before
+//! anything follows from it, and a run that goes on finds what it did in its [`Past`].
 
+mod journal;
+mod past;
 mod prices;
+mod resume;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use indexmap::IndexMap;
 use jarvis_plan::{Budget, Event, EventKind, Level, RunId, Spent, Tokens, Usage};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+pub use journal::{Journal, Memory, NotWritten, Written};
+pub use past::{Began, Leave, NoRetry, Past, RecordedCall, Unreadable};
 pub use prices::{InvalidPrice, Price, Prices};
 
 /// Stops the clock of a run until it is dropped.
@@ -34,6 +43,27 @@ pub struct Meter {
     pub prices: Arc<Prices>,
     /// The most that a run may take.
     pub budget: Budget,
+    /// What must be the same for a run to go on in another process, such as the hash of the prompts.
+    pub settings: Arc<IndexMap<String, String>>,
+    /// Where runs are asked for: [`SERVER`] or [`COMMAND_LINE`].
+    pub door: &'static str,
+}
+
+/// The door of runs that a server carries out.
+pub const SERVER: &str = "server";
+/// The door of runs of the command line.
+pub const COMMAND_LINE: &str = "command line";
+
+impl Meter {
+    /// What of the settings of a run is not as it was, a sentence each without a full stop.
+    pub fn missing(&self, began: &IndexMap<String, String>) -> Vec<String> {
+        let is_other = |(name, was): &(&String, &String)| self.settings.get(*name) != Some(was);
+        let told = |(name, was): (&String, &String)| match self.settings.get(name) {
+            Some(now) => format!("its {name} was `{was}`, and is `{now}` here"),
+            None => format!("its {name} was `{was}`, and there is none here"),
+        };
+        began.iter().filter(is_other).map(told).collect()
+    }
 }
 
 /// The writing end of a run's event stream. Clones write to the same stream; sending never blocks, and events are
@@ -50,6 +80,10 @@ struct Stream {
     bounded: AtomicBool,
     /// Whether any time of the run does not count.
     excused: AtomicBool,
+    /// Where its events are kept.
+    journal: OnceLock<Arc<dyn Journal>>,
+    /// Whether there is a record that it goes on from.
+    goes_on: AtomicBool,
 }
 
 /// A stream that nobody reads, see [`Events::unread`].
@@ -61,11 +95,26 @@ impl Default for Events {
 
 #[derive(Debug)]
 struct Shared {
+    /// The number of the next event that is no piece.
     seq: u64,
+    /// How many pieces came since the last event that is none.
+    pieces: u32,
+    /// Whether the run began; nothing is kept of one that did not.
+    began: bool,
+    /// What is on record of it.
+    past: Past,
+    /// Why it cannot go on here.
+    stopped: Option<NotWritten>,
+    settings: Arc<IndexMap<String, String>>,
+    door: &'static str,
+    /// The time of day at `clock`, in milliseconds since the Unix epoch: a clock that is set back moves no event.
+    clock_ms: u64,
+    clock: Instant,
     /// Whether the last event of the run was sent.
     ended: bool,
     usage: Usage,
     sender: UnboundedSender<Event>,
+    listeners: Vec<UnboundedSender<Event>>,
     prices: Arc<Prices>,
     budget: Budget,
     since: Instant,
@@ -82,34 +131,47 @@ struct Shared {
 impl Events {
     /// A stream for one run, and its reading end.
     pub fn channel(run_id: RunId) -> (Events, UnboundedReceiver<Event>) {
-        Events::resumed(run_id, 0, Usage::default())
+        Events::resumed(run_id, Past::default())
     }
 
-    /// A stream that goes on where another ended: its next number, and the usage so far.
-    pub fn resumed(run_id: RunId, seq: u64, usage: Usage) -> (Events, UnboundedReceiver<Event>) {
+    /// A stream that goes on where a run was cut off, or that takes over what another run did.
+    pub fn resumed(run_id: RunId, past: Past) -> (Events, UnboundedReceiver<Event>) {
         let (sender, receiver) = unbounded_channel();
+        let goes_on = past.steps() > 0 || past.began().is_some();
+        let now = Instant::now();
         let shared = Shared {
-            seq,
+            seq: past.next(),
+            pieces: 0,
+            began: goes_on && past.from().is_none(),
+            stopped: None,
+            settings: Arc::default(),
+            door: "",
+            clock_ms: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64),
+            clock: now,
             ended: false,
-            usage,
+            usage: past.usage().clone(),
             sender,
+            listeners: Vec::new(),
             prices: Arc::default(),
             budget: Budget::default(),
-            since: Instant::now(),
+            since: now.checked_sub(past.ran()).unwrap_or(now),
+            past,
             excused: Duration::ZERO,
             held_since: None,
             open_calls: 0,
             refused: None,
         };
         let (bounded, excused) = (AtomicBool::new(false), AtomicBool::new(false));
-        (Events(Arc::new(Stream { run_id, shared: Mutex::new(shared), bounded, excused })), receiver)
+        let (journal, goes_on) = (OnceLock::new(), AtomicBool::new(goes_on));
+        (Events(Arc::new(Stream { run_id, shared: Mutex::new(shared), bounded, excused, journal, goes_on })), receiver)
     }
 
     /// Sets what model calls cost and the most that the run may take. The budget of its request, once it is told, narrows it.
     pub fn metered(&self, meter: &Meter) {
         let mut shared = self.shared();
         shared.prices = Arc::clone(&meter.prices);
-        shared.since = Instant::now();
+        shared.settings = Arc::clone(&meter.settings);
+        shared.door = meter.door;
         self.narrow(&mut shared, meter.budget);
     }
 
@@ -213,6 +275,7 @@ impl Events {
         log(&kind);
         let mut shared = self.shared();
         match &mut kind {
+            EventKind::ModelCall { taken_over: true, .. } => {}
             EventKind::ModelCall {
                 stage,
                 model,
@@ -233,22 +296,51 @@ impl Events {
                 shared.usage.add_call(stage, model, tokens, cost.clone());
                 shared.open_calls = shared.open_calls.saturating_sub(1);
             }
-            EventKind::RunStarted { request, .. } => {
-                // What was waited for a place does not count.
-                shared.since = Instant::now();
+            EventKind::RunStarted { request, settings, door, .. } => {
+                // What was waited for a place does not count; what it ran before does.
+                let now = Instant::now();
+                shared.since = now.checked_sub(shared.past.ran()).unwrap_or(now);
                 self.narrow(&mut shared, request.budget);
+                settings.clone_from(&shared.settings);
+                shared.door.clone_into(door);
             }
             _ => {}
         }
         if shared.ended && !self.0.run_id.0.is_empty() {
             return;
         }
-        shared.ended = kind.is_end();
-        let at_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-        let event = Event { run_id: self.0.run_id.clone(), seq: shared.seq, at_ms, kind };
-        shared.seq += 1;
+        let begins = matches!(kind, EventKind::RunStarted { .. });
+        if !(self.goes_on() && self.was_told(&mut shared, &kind)) {
+            shared.ended = kind.is_end();
+            self.send(&mut shared, kind);
+        }
+        if begins && self.goes_on() {
+            self.tell_resumed(&mut shared);
+        }
+    }
+
+    /// Numbers an event, and hands it to the journal and to whoever reads.
+    fn send(&self, shared: &mut Shared, kind: EventKind) {
+        let (is_kept, is_piece) = (kind.is_kept(), kind.is_piece());
+        shared.began |= matches!(kind, EventKind::RunStarted { .. });
+        shared.pieces = if is_piece { shared.pieces.saturating_add(1) } else { 0 };
+        let at_ms = shared.clock_ms.saturating_add(shared.clock.elapsed().as_millis() as u64);
+        let seq = if is_piece { shared.seq.saturating_sub(1) } else { shared.seq };
+        shared.seq += u64::from(!is_piece);
+        let event = Event { run_id: self.0.run_id.clone(), seq, piece: shared.pieces, at_ms, kind };
+        if let Some(journal) = self.0.journal.get().filter(|_| is_kept && shared.began && shared.stopped.is_none()) {
+            journal.append(&event);
+        }
+        shared.listeners.retain(|listener| listener.send(event.clone()).is_ok());
         // A run goes on without readers, such as after an HTTP client has disconnected.
         let _ = shared.sender.send(event);
+    }
+
+    /// Another reading end, from now on. It is told what is told, whether or not it is kept yet.
+    pub fn listen(&self) -> UnboundedReceiver<Event> {
+        let (sender, receiver) = unbounded_channel();
+        self.shared().listeners.push(sender);
+        receiver
     }
 
     /// Adds a note.
@@ -317,6 +409,7 @@ fn log(kind: &EventKind) {
         EventKind::Note { message, .. } => tracing::debug!("{message}"),
         EventKind::Done { ok, ms, .. } => tracing::debug!(ok, ms, "run ended"),
         EventKind::Error { code, message, ms, .. } => tracing::debug!(code, error = message, ms, "run failed"),
+        EventKind::Resumed { steps, .. } => tracing::debug!(steps, "resumed"),
         EventKind::Queued { .. }
         | EventKind::Mapped { .. }
         | EventKind::ApprovalNeeded { .. }

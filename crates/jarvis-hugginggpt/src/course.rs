@@ -24,17 +24,6 @@ impl Course {
         Course::on(engine, cancel, GrowingPlan::new(plan), ended)
     }
 
-    /// The same for a plan that grew: its tasks from these places on were planned with the outcomes of those before in sight.
-    pub(crate) fn resume(
-        engine: Engine,
-        cancel: &CancellationToken,
-        plan: Plan,
-        grown_at: &[usize],
-        ended: Vec<Outcome>,
-    ) -> Course {
-        Course::on(engine, cancel, GrowingPlan::grown(plan, grown_at), ended)
-    }
-
     /// Runs the tasks of a plan that is still being written.
     pub(crate) fn unwritten(engine: Engine, cancel: &CancellationToken) -> Course {
         Course::on(engine, cancel, GrowingPlan::unwritten(), Vec::new())

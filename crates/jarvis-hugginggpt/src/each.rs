@@ -35,7 +35,8 @@ impl Worker for ForEach {
         let files: Vec<String> = calls.iter().map(|args| file_of(job, args)).collect();
         let files = &files;
         let one = |(at, args): (usize, IndexMap<String, Value>)| async move {
-            let job = Job { args, ..job.clone() };
+            let part = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            let job = Job { args, part, ..job.clone() };
             let file = files.get(at).map_or("", String::as_str);
             self.worker.perform(&job).await.map_err(|error| of_element(error, at, all, reads, file))
         };

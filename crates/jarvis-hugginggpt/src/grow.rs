@@ -72,28 +72,15 @@ pub(crate) struct Looking<'a> {
     pub(crate) began: Instant,
 }
 
-/// What was looked at before, of a run that goes on.
-#[derive(Debug, Default)]
-pub(crate) struct Looked {
-    /// How often it was planned on.
-    pub(crate) rounds: u32,
-    /// The place of the first task that was planned later, where one was.
-    pub(crate) first_added: Option<usize>,
-    /// What was asked, and answered.
-    pub(crate) told: Vec<(String, String)>,
-    /// What was asked and waits for its answer.
-    pub(crate) question: Option<String>,
-}
-
 impl Looking<'_> {
     /// Waits for the tasks of a run and plans on, as often as its settings and what came of it ask for.
     ///
     /// # Errors
     /// When the prompt cannot be made. Failures of the call end the looks.
-    pub(crate) async fn rounds(&self, course: &mut Course, looked: Looked) -> Result<Grown, RunError> {
-        let mut grown = Grown { rounds: looked.rounds, ..Grown::default() };
+    pub(crate) async fn rounds(&self, course: &mut Course) -> Result<Grown, RunError> {
+        let mut grown = Grown::default();
         let first_part = course.plan().may_grow();
-        let told = self.until_concluded(course, looked, &mut grown).await?;
+        let told = self.until_concluded(course, &mut grown).await?;
         if !grown.concluded && (first_part || course.plan().may_grow()) {
             grown.missing.push("the plan was a first part, and was not planned on to its end".to_owned());
         } else if !grown.concluded && told > 0 {
@@ -103,13 +90,10 @@ impl Looking<'_> {
     }
 
     /// Looks until the planner says that it is done, or nothing more may be added. Returns how many questions were answered.
-    async fn until_concluded(&self, course: &mut Course, looked: Looked, grown: &mut Grown) -> Result<usize, RunError> {
+    async fn until_concluded(&self, course: &mut Course, grown: &mut Grown) -> Result<usize, RunError> {
         let settings = &self.pipeline.settings;
-        let Looked { rounds: before, mut told, question, first_added: _ } = looked;
-        let Some(chat) = self.pipeline.chat.clone() else { return Ok(told.len()) };
-        // What was begun with a look goes on with one.
-        let mut reason = (before > 0 || question.is_some()).then_some("answer");
-        let (mut idle, mut open) = (0, question.map(Next::Ask));
+        let Some(chat) = self.pipeline.chat.clone() else { return Ok(0) };
+        let (mut told, mut reason, mut idle) = (Vec::new(), None, 0);
         loop {
             if !course.settled().await || self.cancel.is_cancelled() {
                 return Ok(told.len());
@@ -117,11 +101,7 @@ impl Looking<'_> {
             // What was looked at once is looked at until the planner says that it is done.
             reason = reason.or_else(|| self.reason(course));
             let Some(why) = reason.filter(|_| self.may_look(course.plan())) else { return Ok(told.len()) };
-            let looked = match open.take() {
-                Some(next) => Ok(Some(next)),
-                None => self.look(&chat, course, &told).await,
-            };
-            let next = match looked {
+            let next = match self.look(&chat, course, &told).await {
                 Ok(Some(next)) => next,
                 Ok(None) => return Ok(told.len()),
                 // Recordings of runs that were not looked at are followed as they are.

@@ -14,6 +14,7 @@ mod document;
 mod each;
 mod fit;
 mod fold;
+mod going_on;
 mod grow;
 mod json;
 mod live;
@@ -35,10 +36,11 @@ mod untrusted;
 
 pub use cache::ToolCache;
 pub use document::{About, RunDocument};
+pub use going_on::GoingOn;
 pub use jarvis_pipeline::{Run, RunError};
 pub use json::JsonFileError;
 pub use logs::RequestLogs;
-pub use pipeline::{HuggingGpt, LeftOff, NAME, Planned};
+pub use pipeline::{HuggingGpt, NAME, Planned};
 pub use settings::{Look, Settings};
 pub use source::{
     CHAT_MODEL_ID, Candidates, FileSource, Found, LocalCandidates, LocalHint, ModelSource, NativeCheck, Records,

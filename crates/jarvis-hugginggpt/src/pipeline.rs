@@ -19,18 +19,17 @@ use jarvis_pipeline::{
     Pipeline, Run, RunContext, RunError, Shelf, not_done, put_out, report_end, resources, unplanned,
 };
 use jarvis_plan::{
-    Answer, AnswerResource, Effect, EventKind, Kind, Level, Note, Outcome, Plan, Request, Selection, Tool, Vocabulary,
-    export,
+    Answer, AnswerResource, Effect, EventKind, Kind, Level, Note, Outcome, Plan, Request, Tool, Vocabulary, export,
 };
 use jarvis_planner::{Offline, Planner};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::cache::ToolCache;
-use crate::choose::{Chooser, Pinned};
+use crate::choose::Chooser;
 use crate::course::Course;
 use crate::each::ForEach;
-use crate::grow::{Looked, Looking, make_up};
+use crate::grow::{Looking, make_up};
 use crate::json::take;
 use crate::live::Live;
 use crate::logs::RequestLogs;
@@ -68,20 +67,6 @@ pub struct HuggingGpt {
     pub settings: Settings,
     /// Lists of tools made once.
     pub cache: ToolCache,
-}
-
-/// Where a run was left off: its plan, and what had come of it.
-#[derive(Debug, Clone, Default)]
-pub struct LeftOff {
-    pub plan: Plan,
-    /// The places from which tasks were planned with the outcomes of those before in sight.
-    pub grown_at: Vec<usize>,
-    pub ended: Vec<Outcome>,
-    pub chosen: Vec<Selection>,
-    /// Questions of the planner that were answered.
-    pub told: Vec<(String, String)>,
-    /// The question that waits for its answer.
-    pub question: Option<String>,
 }
 
 pub const NAME: &str = "hugginggpt";
@@ -167,8 +152,8 @@ impl HuggingGpt {
         events: &Events,
         cancel: CancellationToken,
     ) -> Result<Run, RunError> {
-        let began = Instant::now();
         self.report_start(&request, events);
+        let began = events.began();
         let ended = self.run_stages(&request, events, &cancel, began).await;
         report_end(ended, events, began)
     }
@@ -207,7 +192,7 @@ impl HuggingGpt {
         match self.plan_within(request, events, cancel, Some(&mut live)).await {
             Ok(Planned::Tasks(plan)) => {
                 let course = live.whole(plan).await;
-                self.carry_out(request, course, Looked::default(), events, cancel, began).await
+                self.carry_out(request, course, events, cancel, began).await
             }
             Ok(Planned::Conversation(answer, plan)) => {
                 live.give_up_unused().await;
@@ -229,51 +214,20 @@ impl HuggingGpt {
         }
     }
 
-    /// Goes on with a run that ended between two tasks, such as with its process: those that have ended are not performed
-    /// again, and those for which somebody was `chosen` are left to them. The stream of `events` goes on where it ended.
-    ///
-    /// # Errors
-    /// As for [`HuggingGpt::run`].
-    pub async fn resume(
-        &self,
-        request: Arc<Request>,
-        left: LeftOff,
-        events: &Events,
-        cancel: CancellationToken,
-    ) -> Result<Run, RunError> {
-        let LeftOff { plan, grown_at, ended, chosen, told, question } = left;
-        let began = Instant::now();
-        events.bounded(request.budget);
-        let mut pins = vec![None; plan.tasks().len()];
-        for selection in chosen {
-            if let Some(pin) = pins.get_mut(selection.task.index()) {
-                *pin = Some(selection);
-            }
-        }
-        let chooser = Arc::new(Pinned { pins, other: Arc::new(self.chooser(&request, events)) });
-        let engine = self.engine(&request, chooser, events, began);
-        let course = Course::resume(engine, &cancel, plan, &grown_at, ended);
-        let rounds = u32::try_from(grown_at.len()).unwrap_or(u32::MAX);
-        let looked = Looked { rounds, first_added: grown_at.first().copied(), told, question };
-        let run = self.carry_out(&request, course, looked, events, &cancel, began).await;
-        report_end(run, events, began)
-    }
-
     /// The rest of a run whose tasks are on their way: looks at what comes of them, plans on, and answers.
     pub(crate) fn carry_out<'a>(
         &'a self,
         request: &'a Arc<Request>,
         mut course: Course,
-        looked: Looked,
         events: &'a Events,
         cancel: &'a CancellationToken,
         began: Instant,
     ) -> BoxFuture<'a, Result<Run, RunError>> {
         async move {
             let allowed = self.settings.engine.run_timeout;
-            let first_added = looked.first_added.unwrap_or(course.plan().tasks().len());
+            let first_added = course.plan().tasks().len();
             let looking = Looking { pipeline: self, request, events, cancel, began };
-            let grown = looking.rounds(&mut course, looked).await?;
+            let grown = looking.rounds(&mut course).await?;
             let (mut plan, mut outcomes) = course.end().await;
             if grown.answered {
                 make_up(&mut outcomes, first_added, |failed, later| self.stands_in(&plan, failed, later));

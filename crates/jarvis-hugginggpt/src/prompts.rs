@@ -16,6 +16,7 @@ use jarvis_prompt::template::{Template, TemplateError};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::decisions::examples::{INFER_OBJECTS, OBJECTS_SEEN};
 
@@ -70,6 +71,16 @@ pub struct Prompts {
     table: jarvis_ask::Prompts<Prompt>,
     /// Whether the demos of stage 1 are a user's own, which need not fit the tools.
     own_demos: bool,
+    fingerprint: String,
+}
+
+fn fingerprint(overrides: &BTreeMap<String, Override>) -> String {
+    let mut hash = Sha256::new();
+    for prompt in Prompt::ALL {
+        hash.update(prompt.file().source);
+    }
+    hash.update(serde_json::to_string(overrides).expect("it has only string keys"));
+    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What the prompt of stage 1 holds.
@@ -163,7 +174,13 @@ impl Prompts {
                 None => Ok(template),
             }
         })?;
-        Ok(Prompts { table, own_demos: overrides.get("parse_task").is_some_and(|own| own.demos.is_some()) })
+        let own_demos = overrides.get("parse_task").is_some_and(|own| own.demos.is_some());
+        Ok(Prompts { table, own_demos, fingerprint: fingerprint(overrides) })
+    }
+
+    /// A hash of all texts, built-in and replaced: the same for the same prompts.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
     }
 
     /// How many demos stage 1 has: the most that [`Prompts::parse_task`] can use.

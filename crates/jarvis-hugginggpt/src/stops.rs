@@ -17,8 +17,8 @@ impl HuggingGpt {
         events: &Events,
         cancel: CancellationToken,
     ) -> Result<Planned, RunError> {
-        let began = Instant::now();
         self.report_start(request, events);
+        let began = events.began();
         let planned = self.plan_within(request, events, &cancel, None).await;
         match &planned {
             Ok(_) => self.report_done(true, false, events, began),
@@ -34,8 +34,8 @@ impl HuggingGpt {
         events: &Events,
         cancel: CancellationToken,
     ) -> Result<(Planned, Vec<Outcome>), RunError> {
-        let began = Instant::now();
         self.report_start(&request, events);
+        let began = events.began();
         let planned = match self.plan_within(&request, events, &cancel, None).await {
             Ok(planned) => planned,
             Err(error) => {

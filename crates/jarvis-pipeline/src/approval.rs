@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use indexmap::IndexMap;
 use jarvis_catalogue::Host;
-use jarvis_engine::{Events, Gate, Job};
+use jarvis_engine::{Again, Events, Gate, Job};
+use jarvis_events::Leave;
 use jarvis_plan::{
     Approval, Arg, EACH, Effect, ErrorCode, EventKind, Place, Request, RunId, Task, TaskError, TaskId, is_han, text_of,
 };
@@ -84,6 +85,8 @@ pub enum Decision {
     },
     /// Call it, now and whenever this run calls the tool again.
     ApproveAlways,
+    /// Of a call that may have arrived: it did, and is not made again.
+    Done,
     /// Do not call it.
     Refuse {
         /// Why, as the end of a sentence.
@@ -103,20 +106,6 @@ pub trait Approver: Send + Sync {
     fn place(&self, _run: &RunId, _task: TaskId) -> Option<Place> {
         None
     }
-
-    /// Whether the question was put before, by a run that goes on now, and waits for its answer still.
-    fn has_asked(&self, _run: &RunId, _asked: &Approval) -> bool {
-        false
-    }
-
-    /// Waits until it is on record that the call of a task was allowed; only then is it made, so that nobody is asked about it
-    /// again.
-    ///
-    /// # Errors
-    /// Why it cannot be recorded.
-    async fn record(&self, _run: &RunId, _task: TaskId) -> Result<(), String> {
-        Ok(())
-    }
 }
 
 /// The most characters of an argument that a question shows.
@@ -134,7 +123,13 @@ pub fn question(asked: &Approval) -> String {
         Effect::Writes => "changes something",
         Effect::Destroys => "removes something",
     };
-    let mut text = format!("Task {} calls `{}`, which {does}:\n", asked.task.number(), asked.tool);
+    let (number, tool) = (asked.task.number(), &asked.tool);
+    let mut text = match asked.unknown {
+        false => format!("Task {number} calls `{tool}`, which {does}:\n"),
+        true => format!(
+            "Task {number} called `{tool}`, which {does}, and the run was cut off before an answer came. It may have been done:\n"
+        ),
+    };
     for (name, value) in &asked.arguments {
         let from = asked.sources.get(name).map_or("the plan", String::as_str);
         let calls = value.as_array().filter(|_| asked.each);
@@ -178,23 +173,36 @@ pub async fn ask_person(approver: &dyn Approver, events: &Events, next: TaskId, 
         effect: Effect::Reads,
         arguments: IndexMap::from([("question".to_owned(), Value::from(question))]),
         each: false,
+        unknown: false,
         sources: IndexMap::new(),
         place: approver.place(run, next),
     };
-    if !approver.has_asked(run, &asked) {
-        events.emit(EventKind::ApprovalNeeded { approval: asked.clone() });
+    events.emit(EventKind::ApprovalNeeded { approval: asked.clone() });
+    if let Some(before) = events.take_leave(next, ASK_PERSON, false) {
+        return before.answer;
     }
+    // Nobody is asked what could not be asked again; the run ends at its next step.
+    events.written().await.ok()?;
     let held = events.hold();
     let answer = match approver.ask(run, &asked).await {
         Decision::Approve { arguments } => {
             let answer = arguments.as_ref().and_then(|arguments| arguments.get("answer"));
             answer.map(|answer| text_of(answer).trim().to_owned()).filter(|answer| !answer.is_empty())
         }
-        Decision::ApproveAlways | Decision::Refuse { .. } => None,
+        Decision::ApproveAlways | Decision::Done | Decision::Refuse { .. } => None,
     };
     drop(held);
-    let approved = answer.is_some();
-    events.emit(EventKind::ApprovalGiven { id: next, tool: asked.tool, approved, answer: answer.clone() });
+    let given = EventKind::ApprovalGiven {
+        id: next,
+        tool: asked.tool,
+        approved: answer.is_some(),
+        answer: answer.clone(),
+        arguments: None,
+        always: false,
+        done: false,
+    };
+    events.emit(given);
+    events.written().await.ok()?;
     answer
 }
 
@@ -249,6 +257,78 @@ impl Gatekeeper {
     fn always(&self) -> std::sync::MutexGuard<'_, HashSet<(RunId, String)>> {
         self.always.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Asks about a call, unless that was answered before its run was cut off. Question and answer are kept before anything
+    /// follows from them.
+    async fn ask(&self, job: &Job, effect: Effect, unknown: bool) -> Result<Decision, TaskError> {
+        let (tool, run) = (&job.candidate.id, job.events.run_id());
+        let asked = Approval {
+            task: job.task.id,
+            tool: tool.clone(),
+            effect,
+            arguments: job.args.clone(),
+            each: job.task.each().is_some(),
+            unknown,
+            sources: sources(&job.task, &job.args, &job.request),
+            place: self.approver.place(run, job.task.id),
+        };
+        job.events.emit(EventKind::ApprovalNeeded { approval: asked.clone() });
+        if let Some(before) = job.events.take_leave(asked.task, tool, unknown) {
+            let reason = "it was refused".to_owned();
+            return Ok(match before {
+                Leave { approved: false, .. } => Decision::Refuse { reason, hint: None },
+                Leave { done: true, .. } => Decision::Done,
+                Leave { always: true, .. } => Decision::ApproveAlways,
+                Leave { arguments, .. } => Decision::Approve { arguments },
+            });
+        }
+        let not_recorded = |why: jarvis_events::NotWritten| {
+            let message = format!("`{tool}` was not called: that it was allowed could not be recorded ({why})");
+            TaskError::new(ErrorCode::Internal, message)
+        };
+        job.events.written().await.map_err(not_recorded)?;
+        let decision = self.approver.ask(run, &asked).await;
+        let arguments = match &decision {
+            Decision::Approve { arguments } => arguments.clone(),
+            Decision::ApproveAlways | Decision::Done | Decision::Refuse { .. } => None,
+        };
+        job.events.emit(EventKind::ApprovalGiven {
+            id: asked.task,
+            tool: tool.clone(),
+            approved: !matches!(decision, Decision::Refuse { .. }),
+            answer: None,
+            arguments,
+            always: decision == Decision::ApproveAlways,
+            done: decision == Decision::Done,
+        });
+        job.events.written().await.map_err(not_recorded)?;
+        Ok(decision)
+    }
+
+    /// What calling the tool of a job does.
+    fn effect_of(&self, job: &Job) -> Effect {
+        let tool = &job.candidate.id;
+        let is_tool = job.candidate.host == Host::Tool.as_str() || self.tools.spec(&job.task.task).is_some();
+        self.tools.spec(tool).filter(|_| is_tool).map_or(Effect::Reads, |spec| spec.effect)
+    }
+
+    /// The call goes on with these arguments, or why it does not.
+    fn decided(&self, job: &Job, effect: Effect, decision: Decision) -> Result<IndexMap<String, Value>, TaskError> {
+        let tool = &job.candidate.id;
+        match decision {
+            Decision::Approve { arguments } => Ok(arguments.unwrap_or_else(|| job.args.clone())),
+            Decision::ApproveAlways => {
+                self.always().insert((job.events.run_id().clone(), tool.clone()));
+                Ok(job.args.clone())
+            }
+            Decision::Done => Ok(job.args.clone()),
+            Decision::Refuse { reason, hint } => {
+                let verb = if effect == Effect::Destroys { "removes something" } else { "changes something" };
+                let message = format!("`{tool}` {verb}, and was not called: {reason}");
+                Err(TaskError { code: ErrorCode::NotApproved, message, hint })
+            }
+        }
+    }
 }
 
 #[async_trait]
@@ -262,49 +342,35 @@ impl Gate for Gatekeeper {
     }
 
     async fn admit(&self, job: &Job) -> Result<IndexMap<String, Value>, TaskError> {
-        let tool = &job.candidate.id;
-        let is_tool = job.candidate.host == Host::Tool.as_str() || self.tools.spec(&job.task.task).is_some();
-        let effect = self.tools.spec(tool).filter(|_| is_tool).map_or(Effect::Reads, |spec| spec.effect);
-        let run = job.events.run_id();
-        if !self.rules.asks(tool, effect) || self.always().contains(&(run.clone(), tool.clone())) {
+        let (tool, effect) = (&job.candidate.id, self.effect_of(job));
+        let always = || self.always().contains(&(job.events.run_id().clone(), tool.clone()));
+        if !self.rules.asks(tool, effect) || always() {
             return Ok(job.args.clone());
         }
-        let asked = Approval {
-            task: job.task.id,
-            tool: tool.clone(),
-            effect,
-            arguments: job.args.clone(),
-            each: job.task.each().is_some(),
-            sources: sources(&job.task, &job.args, &job.request),
-            place: self.approver.place(run, job.task.id),
-        };
-        if !self.approver.has_asked(run, &asked) {
-            job.events.emit(EventKind::ApprovalNeeded { approval: asked.clone() });
+        let decision = self.ask(job, effect, false).await?;
+        self.decided(job, effect, decision)
+    }
+
+    /// A tool that knows the key of a call makes it once, however often it is asked. For any other somebody says what became of it,
+    /// whatever the rules allow.
+    async fn admit_again(&self, job: &Job) -> Result<Again, TaskError> {
+        let (tool, effect) = (&job.candidate.id, self.effect_of(job));
+        // It was called with what was allowed then.
+        let before = job.events.take_leave(job.task.id, tool, false);
+        let args = before.and_then(|leave| leave.arguments).unwrap_or_else(|| job.args.clone());
+        if self.tools.takes_key(tool) {
+            return Ok(Again::Make(args));
         }
-        let decision = self.approver.ask(run, &asked).await;
-        let given =
-            |approved: bool| EventKind::ApprovalGiven { id: asked.task, tool: tool.clone(), approved, answer: None };
-        let args = match decision {
-            Decision::Approve { arguments } => arguments.unwrap_or_else(|| job.args.clone()),
-            Decision::ApproveAlways => {
-                self.always().insert((run.clone(), tool.clone()));
-                job.args.clone()
-            }
-            Decision::Refuse { reason, hint } => {
-                job.events.emit(given(false));
-                let verb = if effect == Effect::Destroys { "removes something" } else { "changes something" };
-                let message = format!("`{tool}` {verb}, and was not called: {reason}");
-                return Err(TaskError { code: ErrorCode::NotApproved, message, hint });
-            }
-        };
-        job.events.emit(given(true));
-        self.approver.record(run, asked.task).await.map_err(|reason| {
-            let message = format!("`{tool}` was not called: that it was allowed could not be recorded ({reason})");
-            TaskError::new(ErrorCode::Internal, message)
-        })?;
-        Ok(args)
+        let job = Job { args, ..job.clone() };
+        match self.ask(&job, effect, true).await? {
+            Decision::Done => Ok(Again::Made(Value::from(MADE_BEFORE))),
+            decision => self.decided(&job, effect, decision).map(Again::Make),
+        }
     }
 }
+
+/// The output of a call of which somebody said that it was made.
+const MADE_BEFORE: &str = "done, as somebody said who looked; what it answered is not known";
 
 /// Where each argument came from, in words.
 fn sources(task: &Task, args: &IndexMap<String, Value>, request: &Request) -> IndexMap<String, String> {

@@ -1,7 +1,7 @@
 //! What a run is given.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jarvis_ask::Ask;
 use jarvis_engine::{Engine, Limits as EngineLimits};
@@ -86,9 +86,9 @@ impl RunContext {
         request: &Request,
         work: impl Future<Output = Result<Run, RunError>>,
     ) -> Result<Run, RunError> {
-        let began = Instant::now();
         let model = self.ask.as_ref().map(|ask| ask.model().model_name(""));
         self.events.emit(EventKind::run_started(pipeline, request.clone(), model));
+        let began = self.events.began();
         let mut ended = work.await;
         if let Ok(run) = &mut ended {
             let resources = std::mem::take(&mut run.answer.resources);

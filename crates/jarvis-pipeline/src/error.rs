@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use jarvis_ask::AskError;
 use jarvis_chat::ChatError;
+use jarvis_events::NotWritten;
 use jarvis_plan::{ErrorCode, EventKind, INTERRUPTED};
 
 /// Why a run ended without an answer.
@@ -59,6 +60,9 @@ pub enum RunError {
         /// The pipeline's name.
         pipeline: String,
     },
+    /// The run cannot go on here: its steps cannot be kept, or it is not what it was.
+    #[error("the run stopped: {0}")]
+    Stopped(NotWritten),
     /// jarvis itself failed, which is a defect.
     #[error("{0}")]
     Internal(String),
@@ -96,6 +100,7 @@ impl RunError {
             RunError::InvalidRequest(_) => ErrorCode::InvalidInput.as_str(),
             RunError::NoAnswer(_) => "no_answer",
             RunError::NoModel { .. } => ErrorCode::NotConfigured.as_str(),
+            RunError::Stopped(_) => INTERRUPTED,
             RunError::Internal(_) => ErrorCode::Internal.as_str(),
         }
     }
@@ -106,6 +111,13 @@ impl RunError {
             RunError::Model { source, .. } => source.hint(),
             RunError::Timeout { hint, .. } => Some(hint),
             RunError::NoModel { .. } => Some("configure a chat model (`llm.model`)"),
+            RunError::Stopped(NotWritten::Lost(_)) => {
+                Some("make room for the journal; what is done is kept, and the run can be resumed")
+            }
+            RunError::Stopped(NotWritten::Diverged(_)) => {
+                Some("try it anew as a run that takes over what was done: see `runs retry`")
+            }
+            RunError::Stopped(NotWritten::TakenOver) => Some("follow it where it goes on"),
             RunError::Unreadable { .. }
             | RunError::Planner(_)
             | RunError::Prompt { .. }
@@ -127,13 +139,14 @@ impl RunError {
                     | ErrorCode::Upstream
                     | ErrorCode::BadReply
             ),
-            RunError::Timeout { .. } | RunError::Unreadable { .. } => true,
+            RunError::Timeout { .. } | RunError::Unreadable { .. } | RunError::Stopped(NotWritten::Lost(_)) => true,
             RunError::Planner(_)
             | RunError::Prompt { .. }
             | RunError::InvalidRequest(_)
             | RunError::NoAnswer(_)
             | RunError::Cancelled
             | RunError::NoModel { .. }
+            | RunError::Stopped(NotWritten::TakenOver | NotWritten::Diverged(_))
             | RunError::Internal(_) => false,
         }
     }

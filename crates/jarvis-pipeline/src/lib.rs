@@ -46,6 +46,7 @@
 pub mod approval;
 mod context;
 mod error;
+mod kept;
 mod resources;
 mod run;
 mod shelf;
@@ -57,6 +58,7 @@ use jarvis_plan::Request;
 
 pub use context::{Limits, RunContext};
 pub use error::RunError;
+pub use kept::Kept;
 pub use resources::{numbered, resources};
 pub use run::{Run, not_done, report_end, unchanged, unplanned};
 pub use shelf::{Shelf, put_out};

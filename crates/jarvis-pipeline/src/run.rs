@@ -62,8 +62,11 @@ impl Run {
 /// Emits the last events of a run that began at `began`: its answer and [`EventKind::Done`], or [`EventKind::Error`].
 ///
 /// # Errors
-/// `ended` is returned as it is.
+/// `ended` is returned as it is, unless the run was stopped because its steps cannot be kept.
 pub fn report_end(mut ended: Result<Run, RunError>, events: &Events, began: Instant) -> Result<Run, RunError> {
+    if let Err(why) = events.going() {
+        ended = Err(RunError::Stopped(why));
+    }
     if let Ok(run) = &mut ended {
         run.spent = events.refused();
     }

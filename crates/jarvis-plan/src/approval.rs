@@ -20,6 +20,9 @@ pub struct Approval {
     /// Whether it is about the calls for all elements of a list.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub each: bool,
+    /// Whether the call was begun before its run was cut off, and may have arrived.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unknown: bool,
     /// Where each argument came from, in words: `the request`, `task 1`, `attached file`, `the plan`.
     pub sources: IndexMap<String, String>,
     /// Where the run waits for the answer. None where whoever is asked answers at once.

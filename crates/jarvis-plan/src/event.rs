@@ -1,5 +1,6 @@
 //! Events: one stream per run, read alike by every front end, the log and the store.
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,8 +11,11 @@ use crate::{Answer, Approval, Attempt, Money, Outcome, Plan, Request, RunId, Sel
 pub struct Event {
     /// The run.
     pub run_id: RunId,
-    /// Its place in the run's stream, from 0 without gaps.
+    /// Its place in the run's stream, from 0 without gaps. A piece of the answer has the place of the event before it.
     pub seq: u64,
+    /// Which of the pieces of the answer behind that event it is, from 1; 0 for every other event.
+    #[serde(skip_serializing_if = "is_none")]
+    pub piece: u32,
     /// When, in milliseconds since the Unix epoch.
     pub at_ms: u64,
     /// What.
@@ -53,6 +57,25 @@ pub enum EventKind {
         /// The pipeline that carries it out, or the command that it is.
         #[serde(skip_serializing_if = "String::is_empty")]
         pipeline: String,
+        /// Where it was asked for: `server` or `command line`. A server goes on with the runs of servers by itself.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        door: String,
+        /// What must be the same for it to go on in another process, such as the hash of the prompts.
+        #[serde(skip_serializing_if = "IndexMap::is_empty")]
+        settings: IndexMap<String, String>,
+        /// The plan as it was given, where one was.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        given: Option<Box<Value>>,
+    },
+    /// The run goes on in another process, or is another try at an earlier one.
+    Resumed {
+        /// The run whose steps it takes over, where that is another one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        from: Option<RunId>,
+        /// How many steps have their result from before: model calls, choices, tasks and approvals.
+        steps: u64,
+        /// How long it had run before, in milliseconds.
+        ran_ms: u64,
     },
     /// A model call ended.
     ModelCall {
@@ -82,6 +105,15 @@ pub enum EventKind {
         reply: String,
         /// Whether it succeeded.
         ok: bool,
+        /// What was asked, as a hash of the stage and the whole request.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        key: String,
+        /// The reply in full, where `reply` is not all of it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        whole: Option<Value>,
+        /// Whether an earlier run made the call, whose tokens it counts.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        taken_over: bool,
     },
     /// The plan stands.
     Plan {
@@ -142,6 +174,15 @@ pub enum EventKind {
         /// The answer, where the planner asked something.
         #[serde(skip_serializing_if = "Option::is_none")]
         answer: Option<String>,
+        /// The arguments that were given in the place of the planned ones.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        arguments: Option<IndexMap<String, Value>>,
+        /// Whether the tool may be called by this run from now on without asking.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        always: bool,
+        /// Whether somebody said that a call of which that was not known has been made.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        done: bool,
     },
     /// A task's inputs are there and its worker starts.
     TaskStarted {
@@ -237,12 +278,35 @@ fn is_zero(tokens: &u64) -> bool {
     *tokens == 0
 }
 
+fn is_none(piece: &u32) -> bool {
+    *piece == 0
+}
+
 impl EventKind {
     /// The start of a run of a pipeline that plans with the chat model of this name, or offline.
     pub fn run_started(pipeline: &str, request: Request, model: Option<String>) -> EventKind {
         let planner = if model.is_some() { "llm" } else { "offline" };
         let model = model.unwrap_or_else(|| "offline".to_owned());
-        EventKind::RunStarted { request, planner: planner.to_owned(), model, pipeline: pipeline.to_owned() }
+        let (planner, pipeline) = (planner.to_owned(), pipeline.to_owned());
+        EventKind::RunStarted {
+            request,
+            planner,
+            model,
+            pipeline,
+            door: String::new(),
+            settings: IndexMap::new(),
+            given: None,
+        }
+    }
+
+    /// Whether it is kept: pieces of the answer are not, since the whole answer follows, and neither is the wait for a place.
+    pub fn is_kept(&self) -> bool {
+        !self.is_piece() && !matches!(self, EventKind::Queued { .. })
+    }
+
+    /// Whether it is a piece of the answer.
+    pub fn is_piece(&self) -> bool {
+        matches!(self, EventKind::Token { .. })
     }
 
     /// Whether a run ends with it.

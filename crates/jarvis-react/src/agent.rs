@@ -1,6 +1,7 @@
 //! The agent: one question, about a document or over tools alone, from the first thought to the answer.
 
 mod agent_loop;
+mod asked;
 mod calls;
 mod clock;
 mod context;
@@ -8,7 +9,7 @@ mod many;
 mod results;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::FutureExt;
@@ -16,13 +17,12 @@ use futures::future::BoxFuture;
 use jarvis_chat::{ChatError, ChatModel};
 use jarvis_document::{Document, DocumentError, DocumentReader};
 use jarvis_engine::{Engine, Events, Gate, GrowingPlan, Limits};
-use jarvis_pipeline::{numbered, unchanged};
+use jarvis_pipeline::{Run, RunError, numbered, unchanged};
 use jarvis_plan::{
-    Answer, AnswerResource, Effect, ErrorCode, EventKind, INTERRUPTED, Kind, Language, Level, Outcome, Plan, Request,
-    Turn,
+    Answer, AnswerResource, Effect, ErrorCode, EventKind, INTERRUPTED, Kind, Level, Outcome, Plan, Request,
 };
 use jarvis_store::Media;
-use jarvis_tools::{Documents, Registry, Scope};
+use jarvis_tools::{Registry, Scope};
 use serde::Serialize;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -33,6 +33,7 @@ use crate::settings::Settings;
 use crate::trace::Tracer;
 
 use agent_loop::AgentLoop;
+pub use asked::Asked;
 use calls::{Caller, Named};
 use clock::{Clock, Timed};
 use many::Offer;
@@ -57,33 +58,6 @@ pub struct Agent {
     pub gate: Arc<dyn Gate>,
     /// Who is told of each round, documents and prompts included; usually nobody.
     pub tracer: Option<Tracer>,
-}
-
-#[derive(Debug, Clone, Default)]
-pub struct Asked {
-    pub question: String,
-    /// The texts that the question is about; none for a question over tools alone. An empty text is a document too.
-    pub documents: Documents,
-    /// Earlier turns of the conversation, oldest first, for a chat model; the offline agent looks at the question alone.
-    pub history: Vec<Turn>,
-    /// The language of the prompt and of offline answers; that of the question unless set.
-    pub language: Option<Language>,
-    pub max_steps: Option<u32>,
-    /// The longest it may take, if shorter than the agent grants.
-    pub deadline: Option<Duration>,
-    /// What was found out about the document before, for the warnings.
-    pub warnings: Vec<String>,
-}
-
-impl Asked {
-    pub fn new(question: impl Into<String>, document: impl Into<Arc<str>>) -> Asked {
-        Asked { documents: Documents::unnamed(document), ..Asked::over_tools(question) }
-    }
-
-    /// A question without a document.
-    pub fn over_tools(question: impl Into<String>) -> Asked {
-        Asked { question: question.into(), ..Asked::default() }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -235,9 +209,9 @@ impl Agent {
         events: &Events,
         cancel: CancellationToken,
     ) -> Result<AgentAnswer, AskError> {
-        let began = Instant::now();
         let model = self.chat.as_ref().map(|chat| chat.model_name(STAGE));
-        events.emit(EventKind::run_started(crate::NAME, Request::new(&asked.question), model));
+        events.emit(asked.started(model));
+        let began = events.began();
         let ended = self.answer(asked, events, &cancel).await;
         let ms = began.elapsed().as_millis() as u64;
         match &ended {
@@ -257,6 +231,15 @@ impl Agent {
             }),
         }
         ended
+    }
+
+    /// The same, told as the run of a pipeline.
+    ///
+    /// # Errors
+    /// As [`Agent::ask`], and when no answer was found.
+    pub async fn carry_on(&self, asked: &Asked, events: &Events, cancel: CancellationToken) -> Result<Run, RunError> {
+        let answered = self.ask(asked, events, cancel).await?;
+        crate::pipeline::run_of(answered)
     }
 
     // Boxed, so that the crates that await it do not compile all of it once more.
@@ -287,7 +270,8 @@ impl Agent {
             let (ended, outcomes) = unbounded_channel();
             let scope = Scope { documents: asked.documents.clone(), ..Scope::default() };
             let stop = cancel.child_token();
-            let clock = Clock::of(deadline);
+            let left = deadline.saturating_sub(events.began().elapsed());
+            let clock = Clock::of(left);
             let engine =
                 Engine::new(Caller { registry: Arc::clone(&agent.registry), media: Arc::clone(&self.media), scope })
                     .selector(Arc::new(Named(Arc::clone(&agent.registry))))

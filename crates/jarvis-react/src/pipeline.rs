@@ -7,7 +7,7 @@ use jarvis_pipeline::{Pipeline, Run, RunContext, RunError};
 use jarvis_plan::{Level, Outcome, Request, Source};
 use jarvis_tools::Documents;
 
-use crate::agent::{Agent, AskError, Asked, STAGE};
+use crate::agent::{Agent, AgentAnswer, AskError, Asked, STAGE};
 
 pub const NAME: &str = "react";
 
@@ -43,22 +43,27 @@ impl Agent {
         for warning in &answered.warnings {
             cx.events.note(Level::Warning, warning.clone());
         }
-        if !answered.ok() && answered.not_done.is_empty() {
-            let text = if answered.text.is_empty() { "no answer was found" } else { &answered.text };
-            return Err(RunError::NoAnswer(text.to_owned()));
-        }
-        let answer = answered.answer();
-        // An answer that needed no tool is one all the same.
-        let conversation = !answered.outcomes.iter().any(Outcome::succeeded);
-        Ok(Run {
-            plan: answered.plan,
-            outcomes: answered.outcomes,
-            answer,
-            conversation,
-            not_done: answered.not_done,
-            ..Run::default()
-        })
+        run_of(answered)
     }
+}
+
+/// An answer as the end of a run.
+pub(crate) fn run_of(answered: AgentAnswer) -> Result<Run, RunError> {
+    if !answered.ok() && answered.not_done.is_empty() {
+        let text = if answered.text.is_empty() { "no answer was found" } else { &answered.text };
+        return Err(RunError::NoAnswer(text.to_owned()));
+    }
+    let answer = answered.answer();
+    // An answer that needed no tool is one all the same.
+    let conversation = !answered.outcomes.iter().any(Outcome::succeeded);
+    Ok(Run {
+        plan: answered.plan,
+        outcomes: answered.outcomes,
+        answer,
+        conversation,
+        not_done: answered.not_done,
+        ..Run::default()
+    })
 }
 
 /// The attached texts.

@@ -1,7 +1,7 @@
 //! The three roles in turn: planner, workers, solver.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use jarvis_ask::{Ask, AskError, TemplateError, Trim, conversation_levels};
@@ -41,7 +41,7 @@ impl Rewoo {
     }
 
     async fn carry_out(&self, request: &Arc<Request>, cx: &RunContext) -> Result<Run, RunError> {
-        let began = Instant::now();
+        let began = cx.events.began();
         let ask = cx.model(NAME)?;
         let allowed = cx.limits.engine.run_timeout;
         let offer = Offer::of(&cx.tools, request);

@@ -54,6 +54,8 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .routes(routes!(runs::show))
         .routes(routes!(runs::follow))
         .routes(routes!(runs::cancel))
+        .routes(routes!(runs::resume))
+        .routes(routes!(runs::retry))
         .routes(routes!(approvals::decide))
         .routes(routes!(models::models))
         .layer(DefaultBodyLimit::max(options.max_body));

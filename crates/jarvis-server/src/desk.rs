@@ -4,7 +4,7 @@
 //! A run may wait for as long as it takes, over a restart too; while it does, it holds no slot. Runs of doors that cannot
 //! wait are not on the desk, and their calls are refused.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -34,12 +34,10 @@ struct Shared {
 #[derive(Debug)]
 struct Run {
     open: HashMap<TaskId, Open>,
-    /// Questions that were put before this process began.
+    /// Questions that were put by a process before this one, until the run comes to them again.
     known: Vec<Approval>,
-    /// The tasks whose questions are in the journal, so that they outlive this process. Before that nobody is told of them.
-    kept: HashSet<TaskId>,
-    /// How many approvals are on record, by task, and whether recording failed.
-    recorded: watch::Sender<HashMap<TaskId, Result<(), String>>>,
+    /// Their answers, where somebody was quicker.
+    early: HashMap<TaskId, Decision>,
     /// Whether it waits.
     waits: watch::Sender<bool>,
     lease: Arc<Lease>,
@@ -56,9 +54,9 @@ struct Open {
 }
 
 impl Run {
-    /// What it waits for, as far as anybody may be told.
+    /// What it waits for.
     fn pending(&self) -> impl Iterator<Item = &Approval> {
-        self.open.values().map(|open| &open.asked).filter(|asked| self.kept.contains(&asked.task))
+        self.open.values().map(|open| &open.asked).chain(&self.known)
     }
 
     /// Tells those who want to know whether it waits.
@@ -69,11 +67,7 @@ impl Run {
     /// Leaves what it waits for to the next process; what cannot go on there is refused.
     fn leave(&mut self) {
         if self.resumes {
-            // A question that is not in the journal yet is left when it is.
-            if self.pending().next().is_some() {
-                self.suspend.cancel();
-            }
-            return;
+            return self.suspend.cancel();
         }
         for (_, open) in self.open.drain() {
             let decision = refused("the server stops", &open.asked.tool);
@@ -98,7 +92,6 @@ pub(crate) enum NotOpen {
 pub(crate) struct Seat {
     desk: Desk,
     run: RunId,
-    pub(crate) suspend: CancellationToken,
 }
 
 impl Drop for Seat {
@@ -112,27 +105,25 @@ impl Desk {
         self.0.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the calls of a run wait. `known` are questions of it that were put before.
-    pub(crate) fn seat(&self, run: &RunId, lease: Arc<Lease>, resumes: bool, known: Vec<Approval>) -> Seat {
-        let suspend = CancellationToken::new();
-        let seated = Run {
-            open: HashMap::new(),
-            kept: known.iter().map(|asked| asked.task).collect(),
-            known,
-            recorded: watch::Sender::default(),
-            waits: watch::Sender::new(false),
-            lease,
-            resumes,
-            suspend: suspend.clone(),
-        };
-        self.runs().insert(run.clone(), seated);
-        Seat { desk: self.clone(), run: run.clone(), suspend }
+    /// Lets the calls of a run wait. `suspend` ends a run that `resumes` with the next process; `known` are questions of it that were
+    /// put before.
+    pub(crate) fn seat(
+        &self,
+        run: &RunId,
+        lease: Arc<Lease>,
+        suspend: CancellationToken,
+        resumes: bool,
+        known: Vec<Approval>,
+    ) -> Seat {
+        let (open, early, waits) = (HashMap::new(), HashMap::new(), watch::Sender::new(!known.is_empty()));
+        self.runs().insert(run.clone(), Run { open, known, early, waits, lease, resumes, suspend });
+        Seat { desk: self.clone(), run: run.clone() }
     }
 
     /// What a run waits for.
     pub(crate) fn pending(&self, run: &RunId) -> Vec<Approval> {
         let runs = self.runs();
-        let mut pending: Vec<Approval> = runs.get(run).map(|run| run.pending().cloned().collect()).unwrap_or_default();
+        let mut pending: Vec<Approval> = runs.get(run).into_iter().flat_map(Run::pending).cloned().collect();
         pending.sort_by_key(|asked| asked.task);
         pending
     }
@@ -153,36 +144,21 @@ impl Desk {
     /// Gives the answer to what a task of a run waits for.
     pub(crate) fn answer(&self, run: &RunId, task: TaskId, decision: Decision) -> Result<(), NotOpen> {
         let mut runs = self.runs();
-        let seated = runs.get_mut(run).filter(|seated| !seated.open.is_empty()).ok_or(NotOpen::Run)?;
+        let seated = runs.get_mut(run).filter(|seated| seated.pending().next().is_some()).ok_or(NotOpen::Run)?;
+        if let Some(at) = seated.known.iter().position(|known| known.task == task) {
+            seated.known.remove(at);
+            seated.early.insert(task, decision);
+            seated.tell();
+            return Ok(());
+        }
         let open = seated.open.remove(&task).ok_or(NotOpen::Task)?;
         seated.tell();
         // The run may have ended this moment.
         open.answer.send(decision).map_err(|_| NotOpen::Run)
     }
 
-    /// Says whether the question of a task is in the journal; without that the run cannot go on in the next process.
-    pub(crate) fn kept(&self, run: &RunId, task: TaskId, in_journal: bool) {
-        if let Some(seated) = self.runs().get_mut(run) {
-            seated.kept.insert(task);
-            seated.resumes &= in_journal;
-            seated.tell();
-            if self.is_closing() {
-                seated.leave();
-            }
-        }
-    }
-
     fn is_closing(&self) -> bool {
         self.0.closing.load(Ordering::SeqCst)
-    }
-
-    /// Says whether the approval of a task is in the journal.
-    pub(crate) fn recorded(&self, run: &RunId, task: TaskId, result: Result<(), String>) {
-        if let Some(seated) = self.runs().get(run) {
-            seated.recorded.send_modify(|recorded| {
-                recorded.insert(task, result);
-            });
-        }
     }
 
     /// Ends the runs that wait, and those that begin to, so that the next process goes on with them; the calls of those that
@@ -198,8 +174,6 @@ impl Desk {
     fn close(&self, run: &RunId, task: TaskId) {
         if let Some(seated) = self.runs().get_mut(run) {
             seated.open.remove(&task);
-            seated.kept.remove(&task);
-            seated.known.retain(|asked| asked.task != task);
             seated.tell();
         }
     }
@@ -238,10 +212,10 @@ impl Approver for Desk {
             if self.is_closing() && !seated.resumes {
                 return refused("the server stops", &asked.tool);
             }
-            // Another tool may have been asked about for this task before.
-            seated.recorded.send_modify(|recorded| {
-                recorded.remove(&asked.task);
-            });
+            seated.known.retain(|known| known.task != asked.task);
+            if let Some(decision) = seated.early.remove(&asked.task) {
+                return decision;
+            }
             seated.open.insert(asked.task, Open { asked: asked.clone(), answer });
             seated.tell();
             if self.is_closing() {
@@ -265,17 +239,6 @@ impl Approver for Desk {
         let resumes = self.runs().get(run)?.resumes;
         Some(Place { answer: format!("/runs/{run}/approvals/{task}"), resumes })
     }
-
-    fn has_asked(&self, run: &RunId, asked: &Approval) -> bool {
-        self.runs().get(run).is_some_and(|seated| seated.known.contains(asked))
-    }
-
-    async fn record(&self, run: &RunId, task: TaskId) -> Result<(), String> {
-        let Some(mut recorded) = self.runs().get(run).map(|seated| seated.recorded.subscribe()) else { return Ok(()) };
-        let gone = || "the run has ended".to_owned();
-        let found = recorded.wait_for(|recorded| recorded.contains_key(&task)).await.map_err(|_| gone())?;
-        found.get(&task).cloned().unwrap_or_else(|| Err(gone()))
-    }
 }
 
 #[cfg(test)]
@@ -293,28 +256,26 @@ mod tests {
             effect: Effect::Writes,
             arguments,
             each: false,
+            unknown: false,
             sources,
             place: None,
         }
     }
 
-    /// A desk with one run on it, whose calls may wait.
-    fn desk(resumes: bool) -> (Desk, RunId, Seat) {
-        let (desk, run) = (Desk::default(), RunId("r".into()));
-        let seat = desk.seat(&run, Arc::new(Lease::new(Slots::new(1, 1))), resumes, Vec::new());
-        (desk, run, seat)
+    /// A desk with one run on it, whose calls may wait, and what suspends it.
+    fn desk(resumes: bool) -> (Desk, RunId, Seat, CancellationToken) {
+        let (desk, run, suspend) = (Desk::default(), RunId("r".into()), CancellationToken::new());
+        let seat = desk.seat(&run, Arc::new(Lease::new(Slots::new(1, 1))), suspend.clone(), resumes, Vec::new());
+        (desk, run, seat, suspend)
     }
 
     #[tokio::test]
     async fn a_question_that_was_answered_is_not_waited_for() {
-        let (desk, run, _seat) = desk(true);
+        let (desk, run, _seat, _) = desk(true);
         let wanted = asked("book");
         let ask = desk.ask(&run, &wanted);
         tokio::pin!(ask);
         assert!(futures::poll!(&mut ask).is_pending());
-        // Nobody is told of it before it is in the journal.
-        assert_eq!(desk.pending(&run), []);
-        desk.kept(&run, TaskId(0), true);
         assert_eq!(desk.waits(&run).await, Some(vec![asked("book")]));
         desk.answer(&run, TaskId(0), Decision::Approve { arguments: None }).expect("it is open");
         // The run has not heard of it yet, and already nobody waits.
@@ -323,55 +284,44 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_begins_to_wait_while_the_server_stops_is_left_to_the_next_process() {
-        let (desk, run, seat) = desk(true);
-        desk.suspend();
-        let wanted = asked("book");
-        let ask = desk.ask(&run, &wanted);
-        tokio::pin!(ask);
-        assert!(futures::poll!(&mut ask).is_pending());
-        assert!(!seat.suspend.is_cancelled(), "its question is not in the journal");
-        desk.kept(&run, TaskId(0), true);
-        assert!(seat.suspend.is_cancelled());
+    async fn a_question_of_a_process_before_is_answered_before_the_run_comes_to_it() {
+        let (desk, run, suspend) = (Desk::default(), RunId("r".into()), CancellationToken::new());
+        let lease = Arc::new(Lease::new(Slots::new(1, 1)));
+        let _seat = desk.seat(&run, lease, suspend, true, vec![asked("book")]);
+        assert_eq!(desk.pending(&run), [asked("book")]);
+        desk.answer(&run, TaskId(0), Decision::ApproveAlways).expect("it is known");
+        assert_eq!(desk.pending(&run), []);
+        assert_eq!(desk.answer(&run, TaskId(0), Decision::ApproveAlways), Err(NotOpen::Run));
+        assert_eq!(desk.ask(&run, &asked("book")).await, Decision::ApproveAlways);
+    }
+
+    #[tokio::test]
+    async fn what_waits_when_the_server_stops_or_after_is_left_to_the_next_process() {
+        for stops_first in [true, false] {
+            let (desk, run, _seat, suspend) = desk(true);
+            let wanted = asked("book");
+            let ask = desk.ask(&run, &wanted);
+            tokio::pin!(ask);
+            if stops_first {
+                desk.suspend();
+            }
+            assert!(futures::poll!(&mut ask).is_pending());
+            desk.suspend();
+            assert!(suspend.is_cancelled());
+            assert!(futures::poll!(&mut ask).is_pending(), "nobody has refused anything");
+        }
     }
 
     #[tokio::test]
     async fn what_cannot_go_on_in_the_next_process_is_refused_when_the_server_stops() {
-        for in_journal in [true, false] {
-            // Either it could never go on, or its question is not on the disk.
-            let (desk, run, seat) = desk(!in_journal);
-            let wanted = asked("book");
-            let ask = desk.ask(&run, &wanted);
-            tokio::pin!(ask);
-            assert!(futures::poll!(&mut ask).is_pending());
-            desk.kept(&run, TaskId(0), in_journal);
-            desk.suspend();
-            assert!(matches!(ask.await, Decision::Refuse { .. }));
-            assert!(!seat.suspend.is_cancelled());
-            assert!(
-                matches!(desk.ask(&run, &wanted).await, Decision::Refuse { .. }),
-                "nor is anything asked after that"
-            );
-        }
-    }
-
-    #[tokio::test]
-    async fn leave_for_another_tool_of_a_task_is_recorded_anew() {
-        let (desk, run, _seat) = desk(true);
-        for tool in ["book", "book_elsewhere"] {
-            let wanted = asked(tool);
-            let ask = desk.ask(&run, &wanted);
-            tokio::pin!(ask);
-            assert!(futures::poll!(&mut ask).is_pending());
-            assert_eq!(desk.pending(&run), [], "{tool} is not in the journal yet");
-            desk.kept(&run, TaskId(0), true);
-            desk.answer(&run, TaskId(0), Decision::Approve { arguments: None }).expect("it is open");
-            ask.await;
-            let record = desk.record(&run, TaskId(0));
-            tokio::pin!(record);
-            assert!(futures::poll!(&mut record).is_pending(), "{tool} is not on record yet");
-            desk.recorded(&run, TaskId(0), Ok(()));
-            assert_eq!(record.await, Ok(()));
-        }
+        let (desk, run, _seat, suspend) = desk(false);
+        let wanted = asked("book");
+        let ask = desk.ask(&run, &wanted);
+        tokio::pin!(ask);
+        assert!(futures::poll!(&mut ask).is_pending());
+        desk.suspend();
+        assert!(matches!(ask.await, Decision::Refuse { .. }));
+        assert!(!suspend.is_cancelled());
+        assert!(matches!(desk.ask(&run, &wanted).await, Decision::Refuse { .. }), "nor is anything asked after that");
     }
 }

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jarvis_chat::ChatError;
+use jarvis_events::NotWritten;
 use jarvis_hugginggpt::RunError;
 use jarvis_hugginggpt::decisions::trial::TrialError;
 use jarvis_hugginggpt::decisions::{DecisionError, PlanFileError, StoreError};
@@ -198,6 +199,8 @@ impl From<RunError> for ApiError {
             RunError::NoAnswer(_) => StatusCode::UNPROCESSABLE_ENTITY,
             RunError::Cancelled => StatusCode::CONFLICT,
             RunError::NoModel { .. } => StatusCode::NOT_IMPLEMENTED,
+            RunError::Stopped(NotWritten::Lost(_)) => StatusCode::INSUFFICIENT_STORAGE,
+            RunError::Stopped(NotWritten::TakenOver | NotWritten::Diverged(_)) => StatusCode::CONFLICT,
         };
         let message = match std::error::Error::source(&error) {
             Some(source) => format!("{error}: {source}"),
@@ -211,6 +214,7 @@ fn status_of_chat(error: &ChatError) -> StatusCode {
     match error {
         ChatError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
         ChatError::Budget(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        ChatError::Stopped(_) => StatusCode::INTERNAL_SERVER_ERROR,
         ChatError::Recording { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         ChatError::Unreachable { .. }
         | ChatError::Unauthorized { .. }
@@ -270,6 +274,7 @@ impl From<JournalError> for ApiError {
             JournalError::Ambiguous { .. } => {
                 ApiError::invalid("several runs have ids that begin like this; give the whole id")
             }
+            JournalError::Taken { .. } => ApiError::new(StatusCode::CONFLICT, "taken_over", error.to_string()),
             JournalError::Corrupt { .. }
             | JournalError::NotAJournal { .. }
             | JournalError::TooNew { .. }

@@ -121,7 +121,13 @@ pub fn serve(
         }
         let (connections, write, drain) = (options.max_connections, options.write_timeout, options.drain);
         let server = state::Server::new(parts, options);
-        server.runs.restore(&server.parts.pipeline).await;
+        server.look().await;
+        let looking = server.clone();
+        let looked_after = tokio::spawn({
+            let stop = stop.clone();
+            async move { looking.look_after_runs(stop).await }
+        });
+        let _looked_after = tokio_util::task::AbortOnDropHandle::new(looked_after);
         let (runs, stopped) = (Arc::clone(&server.runs), stop.clone());
         let drained = async move {
             stopped.cancelled().await;

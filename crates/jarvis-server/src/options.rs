@@ -19,6 +19,12 @@ pub struct Options {
     pub caller: CallerPolicy,
     /// Answer failed decisions as the originals did: status 500 and `{"error": "…"}`.
     pub compat_errors: bool,
+    /// Whether runs that were cut off go on by themselves.
+    pub resume: bool,
+    /// How long runs that have ended stay; for ever unless set.
+    pub keep: Option<Duration>,
+    /// The most bytes that runs may take.
+    pub keep_bytes: Option<u64>,
     /// Serve the models of this machine and nothing else: no pipelines, no runs, no files but those that models make.
     pub models_only: bool,
     pub max_running: usize,
@@ -48,6 +54,9 @@ impl Default for Options {
             allowed_hosts: BTreeSet::new(),
             caller: CallerPolicy::default(),
             compat_errors: false,
+            resume: true,
+            keep: None,
+            keep_bytes: None,
             models_only: false,
             max_running: 64,
             max_waiting: 1024,

@@ -8,7 +8,7 @@ use jarvis_hugginggpt::{About, HuggingGpt, Run, RunDocument, RunError};
 use jarvis_plan::{Request, Usage};
 
 use crate::error::ApiError;
-use crate::runs::{CancelOnDrop, Ended, Keep, Started};
+use crate::runs::{CancelOnDrop, Ended, Keep, Place, Started};
 use crate::sse;
 use crate::state::Server;
 use crate::wire::ask::Ask;
@@ -40,8 +40,8 @@ impl RunRequest {
         can_wait: bool,
     ) -> Result<Started<RunResult>, ApiError> {
         let name = name.unwrap_or(jarvis_hugginggpt::NAME);
-        let resumes = name == jarvis_hugginggpt::NAME && Arc::ptr_eq(&self.pipeline, &server.parts.pipeline);
-        let keep = if can_wait { Keep::Answerable { resumes } } else { Keep::Events };
+        let keep = if can_wait { Keep::Answerable } else { Keep::Events };
+        let callers_own = !Arc::ptr_eq(&self.pipeline, &server.parts.pipeline);
         let named = server.pipeline(name).ok_or_else(|| {
             let names: Vec<&str> = server.parts.pipelines.iter().map(|named| named.name).collect();
             ApiError::not_found("there is no such pipeline").hint(format!("the pipelines are: {}", names.join(", ")))
@@ -51,6 +51,10 @@ impl RunRequest {
         let request = Arc::clone(&self.request);
         let (context, chat) = (Arc::clone(&server.parts.context), self.pipeline.chat.clone());
         server.runs.start(&self.request.text, keep, move |events, cancel| async move {
+            if callers_own {
+                // Their key is not kept, so nobody else can go on with it.
+                events.needs("chat endpoint", "the caller's own");
+            }
             pipeline.run(request, &context(chat, &events, cancel)).await
         })
     }
@@ -135,7 +139,7 @@ where
 /// The events of a run that is this caller's alone. Unless it is detached, the run is cancelled when the caller goes away.
 pub(crate) fn streamed<T>(server: &Server, started: Started<T>, detached: bool) -> Response {
     let guard = (!detached).then(|| CancelOnDrop::new(&started.live));
-    let frames = Arc::clone(&started.live.log).follow(0);
+    let frames = Arc::clone(&started.live.log).follow(Place::default());
     let mut response = sse::reply(frames, guard, server);
     if let Ok(id) = started.live.run_id.0.parse() {
         response.headers_mut().insert("x-run-id", id);

@@ -6,7 +6,7 @@ mod log;
 mod restore;
 mod slots;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -16,6 +16,8 @@ use axum::http::StatusCode;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_engine::{Events, Meter};
+use jarvis_events::Journal as _;
+use jarvis_pipeline::Kept;
 use jarvis_plan::{Approval, Event, EventKind, INTERRUPTED, RunId, Usage};
 use jarvis_store::{Journal, RunStatus};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -29,7 +31,7 @@ use crate::error::ApiError;
 use crate::metrics::Metrics;
 
 pub(crate) use live::{CancelOnDrop, Live, short};
-pub(crate) use log::{Frame, Log};
+pub(crate) use log::{Frame, Log, Place};
 pub(crate) use slots::{Lease, Slots};
 
 use live::Tally;
@@ -42,11 +44,8 @@ type Work<T> = Box<dyn FnOnce(Events, CancellationToken) -> BoxFuture<'static, T
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
     Events,
-    /// Its events; its calls may wait for leave, since whoever started it can be asked. `resumes` says whether it goes on when
-    /// the process ends meanwhile.
-    Answerable {
-        resumes: bool,
-    },
+    /// Its events; its calls may wait for leave, since whoever started it can be asked.
+    Answerable,
     /// Nothing: it only decided.
     Nothing,
 }
@@ -59,7 +58,7 @@ pub(crate) enum Lost {
     /// The server stopped under it.
     Interrupted,
     Broken,
-    /// The server stops while it waits for leave; it goes on with the next one.
+    /// The server stops; it goes on with the next one.
     Suspended,
 }
 
@@ -78,7 +77,7 @@ impl Lost {
             Lost::Cancelled => "the run was cancelled",
             Lost::Interrupted => "the server stopped before the run ended",
             Lost::Broken => "a part of jarvis failed; its log says where",
-            Lost::Suspended => "the server stops while the run waits for leave; it waits on when the server is back",
+            Lost::Suspended => "the server stops; the run goes on when it is back",
         }
     }
 }
@@ -110,6 +109,8 @@ pub(crate) struct Started<T> {
 #[derive(Debug)]
 pub(crate) struct Runs {
     live: Mutex<HashMap<RunId, Arc<Live>>>,
+    /// Runs that were cut off and wait for something that is not here.
+    left: Mutex<HashSet<RunId>>,
     slots: Slots,
     journal: Option<Arc<Journal>>,
     metrics: Arc<Metrics>,
@@ -120,7 +121,7 @@ pub(crate) struct Runs {
     me: Weak<Runs>,
 }
 
-/// Where a run begins: at its beginning, or where the journal says that it waits for leave.
+/// Where a run begins: at its beginning, or where it was cut off.
 struct Begin {
     run_id: RunId,
     request: String,
@@ -129,9 +130,9 @@ struct Begin {
     stream: (Events, UnboundedReceiver<Event>),
     log: Log,
     tally: Tally,
-    /// Whether its beginning is in the journal.
-    known: bool,
-    /// What it waits for.
+    /// Whether it began in another process.
+    goes_on: bool,
+    /// What it waits for since then.
     asked: Vec<Approval>,
 }
 
@@ -145,6 +146,7 @@ impl Runs {
     ) -> Arc<Runs> {
         Arc::new_cyclic(|me| Runs {
             live: Mutex::default(),
+            left: Mutex::default(),
             slots,
             journal,
             metrics,
@@ -171,11 +173,11 @@ impl Runs {
             stream: Events::channel(run_id.clone()),
             run_id,
             request: short(request),
-            started_at_ms: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64),
+            started_at_ms: now_ms(),
             keep,
             log: Log::new(),
             tally: Tally::default(),
-            known: false,
+            goes_on: false,
             asked: Vec::new(),
         };
         self.begin(begin, Box::new(|events, cancel| work(events, cancel).boxed()))
@@ -186,29 +188,32 @@ impl Runs {
             return Err(ApiError::stopping());
         }
         let Some(runs) = self.me.upgrade() else { return Err(ApiError::stopping()) };
-        let ticket = if begin.known { Some(self.slots.another_ticket()) } else { self.slots.ticket() };
+        let ticket = if begin.goes_on { Some(self.slots.another_ticket()) } else { self.slots.ticket() };
         let ticket = ticket.ok_or_else(|| {
             self.metrics.refused.inc();
             ApiError::overloaded(1)
         })?;
-        let Begin { run_id, request, started_at_ms, keep, stream: (events, receiver), log, tally, known, asked } =
-            begin;
+        let Begin { run_id, request, started_at_ms, keep, stream: (events, receiver), log, tally, asked, .. } = begin;
         events.metered(&self.meter);
-        let live = Arc::new(Live::new(run_id, request, started_at_ms, log, self.desk.clone(), tally));
+        let journal = self.journal.clone().filter(|_| keep != Keep::Nothing).map(Kept::awaited);
+        if let Some(journal) = &journal {
+            events.kept_in(Arc::new(journal.clone()));
+        }
+        let is_kept = journal.is_some();
+        let live = Arc::new(Live::new(run_id, request, started_at_ms, log, self.desk.clone(), tally, is_kept));
         self.lock().insert(live.run_id.clone(), Arc::clone(&live));
-        let journal = self.journal.clone().filter(|_| keep != Keep::Nothing);
         let (sender, end) = oneshot::channel();
         let started = Started { live: Arc::clone(&live), end };
         let lease = Arc::new(Lease::new(self.slots.clone()));
         let seat = match keep {
-            Keep::Answerable { resumes } => {
-                let resumes = resumes && journal.is_some();
-                Some(self.desk.seat(&live.run_id, Arc::clone(&lease), resumes, asked))
+            Keep::Answerable => {
+                let suspend = live.suspend.clone();
+                Some(self.desk.seat(&live.run_id, Arc::clone(&lease), suspend, is_kept, asked))
             }
             Keep::Events | Keep::Nothing => None,
         };
         self.tasks.spawn(async move {
-            let relayed = runs.relay(&live, journal.as_deref(), receiver, known);
+            let relayed = runs.relay(&live, journal, receiver);
             let lived = live_on(&live, ticket, &lease, seat, events, work);
             let (mut ended, ()) = tokio::join!(lived, relayed);
             if live.status() == Some(RunStatus::Interrupted) && live.is_cut_off() {
@@ -222,57 +227,36 @@ impl Runs {
         Ok(started)
     }
 
-    /// Hands the events of a run to the journal, the metrics and whoever follows. Its end, and what it waits for, are on the disk
-    /// before anybody sees them; nothing comes after its end.
-    async fn relay(&self, live: &Live, journal: Option<&Journal>, mut receiver: UnboundedReceiver<Event>, known: bool) {
-        // A run that never began leaves nothing behind.
-        let mut began = known;
-        while let Some(event) = receiver.recv().await {
-            let event = live.seen(event);
-            began |= matches!(event.kind, EventKind::RunStarted { .. });
-            let journal = journal.filter(|_| began);
-            if let Some(journal) = journal {
-                journal.append(&event);
+    /// Hands the events of a run to the metrics and to whoever follows: not before they are on the disk, where they are kept. Nothing
+    /// comes after its end.
+    async fn relay(&self, live: &Live, journal: Option<Kept>, mut receiver: UnboundedReceiver<Event>) {
+        let (mut came, mut is_lost) = (Vec::new(), false);
+        while receiver.recv_many(&mut came, MOST_AT_ONCE).await > 0 {
+            if let Some(journal) = journal.as_ref().filter(|_| came.iter().any(|event| event.kind.is_kept()))
+                && let Err(error) = journal.written(&live.run_id).await
+            {
+                tracing::error!(%error, run = %live.run_id, "events of a run are not in the journal");
+                self.metrics.journal_lost.inc();
+                is_lost = true;
             }
-            self.metrics.observe(&event.kind);
-            if let EventKind::ApprovalGiven { id, approved: true, .. } = event.kind {
-                let flushed = match journal {
-                    Some(journal) => journal.flush().await.map_err(|error| error.to_string()),
-                    None => Ok(()),
-                };
-                self.desk.recorded(&live.run_id, id, flushed);
-            }
-            if let EventKind::ApprovalNeeded { approval } = &event.kind {
-                let kept = match journal {
-                    Some(journal) => self.keep(live, journal).await,
-                    None => false,
-                };
-                self.desk.kept(&live.run_id, approval.task, kept);
-            }
-            let ends = event.kind.is_end();
-            if let Some(journal) = journal.filter(|_| ends) {
-                self.keep(live, journal).await;
-            }
-            live.count(&event.kind);
-            live.log.push(&event);
-            if ends {
-                return;
+            for event in came.drain(..) {
+                let event = live.seen(event);
+                self.metrics.observe(&event.kind);
+                live.count(&event.kind);
+                live.log.push(&event);
+                if event.kind.is_end() {
+                    // Whoever has room for it may go on with it.
+                    if let Some(journal) = journal.as_ref().filter(|_| is_lost) {
+                        journal.abandon(&live.run_id);
+                    }
+                    return;
+                }
             }
         }
-        // Suspended: the next process reads from the journal what it waits for.
-        if let Some(journal) = journal.filter(|_| began) {
-            self.keep(live, journal).await;
+        // It was suspended: another server may go on with it at once.
+        if let Some(journal) = &journal {
+            journal.abandon(&live.run_id);
         }
-    }
-
-    /// Waits until the events of a run are on the disk, and says whether they are.
-    async fn keep(&self, live: &Live, journal: &Journal) -> bool {
-        let flushed = journal.flush().await;
-        if let Err(error) = &flushed {
-            tracing::error!(%error, run = %live.run_id, "events of a run are not in the journal");
-            self.metrics.journal_lost.inc();
-        }
-        flushed.is_ok()
     }
 
     pub(crate) fn get(&self, run_id: &str) -> Option<Arc<Live>> {
@@ -300,8 +284,8 @@ impl Runs {
         self.closing.load(Ordering::Relaxed)
     }
 
-    /// Takes no more runs, and waits until none is left; after `drain` those left are cancelled. Runs that wait for leave are
-    /// left where they are, for the next process.
+    /// Takes no more runs, and waits until none is left. What is left after `drain`, and what waits for leave, is left to the next
+    /// process; what is not kept is cancelled.
     pub(crate) async fn drain(&self, drain: std::time::Duration) {
         self.close();
         if tokio::time::timeout(drain, self.tasks.wait()).await.is_err() {
@@ -324,10 +308,19 @@ impl Runs {
     async fn end_all(&self, end: impl Fn(&Live)) {
         let left: Vec<Arc<Live>> = self.lock().values().cloned().collect();
         if !left.is_empty() {
-            tracing::warn!(runs = left.len(), "cancelling the runs that are still going on");
+            tracing::warn!(runs = left.len(), "ending the runs that are still going on");
         }
         left.iter().for_each(|live| end(live));
         let _ = tokio::time::timeout(CANCEL_TIME, self.tasks.wait()).await;
+    }
+
+    /// Remembers that a run which was cut off waits for something that is not here.
+    fn leave(&self, run: RunId) {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).insert(run);
+    }
+
+    fn waits_for_more(&self, run: &RunId) -> bool {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).contains(run)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, Arc<Live>>> {
@@ -361,18 +354,18 @@ async fn live_on<T>(
         None => Err(Lost::Cancelled),
         Some(slot) => {
             lease.hold(slot);
-            let suspended = seat.as_ref().map(|seat| seat.suspend.clone()).unwrap_or_default();
+            let _seat = seat;
             let worked = AssertUnwindSafe(work(events.clone(), live.cancel.clone())).catch_unwind();
             let worked = worked.instrument(tracing::info_span!("run", run_id = %live.run_id));
             tokio::select! {
                 biased;
-                () = suspended.cancelled() => Err(Lost::Suspended),
+                () = live.suspend.cancelled() => Err(Lost::Suspended),
                 ended = worked => ended.map_err(|_| Lost::Broken),
             }
         }
     };
     match &result {
-        // Nothing is said, so that the journal has it as waiting.
+        // Nothing is said, so that the journal has it as going on.
         Ok(_) | Err(Lost::Suspended) => {}
         Err(lost) => {
             let ms = began.elapsed().as_millis() as u64;
@@ -382,6 +375,14 @@ async fn live_on<T>(
     lease.give_back();
     Ended { result, usage: events.usage(), ms: began.elapsed().as_millis() as u64 }
 }
+
+/// The time in milliseconds since the Unix epoch.
+fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+/// How many events are handed on together.
+const MOST_AT_ONCE: usize = 256;
 
 /// How long cancelled runs may take to end in good order.
 const CANCEL_TIME: std::time::Duration = std::time::Duration::from_secs(10);

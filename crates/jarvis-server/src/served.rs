@@ -126,6 +126,7 @@ pub(crate) async fn perform(
         candidate: Candidate { id: model.id.clone(), host: model.host.into(), effective_task: task.to_owned() },
         events: Events::unread(),
         cancel,
+        part: 0,
     };
     server.parts.pipeline.worker.perform(&job).await
 }

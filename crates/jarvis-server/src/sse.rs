@@ -17,7 +17,7 @@ where
     S: Stream<Item = Frame> + Send + 'static,
     H: Send + 'static,
 {
-    let events = frames.map(|frame| Event::default().event(&*frame.name).id(frame.seq.to_string()).data(&*frame.data));
+    let events = frames.map(|frame| Event::default().event(&*frame.name).id(frame.at.to_string()).data(&*frame.data));
     open(events, held, server)
 }
 

@@ -14,7 +14,7 @@ fn event(run: u64, seq: u64) -> Event {
         0 => EventKind::TaskStarted { id: TaskId(0), task: "image-to-text".into(), model: "native/caption".into() },
         _ => EventKind::Note { level: Level::Info, message: "something worth saying about a task".repeat(8) },
     };
-    Event { run_id: RunId(format!("run-{run}")), seq, at_ms: seq, kind }
+    Event { run_id: RunId(format!("run-{run}")), seq, piece: 0, at_ms: seq, kind }
 }
 
 /// `flush_each`: every task waits for the disk; otherwise only the run does.

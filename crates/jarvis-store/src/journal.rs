@@ -3,25 +3,32 @@
 //! It stores events as they are and adds nothing: a run's events are authoritative, and the summaries follow from them.
 
 mod costs;
+mod crash;
 mod error;
 mod file;
+mod lease;
 mod presence;
+mod prune;
 mod read;
 mod write;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
-use jarvis_plan::Event;
+use jarvis_plan::{Event, RunId};
 use tokio::sync::oneshot;
 
 pub use self::costs::CostRow;
 pub use self::error::JournalError;
+pub use self::file::Synchronous;
+pub use self::lease::{Claim, Due};
+pub use self::prune::{Prune, Pruned};
 pub use self::read::{RunRecord, RunStatus, RunSummary};
-pub use self::write::is_cut;
+
+use crate::Media;
 
 use self::presence::Writers;
 use self::write::{Message, Row, Writer};
@@ -31,6 +38,9 @@ use self::write::{Message, Row, Writer};
 /// Writing is handed to one thread; events that come close together are written in one transaction, each of which is on
 /// the disk when it ends. A crash loses at most what no [`Journal::flush`] has confirmed, in practice the transaction
 /// being written. Reading opens the file anew and blocks for a few milliseconds.
+///
+/// Many processes may use one file. A run is written by the one that began it or, after that one has died, by the one whose
+/// [`Journal::claim`] was first.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -38,6 +48,8 @@ pub struct Journal {
     sender: Option<mpsc::Sender<Message>>,
     thread: Option<JoinHandle<()>>,
     failing: Arc<AtomicBool>,
+    /// The name of this process among the writers, once it has one.
+    me: Arc<OnceLock<String>>,
 }
 
 impl Journal {
@@ -48,20 +60,29 @@ impl Journal {
     /// [`JournalError::Corrupt`], [`JournalError::NotAJournal`] and [`JournalError::TooNew`] leave the file as it is,
     /// byte for byte; [`JournalError::Io`] and [`JournalError::Sqlite`] when the disk or SQLite refuses.
     pub fn open(path: &Path) -> Result<Journal, JournalError> {
+        Journal::open_with(path, Synchronous::default())
+    }
+
+    /// The same, with when what is written counts as kept.
+    ///
+    /// # Errors
+    /// As [`Journal::open`].
+    pub fn open_with(path: &Path, synchronous: Synchronous) -> Result<Journal, JournalError> {
         let path = std::path::absolute(path).map_err(|source| JournalError::io("find", path, source))?;
         let writers = Writers::beside(&path)?;
         let connection = {
             let _alone = writers.alone()?;
-            file::open(&path, writers.any_died())?
+            file::open(&path, writers.any_died(), synchronous)?
         };
         let (sender, receiver) = mpsc::channel();
         let failing = Arc::new(AtomicBool::new(false));
-        let writer = Writer::new(connection, path.clone(), writers.clone(), Arc::clone(&failing));
+        let me = Arc::new(OnceLock::new());
+        let writer = Writer::new(connection, path.clone(), writers.clone(), Arc::clone(&failing), Arc::clone(&me));
         let thread = std::thread::Builder::new()
             .name("journal".to_owned())
             .spawn(move || writer.run(&receiver))
             .map_err(|source| JournalError::io("start the writer of", &path, source))?;
-        Ok(Journal { path, writers, sender: Some(sender), thread: Some(thread), failing })
+        Ok(Journal { path, writers, sender: Some(sender), thread: Some(thread), failing, me })
     }
 
     pub fn path(&self) -> &Path {
@@ -70,9 +91,9 @@ impl Journal {
 
     /// Hands an event over to be written; never waits for the disk. An event already there is not written again.
     ///
-    /// Pieces of the answer ([`jarvis_plan::EventKind::Token`]) are not kept, since the whole answer follows. Of what a
-    /// request carries, inline attachments and earlier turns are kept up to 4,096 characters each, with a mark where
-    /// the rest was cut.
+    /// What is not to be kept ([`jarvis_plan::EventKind::is_kept`]) is not. Of what a request carries, inline attachments and
+    /// earlier turns stand in the event up to 4,096 characters each, with a mark where the rest was cut; the whole request is kept
+    /// beside it, see [`RunRecord::request`].
     pub fn append(&self, event: &Event) {
         if let Some(row) = Row::of(event) {
             self.send(Message::Row(Box::new(row)));
@@ -84,10 +105,26 @@ impl Journal {
     /// # Errors
     /// [`JournalError::Lost`] when something appended could not be written yet; it is tried again with the next event.
     pub async fn flush(&self) -> Result<(), JournalError> {
+        self.flushed(None).await
+    }
+
+    /// Waits until everything appended so far of a run is on the disk.
+    ///
+    /// # Errors
+    /// [`JournalError::Taken`] when another process goes on with the run, and nothing more of it is written here;
+    /// [`JournalError::Lost`] as for [`Journal::flush`].
+    pub async fn flush_run(&self, run: &RunId) -> Result<(), JournalError> {
+        self.flushed(Some(run.clone())).await
+    }
+
+    async fn flushed(&self, run: Option<RunId>) -> Result<(), JournalError> {
         let (sender, receiver) = oneshot::channel();
-        self.send(Message::Flush(sender));
-        let gone = || JournalError::Lost { path: self.path.clone(), reason: "its writer has stopped".to_owned() };
-        receiver.await.unwrap_or_else(|_| Err(gone()))
+        self.send(Message::Flush(run, sender));
+        receiver.await.unwrap_or_else(|_| Err(self.gone()))
+    }
+
+    fn gone(&self) -> JournalError {
+        JournalError::Lost { path: self.path.clone(), reason: "its writer has stopped".to_owned() }
     }
 
     /// True while the last attempt to write failed. Never waits.
@@ -120,12 +157,67 @@ impl Journal {
         costs::costs(&self.path, since_ms)
     }
 
-    /// The runs that wait for leave and whose process has ended, the oldest first. Blocks.
+    /// What this process should look after now, of the runs of a door. Blocks.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn left_waiting(&self) -> Result<Vec<RunRecord>, JournalError> {
-        read::left_waiting(&self.path, &self.writers)
+    pub fn due(&self, door: &str) -> Result<Due, JournalError> {
+        let me = self.me.get().map(String::as_str);
+        let connection = file::open_to_read(&self.path)?;
+        lease::due(&connection, &self.writers, me, door)
+            .map_err(|source| JournalError::sqlite("read", &self.path, source))
+    }
+
+    /// Makes a run this process's own, if the one that wrote it has died. Of several that claim it, one gets it.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
+        let (sender, receiver) = oneshot::channel();
+        self.send(Message::Claim(run.clone(), sender));
+        receiver.await.unwrap_or_else(|_| Err(self.gone()))
+    }
+
+    /// Leaves a run that has not ended to whoever claims it next; this process writes no more of it. Never waits.
+    pub fn abandon(&self, run: &RunId) {
+        self.send(Message::Abandon(run.clone()));
+    }
+
+    /// Asks the process that goes on with a run to cancel it ([`Due::to_cancel`]). [`Claim::Ours`] where there is none: then the run
+    /// can be claimed and ended.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn ask_to_cancel(&self, run: &RunId) -> Result<Claim, JournalError> {
+        let (writers, path, run) = (self.writers.clone(), self.path.clone(), run.clone());
+        self.with(move |connection, _| lease::ask_to_cancel(connection, &writers, &run).map_err(lease::failed(&path)))
+            .await
+    }
+
+    /// Removes runs that have ended, see [`Prune`], and the media that no other run speaks of.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn prune(&self, prune: Prune, media: Arc<Media>) -> Result<Pruned, JournalError> {
+        let path = self.path.clone();
+        let pruned =
+            self.with(move |connection, _| prune::prune(connection, &prune).map_err(lease::failed(&path))).await?;
+        let removed = tokio::task::spawn_blocking(move || pruned.remove(&media, prune.dry)).await;
+        removed.map_err(|error| JournalError::Lost { path: self.path.clone(), reason: error.to_string() })
+    }
+
+    /// Does something with the connection of the writer.
+    async fn with<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut rusqlite::Connection, &str) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        let (sender, receiver) = oneshot::channel();
+        self.send(Message::Do(Box::new(move |ready| {
+            let done = ready.and_then(|(connection, name)| work(connection, name));
+            // The caller may have stopped waiting.
+            let _ = sender.send(done);
+        })));
+        receiver.await.unwrap_or_else(|_| Err(self.gone()))
     }
 
     /// Reads the whole file and says what is wrong with it, if anything. Blocks; takes seconds for a large file.

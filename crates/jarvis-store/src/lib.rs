@@ -9,5 +9,7 @@ mod journal;
 mod media;
 
 pub use blocking::blocking;
-pub use journal::{CostRow, Journal, JournalError, RunRecord, RunStatus, RunSummary, is_cut};
+pub use journal::{
+    Claim, CostRow, Due, Journal, JournalError, Prune, Pruned, RunRecord, RunStatus, RunSummary, Synchronous,
+};
 pub use media::{Media, MediaError};

@@ -196,6 +196,15 @@ impl Media {
         }
     }
 
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// [`MediaError::Forbidden`] for a path that leads outside; [`MediaError::NotFound`]; [`MediaError::Io`].
+    pub fn remove(&self, path: &str) -> Result<(), MediaError> {
+        let relative = relative(path)?;
+        self.dir.remove_file(&relative).map_err(|source| disk_error("remove", path, source))
+    }
+
     /// Makes sure that a file can be written, by writing a small one and taking it away again. Blocks.
     ///
     /// # Errors

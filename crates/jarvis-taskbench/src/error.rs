@@ -112,7 +112,7 @@ impl FailureKind {
             ChatError::BadReply { .. } => FailureKind::BadReply,
             ChatError::ReplayMiss { .. } => FailureKind::ReplayMiss,
             ChatError::Recording { .. } => FailureKind::Recording,
-            ChatError::Config(_) | ChatError::Budget(_) => FailureKind::Config,
+            ChatError::Config(_) | ChatError::Budget(_) | ChatError::Stopped(_) => FailureKind::Config,
         }
     }
 }

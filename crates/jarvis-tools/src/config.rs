@@ -70,6 +70,9 @@ pub struct GrpcEntry {
     pub token_env: Option<String>,
     /// A file of certificates (PEM) that sign the service's own; the usual ones unless set.
     pub ca_file: Option<PathBuf>,
+    /// The metadata that takes the key of a call, where the service knows a call by it and changes nothing twice:
+    /// `idempotency-key`. A run that was cut off then makes such a call again without asking.
+    pub idempotency_metadata: Option<String>,
 }
 
 /// Operations of an HTTP API.
@@ -85,6 +88,10 @@ pub struct OpenApiEntry {
     pub operation: Option<String>,
     /// The environment variable that holds the API's key.
     pub api_key_env: Option<String>,
+    /// The header that takes the key of a call, where the service knows a call by it and changes nothing twice:
+    /// `Idempotency-Key`. A run that was cut off then makes such a call again without asking, and a call is tried again after a
+    /// lost answer.
+    pub idempotency_header: Option<String>,
 }
 
 /// One entry of `mcp_servers`: a program that is started, or an address.

@@ -49,6 +49,11 @@ impl Documents {
         Documents { named: named.into(), text, tables: Arc::default() }
     }
 
+    /// The documents, by the names of their files.
+    pub fn each(&self) -> impl Iterator<Item = (&str, &Arc<str>)> {
+        self.named.iter().map(|(name, text)| (name.as_str(), text))
+    }
+
     /// The text of the only document, or those of all after their names; `None` where there is no document.
     pub fn text(&self) -> Option<&Arc<str>> {
         self.text.as_ref()

@@ -18,6 +18,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, MethodDescriptor, SerializeOptions};
 use serde_json::Value;
+use tonic::metadata::AsciiMetadataKey;
 
 use crate::approvals::Guard;
 use crate::{Observation, Scope, Tool, ToolAddress, ToolError, ToolErrorKind, ToolSpec, template, untrusted};
@@ -123,6 +124,8 @@ pub struct GrpcTool {
     timeout: Duration,
     /// What of the tool came from the service, and must be as it was approved.
     guard: Option<Guard>,
+    /// The metadata that takes the key of a call.
+    key_metadata: Option<AsciiMetadataKey>,
 }
 
 impl GrpcTool {
@@ -133,7 +136,16 @@ impl GrpcTool {
         name: MethodName,
         pool: Option<DescriptorPool>,
     ) -> GrpcTool {
-        GrpcTool { spec, endpoint, name, pool, observation: None, timeout: crate::CALL_TIMEOUT, guard: None }
+        GrpcTool {
+            spec,
+            endpoint,
+            name,
+            pool,
+            observation: None,
+            timeout: crate::CALL_TIMEOUT,
+            guard: None,
+            key_metadata: None,
+        }
     }
 
     /// The template of the observation: fields of the answer in braces. The whole answer as JSON unless set.
@@ -154,6 +166,12 @@ impl GrpcTool {
         self
     }
 
+    /// The metadata that takes the key of a call, where the service knows a call by it and changes nothing twice.
+    pub(crate) fn key_metadata(mut self, name: Option<AsciiMetadataKey>) -> GrpcTool {
+        self.key_metadata = name;
+        self
+    }
+
     async fn descriptor(&self) -> Result<MethodDescriptor, ToolError> {
         let pool = match &self.pool {
             Some(pool) => pool.clone(),
@@ -162,7 +180,7 @@ impl GrpcTool {
         self.name.find(&pool).map_err(|error| ToolError::new(ToolErrorKind::UnknownTool, error.to_string()))
     }
 
-    async fn answer(&self, input: &Value) -> Result<Observation, ToolError> {
+    async fn answer(&self, input: &Value, key: Option<&str>) -> Result<Observation, ToolError> {
         let method = self.descriptor().await?;
         if let Some(guard) = &self.guard {
             let schema = schema_of(&method.input());
@@ -171,7 +189,8 @@ impl GrpcTool {
             guard.check(&clean.unwrap_or(schema), effect_of(&method)).await?;
         }
         let request = message_of(&method, input)?;
-        let reply = self.endpoint.unary(&self.name.path(), &method, request, self.timeout).await?;
+        let key = self.key_metadata.as_ref().zip(key.and_then(|key| key.parse().ok()));
+        let reply = self.endpoint.unary(&self.name.path(), &method, request, key, self.timeout).await?;
         let answer = json_of(&reply)?;
         let text = match &self.observation {
             Some(template) => template::fill(template, &answer),
@@ -187,8 +206,12 @@ impl Tool for GrpcTool {
         &self.spec
     }
 
-    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
-        self.endpoint.within(self.timeout, RAISE, self.answer(input)).await
+    async fn call(&self, input: &Value, scope: &Scope) -> Result<Observation, ToolError> {
+        self.endpoint.within(self.timeout, RAISE, self.answer(input, scope.key.as_deref())).await
+    }
+
+    fn takes_key(&self) -> bool {
+        self.key_metadata.is_some()
     }
 
     fn address(&self) -> ToolAddress {

@@ -51,6 +51,8 @@ pub struct OpenApiConfig {
     pub max_bytes: u64,
     /// The first wait before another try; it doubles each time.
     pub first_wait: Duration,
+    /// The header that takes the key of a call, where the service knows a call by it and changes nothing twice.
+    pub key_header: Option<HeaderName>,
 }
 
 impl OpenApiConfig {
@@ -63,6 +65,7 @@ impl OpenApiConfig {
             timeout: Duration::from_secs(30),
             max_bytes: 8 << 20,
             first_wait: Duration::from_millis(500),
+            key_header: None,
         }
     }
 }
@@ -105,7 +108,7 @@ impl OpenApiCaller {
         Ok((operation, target))
     }
 
-    async fn send(&self, operation: &Operation, target: &Target) -> Result<Reply, ToolError> {
+    async fn send(&self, operation: &Operation, target: &Target, key: Option<&str>) -> Result<Reply, ToolError> {
         let url = self.address_of(target).map_err(|error| self.failed(&error))?;
         let mut headers = HeaderMap::new();
         for (name, value) in &target.headers {
@@ -123,6 +126,9 @@ impl OpenApiCaller {
                 value.set_sensitive(true);
                 headers.insert(name, value);
             }
+        }
+        if let (Some(name), Some(Ok(value))) = (&self.config.key_header, key.map(HeaderValue::try_from)) {
+            headers.insert(name, value);
         }
         let method =
             reqwest::Method::from_bytes(operation.method.as_bytes()).map_err(|_| unknown(&operation.usage()))?;
@@ -213,11 +219,26 @@ impl OpenApiCaller {
         arguments: &Map<String, Value>,
         effect: Effect,
     ) -> Result<Observation, ToolError> {
+        self.call_with_key(api, arguments, effect, None).await
+    }
+
+    /// The same with the key of the call. Where the service takes keys, a call that changes something is called again after a lost
+    /// answer too.
+    ///
+    /// # Errors
+    /// As [`OpenApiCaller::call`].
+    pub async fn call_with_key(
+        &self,
+        api: &str,
+        arguments: &Map<String, Value>,
+        effect: Effect,
+        key: Option<&str>,
+    ) -> Result<Observation, ToolError> {
         let (operation, target) = self.request(api, arguments)?;
         // What changes something may have been done although the answer was lost; only 429 says that it was not.
-        let reads = effect == Effect::Reads;
+        let reads = effect == Effect::Reads || (key.is_some() && self.config.key_header.is_some());
         let attempt = || async {
-            let sent = self.send(&operation, &target).await;
+            let sent = self.send(&operation, &target, key).await;
             let transient = match &sent {
                 Ok(reply) => match reply.status.as_u16() {
                     429 => true,
@@ -276,13 +297,18 @@ impl Tool for OpenApiTool {
         &self.spec
     }
 
-    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
+    async fn call(&self, input: &Value, scope: &Scope) -> Result<Observation, ToolError> {
         let arguments = input.as_object().cloned().unwrap_or_default();
-        let mut observation = self.caller.call(&self.api, &arguments, self.spec.effect).await?;
+        let called = self.caller.call_with_key(&self.api, &arguments, self.spec.effect, scope.key.as_deref());
+        let mut observation = called.await?;
         if let (Some(template), Some(answer)) = (&self.observation, &observation.value) {
             observation.text = template::fill(template, answer);
         }
         Ok(observation)
+    }
+
+    fn takes_key(&self) -> bool {
+        self.caller.config.key_header.is_some()
     }
 
     fn address(&self) -> ToolAddress {

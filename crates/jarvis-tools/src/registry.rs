@@ -122,6 +122,11 @@ impl Registry {
         Some(self.tools.get(name)?.tool.address())
     }
 
+    /// Whether the tool of that name makes no change twice, see [`Tool::takes_key`].
+    pub fn takes_key(&self, name: &str) -> bool {
+        self.tools.get(name).is_some_and(|entry| entry.tool.takes_key())
+    }
+
     /// The tool of that name.
     pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
         self.tools.get(name).map(|entry| entry.tool.spec())

@@ -70,6 +70,8 @@ pub struct Scope {
     pub documents: Documents,
     /// The files that came with the request: their kinds and display paths, in their order.
     pub files: Arc<[(Kind, String)]>,
+    /// The key of the call, the same whenever it is made again, for services that make no change twice.
+    pub key: Option<String>,
     /// Fires when the result is no longer needed. Dropping the future of a call ends it too; work on other threads
     /// watches this.
     pub cancel: CancellationToken,
@@ -149,6 +151,11 @@ pub trait Tool: Send + Sync {
     /// # Errors
     /// When the input is invalid or the call fails.
     async fn call(&self, input: &Value, scope: &Scope) -> Result<Observation, ToolError>;
+
+    /// Whether it knows calls by their [`Scope::key`], so that one that is made again changes nothing twice.
+    fn takes_key(&self) -> bool {
+        false
+    }
 
     /// What its calls connect to.
     fn address(&self) -> ToolAddress {

@@ -41,6 +41,7 @@ pub(crate) fn job_and_events(
         candidate: Candidate { id: model.to_owned(), host: host.into(), effective_task: task.to_owned() },
         events,
         cancel: CancellationToken::new(),
+        part: 0,
     };
     (job, reader)
 }

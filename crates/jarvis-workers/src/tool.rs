@@ -84,6 +84,7 @@ impl ToolWorker {
         let files = job.request.attachments.iter().filter(|file| matches!(file.source, Source::Public(_)));
         let scope = Scope {
             cancel: job.cancel.clone(),
+            key: job.key(),
             documents: Documents::attached(&job.request),
             files: files.map(|file| (file.kind, file.as_arg().to_owned())).collect(),
         };

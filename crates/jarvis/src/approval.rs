@@ -41,13 +41,14 @@ struct Terminal {
 impl Approver for Terminal {
     async fn ask(&self, _: &RunId, asked: &Approval) -> Decision {
         let turn = Arc::clone(&self.turn).lock_owned().await;
-        let (question, is_question) = (question(asked), asked.tool == ASK_PERSON);
+        let (question, is_question, unknown) = (question(asked), asked.tool == ASK_PERSON, asked.unknown);
         let answered = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             // Not locked: a run that is interrupted meanwhile says so, and ends.
             let (mut input, mut output) = (std::io::stdin().lock(), std::io::stderr());
             without_bars(|| match is_question {
                 true => told(&question, &mut input, &mut output),
+                false if unknown => became(&question, &mut input, &mut output),
                 false => answer(&question, &mut input, &mut output),
             })
         });
@@ -66,6 +67,26 @@ fn told(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> De
             Decision::Approve { arguments: Some([answer].into_iter().collect()) }
         }
         Ok(_) | Err(_) => refused("nothing was answered"),
+    }
+}
+
+/// Asks what became of a call that may have arrived, until the answer is one.
+fn became(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> Decision {
+    let _ = write!(output, "{}", harmless(question));
+    loop {
+        let _ = write!(output, "Look, and say: d = it was done, r = call it again, s = leave it: ");
+        let _ = output.flush();
+        let mut line = String::new();
+        match input.read_line(&mut line) {
+            Ok(0) | Err(_) => return refused("the terminal was closed"),
+            Ok(_) => {}
+        }
+        match line.trim().to_lowercase().as_str() {
+            "d" | "done" => return Decision::Done,
+            "r" | "retry" => return Decision::Approve { arguments: None },
+            "s" | "skip" => return refused("you left it"),
+            _ => {}
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod limits;
 mod llm;
 mod model;
 mod original;
+mod runs;
 #[cfg(feature = "serve")]
 mod server;
 
@@ -23,6 +24,7 @@ pub(crate) use decisions::{DecisionsConfig, LastResort};
 pub(crate) use experts::{MediaConfig, StatusApi};
 pub(crate) use llm::{FallbackConfig, Setting};
 pub(crate) use model::Config;
+pub(crate) use runs::Resume;
 #[cfg(feature = "serve")]
 pub(crate) use server::GrpcConfig;
 

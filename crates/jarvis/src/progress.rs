@@ -74,7 +74,7 @@ impl Progress {
                 let decided = if *approved { "is allowed" } else { "is not allowed" };
                 self.line(&format!("task {}: `{tool}` {decided}", id.0 + 1));
             }
-            EventKind::ExecutionConfig { .. } => {}
+            EventKind::ExecutionConfig { .. } | EventKind::Resumed { .. } => {}
             // The first plan is shown when it stands.
             EventKind::PlanGrew { round: 0, .. } => {}
             EventKind::PlanGrew { tasks, notes, .. } => {

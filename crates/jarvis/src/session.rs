@@ -5,11 +5,13 @@ mod batch;
 
 use std::sync::Arc;
 
-use jarvis_engine::Events;
+use jarvis_engine::{Events, Past};
+use jarvis_events::Journal as _;
 use jarvis_hugginggpt::decisions::Executable;
-use jarvis_pipeline::{Pipeline, Run, RunError};
+use jarvis_pipeline::{Kept, Pipeline, Run, RunError};
 use jarvis_plan::{Event, EventKind, Request, RunId, Usage};
-use jarvis_store::Journal;
+use jarvis_react::Asked;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
@@ -42,16 +44,32 @@ pub(crate) struct Finished {
 pub(crate) enum Work {
     Request(Request, Arc<dyn Pipeline>),
     Plan(Request, Box<Executable>),
+    /// A question of `jarvis ask` that goes on.
+    Question(Box<Asked>),
 }
 
 /// Runs one request. The first Ctrl-C cancels the run in good order; the second ends the process.
 pub(crate) async fn run(app: &App, work: Work, live: Live, printer: Printer) -> Result<Finished, Failure> {
-    let watched = watch(app, live, printer, async |events, cancel| match work {
+    let run_id = RunId(App::new_run_id());
+    run_as(app, run_id, Past::default(), work, live, printer).await
+}
+
+/// The same for a run that goes on from its record, or takes over that of another.
+pub(crate) async fn run_as(
+    app: &App,
+    run_id: RunId,
+    past: Past,
+    work: Work,
+    live: Live,
+    printer: Printer,
+) -> Result<Finished, Failure> {
+    let watched = watch_as(app, run_id, past, live, printer, async |events, cancel| match work {
         Work::Request(request, pipeline) => {
             let cx = app.contexts.of(app.pipeline.chat.clone(), events, cancel);
             pipeline.run(Arc::new(request), &cx).await
         }
         Work::Plan(request, plan) => app.pipeline.run_plan(Arc::new(request), &plan, events, cancel).await,
+        Work::Question(asked) => app.agent.carry_on(&asked, events, cancel).await,
     });
     let Watched { run_id, ended, usage, ms, streamed_text } = watched.await;
     match ended {
@@ -83,14 +101,27 @@ pub(crate) async fn watch<T>(
     printer: Printer,
     work: impl AsyncFnOnce(&Events, CancellationToken) -> T,
 ) -> Watched<T> {
-    let run_id = RunId(App::new_run_id());
+    watch_as(app, RunId(App::new_run_id()), Past::default(), live, printer, work).await
+}
+
+/// The same for a run that goes on from its record, or takes over that of another.
+async fn watch_as<T>(
+    app: &App,
+    run_id: RunId,
+    past: Past,
+    live: Live,
+    printer: Printer,
+    work: impl AsyncFnOnce(&Events, CancellationToken) -> T,
+) -> Watched<T> {
     let screen = Screen { progress: Progress::new(printer), live, printer, streamed_text: String::new(), ms: 0 };
     let work = async |events: &Events, cancel: CancellationToken| {
         events.metered(&app.meter);
         let ended = work(events, cancel).await;
         (ended, events.usage())
     };
-    let ((ended, usage), mut screen) = recorded(&run_id, app.journal.clone(), screen, printer, work).await;
+    let journal = app.journal.clone().map(Kept::awaited);
+    let stream = Events::resumed(run_id.clone(), past);
+    let ((ended, usage), mut screen) = recorded(stream, journal, screen, printer, work).await;
     screen.progress.clear();
     let Screen { streamed_text, ms, .. } = screen;
     Watched { run_id, ended, usage, ms, streamed_text }
@@ -125,28 +156,33 @@ impl Observer for Screen {
     }
 }
 
-/// Does work whose events go to the journal and to an observer. The first Ctrl-C cancels it; the second ends the process.
+/// How many events are shown together.
+const MOST_AT_ONCE: usize = 256;
+
+/// Does work whose events go to the journal and then to an observer: what is kept is shown when it is. The first Ctrl-C cancels the
+/// work; the second ends the process.
 async fn recorded<T, O: Observer>(
-    run_id: &RunId,
-    journal: Option<Arc<Journal>>,
+    (events, mut receiver): (Events, UnboundedReceiver<Event>),
+    journal: Option<Kept>,
     mut observer: O,
     printer: Printer,
     work: impl AsyncFnOnce(&Events, CancellationToken) -> T,
 ) -> (T, O) {
-    let (events, mut receiver) = Events::channel(run_id.clone());
+    let run_id = events.run_id().clone();
+    if let Some(journal) = &journal {
+        events.kept_in(Arc::new(journal.clone()));
+    }
     let cancel = CancellationToken::new();
-    let interrupt = tokio::spawn(cancel_on_interrupt(cancel.clone()));
-    let written = journal.clone();
+    let interrupt = tokio::spawn(interruptible(cancel.clone(), run_id.clone(), printer, journal.is_some()));
+    let (written, run) = (journal.clone(), run_id.clone());
     let observed = tokio::spawn(async move {
-        while let Some(event) = receiver.recv().await {
-            if let Some(journal) = &written {
-                journal.append(&event);
-                // Whoever reads of the end finds the whole run in the journal. What is lost is told below.
-                if event.kind.is_end() {
-                    let _ = journal.flush().await;
-                }
+        let mut came = Vec::new();
+        while receiver.recv_many(&mut came, MOST_AT_ONCE).await > 0 {
+            // What cannot be kept is told below.
+            if let Some(journal) = written.as_ref().filter(|_| came.iter().any(|event| event.kind.is_kept())) {
+                let _ = journal.written(&run).await;
             }
-            observer.observe(&event);
+            came.drain(..).for_each(|event| observer.observe(&event));
         }
         observer
     });
@@ -160,6 +196,29 @@ async fn recorded<T, O: Observer>(
         printer.warning(&format!("the journal could not be written: {error}"));
     }
     (ended, observer)
+}
+
+/// As [`cancel_on_interrupt`], and on being told to end, with how the run goes on.
+async fn interruptible(cancel: CancellationToken, run_id: RunId, printer: Printer, is_kept: bool) {
+    tokio::select! {
+        () = cancel_on_interrupt(cancel) => {}
+        () = told_to_end() => {
+            if is_kept {
+                printer.warning(&format!("cut off; `jarvis runs resume {run_id}` goes on with it"));
+            }
+            std::process::exit(143);
+        }
+    }
+}
+
+/// Waits until the system tells the process to end.
+async fn told_to_end() {
+    #[cfg(unix)]
+    if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        terminate.recv().await;
+        return;
+    }
+    std::future::pending().await
 }
 
 fn failure(run_id: &RunId, error: RunError) -> Failure {

@@ -29,6 +29,7 @@ use std::time::Duration;
 use jarvis_catalogue::{Catalogue, InferenceMode, RefreshConfig};
 use jarvis_chat::{ChatModel, OpenAi};
 use jarvis_engine::{Gate, Limits as EngineLimits, Meter, Prices};
+use jarvis_events::COMMAND_LINE;
 use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
 use jarvis_hugginggpt::{HuggingGpt, Look, RequestLogs, Settings};
 use jarvis_pipeline::Shelf;
@@ -135,7 +136,7 @@ impl App {
         let media = Arc::new(Media::open(&folders.public).map_err(|error| {
             Failure::work(error).hint("choose another folder with --data-dir, or the configuration key `public_dir`")
         })?);
-        let journal = match Journal::open(&folders.journal) {
+        let journal = match Journal::open_with(&folders.journal, config.runs.synchronous.into()) {
             Ok(journal) => Some(Arc::new(journal)),
             Err(error) => {
                 printer.warning(&format!("this run will not be in the journal: {error}"));
@@ -152,7 +153,11 @@ impl App {
         let catalogue = catalogue(&config, printer)?;
         let prompts = Arc::new(prompts(&config)?);
         let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
-        let meter = meter(&config)?;
+        let mut meter = meter(&config)?;
+        meter.settings = Arc::new(indexmap::IndexMap::from([
+            (MODEL.to_owned(), config.llm.name().to_owned()),
+            ("prompts".to_owned(), prompts.fingerprint().to_owned()),
+        ]));
         let gate = gate(&config, &approval, Arc::clone(&approver), &tools)?;
         let agent = agent::build(&config, &tools, &media, model.clone(), Arc::clone(&gate))?;
         let (model, conversation_model) =
@@ -226,6 +231,9 @@ impl App {
         uuid::Uuid::now_v7().to_string()
     }
 }
+
+/// What a run says of its model, see `Meter::settings`.
+pub(crate) const MODEL: &str = "model";
 
 /// Who reads the answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -423,7 +431,7 @@ pub(crate) fn meter(config: &Config) -> Result<Meter, Failure> {
         return Err(Failure::usage(format!("a budget of cost needs prices, and none is known for `{unpriced}`"))
             .hint("set `prices.models` in the configuration"));
     }
-    Ok(Meter { prices: Arc::new(prices), budget })
+    Ok(Meter { prices: Arc::new(prices), budget, settings: Arc::default(), door: COMMAND_LINE })
 }
 
 fn settings(config: &Config) -> Settings {

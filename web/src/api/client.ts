@@ -76,11 +76,22 @@ export async function cancel(runId: string): Promise<void> {
 export async function approve(
   runId: string,
   task: number,
-  decision: "approve" | "approve_always" | "refuse",
+  decision: "approve" | "approve_always" | "refuse" | "retry" | "done" | "skip",
   args?: Record<string, unknown>,
 ): Promise<void> {
   const body = args ? { decision, arguments: args } : { decision };
   await call(`/runs/${encodeURIComponent(runId)}/approvals/${task}`, postInit(body, "application/json"));
+}
+
+/** Goes on with a run that was cut off. */
+export async function resume(runId: string): Promise<void> {
+  await call(`/runs/${encodeURIComponent(runId)}/resume`, postInit({}, "application/json"));
+}
+
+/** Tries a run anew as another one; returns its id. */
+export async function retry(runId: string): Promise<string> {
+  const reply = await call(`/runs/${encodeURIComponent(runId)}/retry`, postInit({}, "application/json"));
+  return decode.str(decode.record(await reply.json()).run_id);
 }
 
 export async function runs(limit: number): Promise<RunSummary[]> {

@@ -168,12 +168,14 @@ const approval = (o: Json): Approval => ({
   args: record(o.arguments),
   sources: args(o.sources),
   here: typeof o.answer === "string",
+  ...(o.unknown === true ? { unknown: true } : {}),
 });
 
 /** An event, or null when its kind is unknown. `kind` is the `event:` line, used when the JSON does not repeat it. */
 export function event(v: unknown, kind?: string): RunEvent | null {
   const o = record(v);
-  const head = { runId: str(o.run_id), seq: num(o.seq, -1), atMs: num(o.at_ms) };
+  const piece = num(o.piece);
+  const head = { runId: str(o.run_id), seq: num(o.seq, -1), atMs: num(o.at_ms), ...(piece ? { piece } : {}) };
   switch (str(o.event, kind)) {
     case "queued":
       return { ...head, event: "queued", ahead: num(o.ahead) };
@@ -192,6 +194,8 @@ export function event(v: unknown, kind?: string): RunEvent | null {
         ms: num(o.ms),
         ok: o.ok !== false,
       };
+    case "resumed":
+      return { ...head, event: "resumed", from: orNull(o.from), steps: num(o.steps) };
     case "plan": {
       const plan = Array.isArray(o.plan) ? { tasks: o.plan } : record(o.plan ?? o);
       return { ...head, event: "plan", tasks: list(plan.tasks).map(plannedTask), notes: strings(plan.notes) };
@@ -329,6 +333,7 @@ export function runSummary(v: unknown): RunSummary {
     tasks: num(o.tasks),
     ok: num(o.ok),
     failed: num(o.failed),
+    ...(o.resumable === true ? { resumable: true } : {}),
   };
 }
 

@@ -95,6 +95,8 @@ export interface Approval {
   sources: Record<string, string>;
   /** Whether it can be answered here. */
   here: boolean;
+  /** Whether it was begun before the run was cut off, and may have been done. */
+  unknown?: boolean;
 }
 
 /** Calls per stage, and tokens. */
@@ -107,10 +109,13 @@ export interface Usage {
 }
 
 /** What the server tells of a run. Kinds this page does not know are dropped by the decoder. */
-export type RunEvent = { runId: string; seq: number; atMs: number } & (
+/** Pieces of the answer have the number of the event before them, and count up in `piece`. */
+export type RunEvent = { runId: string; seq: number; piece?: number; atMs: number } & (
   | { event: "queued"; ahead: number }
   | { event: "run_started"; text: string; attachments: Attachment[]; planner: string; model: string }
   | { event: "model_call"; stage: string; task: number | null; ms: number; ok: boolean }
+  /** The run goes on in another process, or takes over what another run did. */
+  | { event: "resumed"; from: string | null; steps: number }
   | { event: "plan"; tasks: PlannedTask[]; notes: string[] }
   /** More tasks: the plan is still being written (round 0), or was planned on. */
   | { event: "plan_grew"; round: number; tasks: PlannedTask[]; notes: string[] }
@@ -168,6 +173,8 @@ export interface RunSummary {
   tasks: number;
   ok: number;
   failed: number;
+  /** Whether it was cut off and can go on. */
+  resumable?: boolean;
 }
 
 export interface Model {

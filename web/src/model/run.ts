@@ -69,6 +69,11 @@ export interface RunView {
   asks?: Approval[];
   /** How often it was looked at and planned on. */
   rounds?: number;
+  /** Which piece of the answer came last. */
+  lastPiece?: number;
+  /** How many steps it took over when it went on, and from which other run. */
+  takenOver?: number;
+  takenFrom?: string | null;
 }
 
 export const newRun = (plansOnly = false): RunView => ({
@@ -151,18 +156,23 @@ function closeTasks(tasks: TaskView[]): TaskView[] {
 
 /** The run after an event. An event seen before (by its number) changes nothing, so streams may be joined again. */
 export function apply(run: RunView, e: RunEvent): RunView {
-  if (e.seq >= 0 && e.seq <= run.lastSeq) return run;
+  const piece = e.piece ?? 0;
+  const old = e.seq < run.lastSeq || (e.seq === run.lastSeq && piece <= (run.lastPiece ?? 0));
+  if (e.seq >= 0 && old) return run;
   const next = advance(run, e);
   return isLive(next.phase) ? next : { ...next, stopping: false };
 }
 
 function advance(run: RunView, e: RunEvent): RunView {
-  const next = { ...run, lastSeq: Math.max(run.lastSeq, e.seq), runId: e.runId || run.runId };
+  const next = { ...run, lastSeq: Math.max(run.lastSeq, e.seq), lastPiece: e.piece ?? 0, runId: e.runId || run.runId };
   switch (e.event) {
     case "queued":
       return { ...next, phase: "queued", ahead: e.ahead };
     case "run_started":
       return { ...next, phase: "planning", planner: e.planner, model: e.model, startedAt: e.atMs || null };
+    case "resumed":
+      // What was written of an answer that broke off is written anew.
+      return { ...next, text: "", takenOver: e.steps, takenFrom: e.from };
     case "plan": {
       const old = new Map(run.tasks.map((task) => [task.id, task]));
       const tasks = e.tasks.map((p) => ({ ...newTask(p), ...pick(p, old.get(p.id)) }));

@@ -80,11 +80,13 @@ function Question({ runId, ask }: { runId: string | null; ask: Approval }) {
   );
 }
 
+type Decision = "approve" | "approve_always" | "refuse" | "retry" | "done" | "skip";
+
 function Call({ runId, ask }: { runId: string | null; ask: Approval }) {
   const busy = useSignal(false);
   const problem = useSignal("");
   const edited = useSignal<string | null>(null);
-  const say = async (decision: "approve" | "approve_always" | "refuse") => {
+  const say = async (decision: Decision) => {
     if (!runId) return;
     let args: Record<string, unknown> | undefined;
     if (decision === "approve" && edited.value !== null) {
@@ -105,7 +107,7 @@ function Call({ runId, ask }: { runId: string | null; ask: Approval }) {
       busy.value = false;
     }
   };
-  const button = (decision: "approve" | "approve_always" | "refuse", look: string) => (
+  const button = (decision: Decision, look: string) => (
     <button type="button" class={look} disabled={busy.value} onClick={() => void say(decision)}>
       {t(`approval_${decision}`)}
     </button>
@@ -114,7 +116,7 @@ function Call({ runId, ask }: { runId: string | null; ask: Approval }) {
     <section class="leave" aria-label={t("approval_title")}>
       <h3>
         <Icon name="warn" size={16} />
-        {t(ask.effect === "destroys" ? "approval_destroys" : "approval_writes", {
+        {t(ask.unknown ? "approval_unknown" : ask.effect === "destroys" ? "approval_destroys" : "approval_writes", {
           n: ask.task + 1,
           tool: label(ask.tool, 80),
         })}
@@ -143,7 +145,13 @@ function Call({ runId, ask }: { runId: string | null; ask: Approval }) {
           {problem.value}
         </p>
       )}
-      {ask.here ? (
+      {ask.here && ask.unknown ? (
+        <p class="leave-actions">
+          {button("done", "primary")}
+          {button("retry", "secondary")}
+          {button("skip", "secondary")}
+        </p>
+      ) : ask.here ? (
         <p class="leave-actions">
           {button("approve", "primary")}
           {button("approve_always", "secondary")}

@@ -53,6 +53,10 @@ function RunList() {
     await client.cancel(id).catch((e: unknown) => (error.value = failure(e)));
     await load();
   };
+  const resume = async (id: string) => {
+    await client.resume(id).catch((e: unknown) => (error.value = failure(e)));
+    await load();
+  };
   const wanted = filter.value.trim().toLowerCase();
   const shown = (runs.value ?? []).filter(
     (r) => !wanted || r.request.toLowerCase().includes(wanted) || r.runId.includes(wanted),
@@ -92,7 +96,12 @@ function RunList() {
           </thead>
           <tbody>
             {shown.map((r) => (
-              <RunRow key={r.runId} run={r} onCancel={() => void cancel(r.runId)} />
+              <RunRow
+                key={r.runId}
+                run={r}
+                onCancel={() => void cancel(r.runId)}
+                onResume={() => void resume(r.runId)}
+              />
             ))}
           </tbody>
         </table>
@@ -101,7 +110,13 @@ function RunList() {
   );
 }
 
-function RunRow({ run, onCancel }: { run: RunSummary; onCancel: () => void }) {
+interface RowProps {
+  run: RunSummary;
+  onCancel: () => void;
+  onResume: () => void;
+}
+
+function RunRow({ run, onCancel, onResume }: RowProps) {
   const request = label(run.request, 160) || t("untitled");
   const live = run.status === "running" || run.status === "queued" || run.status === "waiting";
   return (
@@ -126,6 +141,11 @@ function RunRow({ run, onCancel }: { run: RunSummary; onCancel: () => void }) {
           <button type="button" class="quiet" onClick={onCancel}>
             <Icon name="stop" size={15} />
             {t("cancel_run")}
+          </button>
+        ) : run.resumable ? (
+          <button type="button" class="quiet" onClick={onResume}>
+            <Icon name="again" size={15} />
+            {t("resume_run")}
           </button>
         ) : run.ms === null ? (
           "–"
@@ -219,6 +239,13 @@ function OneRun({ id }: { id: string }) {
               </div>
             )}
             <div class="reply">
+              {(at.run.takenOver ?? 0) > 0 && (
+                <p class="muted">
+                  {at.run.takenFrom
+                    ? t("run_took_over", { n: at.run.takenOver ?? 0, run: at.run.takenFrom })
+                    : t("run_went_on", { n: at.run.takenOver ?? 0 })}
+                </p>
+              )}
               <Answer run={at.run} onAgain={null} />
             </div>
           </article>

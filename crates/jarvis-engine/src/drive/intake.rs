@@ -52,6 +52,10 @@ impl Driver<'_> {
         self.schedule.extend(tasks.iter().zip(barriers.iter().map(Vec::as_slice)));
         for ((task, effect), barrier) in tasks.into_iter().zip(effects.iter().copied()).zip(barriers) {
             let id = task.id;
+            if let Some(outcome) = self.goes_on.then(|| self.engine.events.take_outcome(&task)).flatten() {
+                (self.finished)(&outcome);
+                self.outcomes.insert(id, outcome);
+            }
             if let Some(outcome) = self.outcomes.get(&id) {
                 let code = outcome.error.as_ref().map(|error| error.code);
                 if effect != Effect::Reads && code.is_some_and(ErrorCode::may_have_arrived) {
@@ -63,9 +67,12 @@ impl Driver<'_> {
                 self.schedule.finish(id);
                 continue;
             }
+            let before = self.goes_on.then(|| self.engine.events.take_selection(&task)).flatten();
             let mut node = Node::new(task, effect, barrier);
+            node.unknown = self.goes_on && self.engine.events.take_begun(id, effect);
             match &self.engine.selector {
                 None => node.choice = Choice::Unneeded,
+                Some(_) if let Some(selection) = before => node.choice = Choice::Made(selection),
                 Some(_) if node.task.faults.is_empty() => self.to_select.push_back(id),
                 Some(_) => {}
             }

@@ -32,6 +32,8 @@ pub(super) struct Node {
     pub(super) barrier: Vec<TaskId>,
     /// Whether the gate has let it go on.
     pub(super) admitted: bool,
+    /// Whether it may have been performed before its run was cut off, and the gate has not said what becomes of it.
+    pub(super) unknown: bool,
     /// Its arguments, once its dependencies have finished.
     pub(super) resolved: Option<Resolved>,
     /// Whom to try next.
@@ -55,6 +57,7 @@ impl Node {
             effect,
             barrier,
             admitted: effect == Effect::Reads,
+            unknown: false,
             choice: Choice::Pending,
             resolved: None,
             candidates: VecDeque::new(),

@@ -4,20 +4,21 @@ use std::any::Any;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use jarvis_plan::{Candidate, ErrorCode, Selection, TaskError, TaskId};
+use jarvis_plan::{Candidate, Effect, ErrorCode, Selection, TaskError, TaskId};
 use serde_json::Value;
 use tokio::task::{Id as SlotId, JoinError};
 use tokio::time::Instant;
 use tracing::Instrument;
 
 use super::Driver;
-use crate::Job;
+use crate::{Again, Job};
 
 /// What one spawned piece of work gives.
 pub(super) enum Done {
     Selected(Result<Selection, TaskError>),
     Performed(Result<Value, TaskError>),
     Admitted(Result<IndexMap<String, Value>, TaskError>),
+    AdmittedAgain(Result<Again, TaskError>),
 }
 
 /// What a task is busy with.
@@ -56,7 +57,14 @@ impl Driver<'_> {
     pub(super) fn perform(&mut self, id: TaskId, busy: Busy, now: Instant, job: Arc<Job>) {
         let (worker, given) = (Arc::clone(&self.engine.worker), Arc::clone(&job));
         self.performing += 1;
-        let work = async move { Done::Performed(worker.perform(&given).await) };
+        // That a change was begun is kept before it is: whoever goes on with the run must know.
+        let changes = self.keeps && self.nodes.get(&id).is_some_and(|node| node.effect != Effect::Reads);
+        let work = async move {
+            if changes && let Err(why) = given.events.written().await {
+                return Done::Performed(Err(TaskError::new(ErrorCode::Internal, format!("it was not called: {why}"))));
+            }
+            Done::Performed(worker.perform(&given).await)
+        };
         self.spawn(id, busy, now, Some(job), work);
     }
 
@@ -140,6 +148,9 @@ impl Driver<'_> {
             (Busy::Choosing, _, Ok(Done::Selected(chosen))) => self.selected(task, chosen),
             (Busy::Choosing, _, Err(error)) => self.selected(task, Err(broken(error, "choice of a model"))),
             (Busy::Waiting, _, Ok(Done::Admitted(admitted))) => self.admitted(task, admitted),
+            (Busy::Waiting, Some(candidate), Ok(Done::AdmittedAgain(decided))) => {
+                self.admitted_again(task, candidate, since, decided);
+            }
             (Busy::Waiting, _, Err(error)) => self.admitted(task, Err(broken(error, "approval"))),
             (Busy::Performing, Some(candidate), Ok(Done::Performed(result))) => {
                 self.performed(task, candidate, since, result);

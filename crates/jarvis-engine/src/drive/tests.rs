@@ -2,6 +2,7 @@
 
 mod any_graph;
 mod cast;
+mod kept;
 mod writes;
 
 use std::sync::atomic::Ordering;

@@ -95,9 +95,10 @@ impl From<RunError> for DecisionError {
             RunError::Timeout { after, .. } => DecisionError::Timeout { after },
             RunError::Cancelled => DecisionError::Cancelled,
             RunError::Unreadable { reason, .. } => DecisionError::unreadable(reason, ""),
-            error @ (RunError::NoModel { .. } | RunError::InvalidRequest(_) | RunError::NoAnswer(_)) => {
-                DecisionError::Planner(error.to_string())
-            }
+            error @ (RunError::NoModel { .. }
+            | RunError::InvalidRequest(_)
+            | RunError::NoAnswer(_)
+            | RunError::Stopped(_)) => DecisionError::Planner(error.to_string()),
         }
     }
 }

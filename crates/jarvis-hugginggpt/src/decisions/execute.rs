@@ -1,8 +1,8 @@
 //! Executes a plan with the models it names. The stages after planning are those of every run.
 
 use std::sync::Arc;
-use std::time::Instant;
 
+use indexmap::IndexMap;
 use jarvis_engine::Events;
 use jarvis_pipeline::{Run, RunError, report_end};
 use jarvis_plan::{EventKind, Level, Request, Selection};
@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 use super::Executable;
 use crate::choose::Pinned;
 use crate::course::Course;
-use crate::grow::Looked;
 use crate::pipeline::HuggingGpt;
 use crate::settings::{Look, Settings};
 use crate::source::CHAT_MODEL_ID;
@@ -29,13 +28,16 @@ impl HuggingGpt {
         events: &Events,
         cancel: CancellationToken,
     ) -> Result<Run, RunError> {
-        let began = Instant::now();
         events.emit(EventKind::RunStarted {
             request: (*request).clone(),
             planner: "plan".into(),
             model: self.model_name(),
             pipeline: crate::NAME.to_owned(),
+            door: String::new(),
+            settings: IndexMap::new(),
+            given: Some(Box::new(plan.document.clone())),
         });
+        let began = events.began();
         events.emit(EventKind::Plan { plan: plan.plan.clone() });
         for note in &plan.notes {
             events.note(Level::Info, note.clone());
@@ -49,7 +51,7 @@ impl HuggingGpt {
         let as_given = HuggingGpt { settings: Settings { replan, ..self.settings.clone() }, ..self.clone() };
         let engine = self.engine(&request, Arc::new(selector), events, began);
         let course = Course::start(engine, &cancel, plan.plan.clone(), Vec::new());
-        let ended = as_given.carry_out(&request, course, Looked::default(), events, &cancel, began).await;
+        let ended = as_given.carry_out(&request, course, events, &cancel, began).await;
         report_end(ended, events, began)
     }
 

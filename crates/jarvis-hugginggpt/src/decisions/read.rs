@@ -23,6 +23,8 @@ use crate::source::Sources;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Executable {
     pub request: Option<String>,
+    /// What was read.
+    pub document: Value,
     pub plan: Plan,
     /// The pinned models by plan id; `None` leaves the choice to be made.
     pub pins: Vec<Option<Selection>>,
@@ -213,7 +215,7 @@ pub fn read_plan(
     if !moved.is_empty() {
         notes.insert(0, moved.join("; "));
     }
-    Ok(Executable { request: file.request, plan, pins, ids, notes })
+    Ok(Executable { request: file.request, document: value.clone(), plan, pins, ids, notes })
 }
 
 fn unique_ids(rows: &[Row], faults: &mut Faults) {

@@ -6,6 +6,7 @@ mod answers;
 mod choices;
 mod decided;
 mod decisions;
+mod durable;
 mod each;
 mod fixture;
 mod grow;

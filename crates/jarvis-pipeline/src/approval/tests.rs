@@ -70,6 +70,7 @@ fn job(tool: &str) -> (Job, tokio::sync::mpsc::UnboundedReceiver<Event>) {
         candidate: Candidate::tool(tool),
         events,
         cancel: CancellationToken::new(),
+        part: 0,
     };
     (job, receiver)
 }
@@ -180,6 +181,7 @@ fn the_question_shows_the_real_call() {
         effect: Effect::Writes,
         arguments: IndexMap::from([("article".into(), json!(17)), ("note".into(), json!("x\u{1b}[2J"))]),
         each: false,
+        unknown: false,
         sources: IndexMap::from([("article".into(), "task 1".into())]),
         place: None,
     };

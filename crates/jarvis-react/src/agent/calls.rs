@@ -37,7 +37,7 @@ pub(super) struct Caller {
 #[async_trait]
 impl Worker for Caller {
     async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
-        let scope = Scope { cancel: job.cancel.clone(), ..self.scope.clone() };
+        let scope = Scope { cancel: job.cancel.clone(), key: job.key(), ..self.scope.clone() };
         let called = self.registry.call(&job.task.task, &job.object(), &scope).await;
         let observation = called.map_err(|error| call_failed(&error))?;
         let value = observation.value.clone();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use indexmap::IndexMap;
-use jarvis_engine::{Gate, Job};
+use jarvis_engine::{Again, Gate, Job};
 use jarvis_plan::{Effect, Task, TaskError};
 use serde_json::Value;
 use tokio::sync::watch;
@@ -85,6 +85,11 @@ impl Gate for Timed {
     async fn admit(&self, job: &Job) -> Result<IndexMap<String, Value>, TaskError> {
         let _stopped = self.clock.stop();
         self.gate.admit(job).await
+    }
+
+    async fn admit_again(&self, job: &Job) -> Result<Again, TaskError> {
+        let _stopped = self.clock.stop();
+        self.gate.admit_again(job).await
     }
 }
 

@@ -80,26 +80,23 @@ impl FileBasedQa for Questions {
         let until = asked.until;
         let work = move |events: Events, cancel: CancellationToken| async move {
             let given_up = cancel.clone();
-            let (own, mut receiver) = Events::channel(events.run_id().clone());
+            let mut told = events.listen();
             let passed = async {
-                while let Some(event) = receiver.recv().await {
-                    let steps = stream_events(&event.kind, &own_media).await;
-                    events.emit(event.kind);
-                    for step in steps {
+                while let Some(event) = told.recv().await {
+                    for step in stream_events(&event.kind, &own_media).await {
                         // A reader that went away cancels the run by dropping its guard; one that takes nothing is
                         // not waited for, since it would keep the place of another.
                         if let Ok(Err(_)) | Err(_) = tokio::time::timeout(patience, steps_to.send(Ok(step))).await {
                             given_up.cancel();
                         }
                     }
+                    if event.kind.is_end() {
+                        return;
+                    }
                 }
             };
-            let answered = async {
-                let ended = agent.ask(&asked.now(), &own, cancel).await;
-                drop(own);
-                ended
-            };
-            futures::future::join(answered, passed).await.0
+            let asked = asked.now();
+            futures::future::join(agent.ask(&asked, &events, cancel), passed).await.0
         };
         let Started { live, end } =
             self.server.runs.start(&question, Keep::Events, work).map_err(|error| status::of_refusal(&error))?;
@@ -194,6 +191,7 @@ async fn stream_events(kind: &EventKind, media: &Arc<Media>) -> Vec<QueryEvent> 
             observation.chain(made.into_iter().map(StreamEvent::Image)).map(|made| event(*step, made)).collect()
         }
         EventKind::Queued { .. }
+        | EventKind::Resumed { .. }
         | EventKind::RunStarted { .. }
         | EventKind::ModelCall { .. }
         | EventKind::Plan { .. }

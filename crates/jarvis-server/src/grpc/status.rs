@@ -34,6 +34,7 @@ fn of_model(error: &ChatError) -> Code {
         | ChatError::Config(_)
         | ChatError::ReplayMiss { .. } => Code::FailedPrecondition,
         ChatError::Budget(_) => Code::ResourceExhausted,
+        ChatError::Stopped(_) => Code::Internal,
         ChatError::Recording { .. } => Code::Internal,
     }
 }

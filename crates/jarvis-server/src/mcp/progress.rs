@@ -9,7 +9,7 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::Peer;
 use serde_json::Value;
 
-use crate::runs::Log;
+use crate::runs::{Log, Place};
 
 /// The longest message, in characters.
 const LONGEST: usize = 300;
@@ -17,7 +17,7 @@ const LONGEST: usize = 300;
 /// Reports the events of a run until it ends, in order, numbered from 1. Stops when the client does not take them.
 pub(super) async fn report(log: Arc<Log>, token: ProgressToken, peer: &Peer<RoleServer>) {
     let mut sent = 0_u32;
-    let mut frames = std::pin::pin!(log.follow(0));
+    let mut frames = std::pin::pin!(log.follow(Place::default()));
     while let Some(frame) = frames.next().await {
         let event = serde_json::from_str(&frame.data).expect("a frame holds JSON");
         let Some(message) = message(&frame.name, &event) else { continue };

@@ -1,8 +1,11 @@
 //! Answers to runs that wait for leave.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use futures::StreamExt;
 use jarvis_pipeline::approval::{ASK_PERSON, Decision};
 use jarvis_plan::{EACH, RunId, TaskId};
 use serde::Deserialize;
@@ -13,6 +16,7 @@ use crate::desk::NotOpen;
 use crate::error::{ApiError, ErrorBody, Failures};
 use crate::extract::ApiJson;
 use crate::routes::runs::whole;
+use crate::runs::Frame;
 use crate::state::Server;
 use crate::wire::reply::ApprovalReply;
 
@@ -39,6 +43,22 @@ enum Said {
     ApproveAlways,
     /// Do not make it.
     Refuse,
+    /// Of a call that may have arrived (`unknown`): make it again.
+    Retry,
+    /// Of such a call: it was done; do not make it again.
+    Done,
+    /// Of such a call: leave it, whatever came of it.
+    Skip,
+}
+
+impl Said {
+    /// Whether it is an answer about a call that may have arrived.
+    fn is_of_unknown(self) -> bool {
+        match self {
+            Said::Retry | Said::Done | Said::Skip => true,
+            Said::Approve | Said::ApproveAlways | Said::Refuse => false,
+        }
+    }
 }
 
 /// The most characters of a reason.
@@ -66,6 +86,15 @@ pub(crate) async fn decide(
     if ask.arguments.is_some() && ask.decision != Said::Approve {
         return Err(ApiError::invalid("`arguments` go with the decision `approve` alone").param("arguments"));
     }
+    let is_unknown = live.pending().iter().find(|asked| asked.task == task).map(|asked| asked.unknown);
+    if is_unknown.is_some_and(|is_unknown| is_unknown != ask.decision.is_of_unknown()) {
+        let words = if is_unknown == Some(true) {
+            "`retry`, `done` or `skip`"
+        } else {
+            "`approve`, `approve_always` or `refuse`"
+        };
+        return Err(ApiError::invalid(format!("the answer to this is {words}")).param("decision"));
+    }
     let is_question = live.pending().iter().any(|asked| asked.task == task && asked.tool == ASK_PERSON);
     let answer = ask.arguments.as_ref().and_then(|arguments| arguments.get("answer")).and_then(Value::as_str);
     if is_question && ask.decision != Said::Refuse && answer.is_none_or(|answer| answer.trim().is_empty()) {
@@ -89,8 +118,10 @@ pub(crate) async fn decide(
             }
             Decision::Approve { arguments: ask.arguments.map(|arguments| arguments.into_iter().collect()) }
         }
+        Said::Retry => Decision::Approve { arguments: None },
         Said::ApproveAlways => Decision::ApproveAlways,
-        Said::Refuse => {
+        Said::Done => Decision::Done,
+        Said::Refuse | Said::Skip => {
             let reason = ask.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
             let reason = reason.map_or_else(
                 || "it was refused".to_owned(),
@@ -99,10 +130,24 @@ pub(crate) async fn decide(
             Decision::Refuse { reason, hint: None }
         }
     };
-    let approved = ask.decision != Said::Refuse;
+    let approved = !matches!(ask.decision, Said::Refuse | Said::Skip);
+    let heard = Arc::clone(&live.log).follow(live.log.end());
     desk.answer(&run, task, decision).map_err(|not| match not {
         NotOpen::Run => ApiError::new(StatusCode::CONFLICT, "not_waiting", "the run waits for nothing"),
         NotOpen::Task => ApiError::not_found("the run does not wait for this task"),
     })?;
+    // What is told here is on the disk: the run has taken the answer.
+    let is_taken = |frame: &Frame| {
+        let of = || serde_json::from_str::<Value>(&frame.data).ok()?.get("id")?.as_u64();
+        frame.name == "approval_given" && of() == Some(u64::from(id))
+    };
+    let mut heard = std::pin::pin!(heard);
+    loop {
+        match heard.next().await {
+            Some(frame) if is_taken(&frame) => break,
+            Some(_) => {}
+            None => return Err(ApiError::stopping()),
+        }
+    }
     Ok(Json(ApprovalReply { run_id: run.0, task: id, approved }))
 }

@@ -20,7 +20,7 @@ use crate::error::{ApiError, Failures};
 use crate::extract::ApiJson;
 use crate::guard;
 use crate::request::{RunRequest, wait};
-use crate::runs::CancelOnDrop;
+use crate::runs::{CancelOnDrop, Place};
 use crate::sse;
 use crate::state::{Named, Server};
 use crate::wire::openai::{
@@ -71,7 +71,7 @@ pub(crate) async fn complete(
         let head = pieces::Head { id: id(&started.live.run_id.0), model, created };
         let want = pieces::Want { usage, progress };
         let guard = CancelOnDrop::new(&started.live);
-        let frames = Arc::clone(&started.live.log).follow(0);
+        let frames = Arc::clone(&started.live.log).follow(Place::default());
         let events = pieces::of(frames, started.end, head, want, links);
         return Ok(sse::open(events, guard, &server));
     }

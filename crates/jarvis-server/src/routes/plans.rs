@@ -101,10 +101,9 @@ async fn start(
     let request = Request { text, attachments: resources(&ask.attachments)?, ..Request::default() };
     let run = RunRequest { pipeline, request: Arc::new(request), planner: "plan" };
     let (pipeline, request) = (Arc::clone(&run.pipeline), Arc::clone(&run.request));
-    let started =
-        server.runs.start(&run.request.text, Keep::Answerable { resumes: true }, move |events, cancel| async move {
-            pipeline.run_plan(request, &plan, &events, cancel).await
-        })?;
+    let started = server.runs.start(&run.request.text, Keep::Answerable, move |events, cancel| async move {
+        pipeline.run_plan(request, &plan, &events, cancel).await
+    })?;
     Ok((run, started, ask.detached))
 }
 

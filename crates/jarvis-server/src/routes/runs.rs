@@ -8,15 +8,17 @@ use axum::http::HeaderMap;
 use axum::http::StatusCode;
 use axum::response::Response;
 use futures::stream;
+use jarvis_plan::TaskId;
 use jarvis_store::{Journal, JournalError};
 use serde::Deserialize;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::error::{ApiError, ErrorBody, Failures};
-use crate::runs::Frame;
+use crate::extract::MaybeJson;
+use crate::runs::{Frame, Place};
 use crate::sse;
 use crate::state::Server;
-use crate::wire::reply::{CancelReply, EventStream, RunLine, RunReply, RunsReply};
+use crate::wire::reply::{CancelReply, EventStream, ResumeReply, RunLine, RunReply, RunsReply};
 
 /// How many runs are listed.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -84,7 +86,7 @@ pub(crate) async fn show(State(server): State<Server>, Path(id): Path<String>) -
 /// Closing the connection does not cancel the run. With `Last-Event-ID` the events after that one are sent.
 #[utoipa::path(get, path = "/runs/{id}/events", tag = "runs",
     params(("id" = String, Path, description = "The run's id"),
-        ("Last-Event-ID" = Option<u64>, Header, description = "The last event already seen")),
+        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event already seen")),
     responses(EventStream,
         Failures))]
 pub(crate) async fn follow(
@@ -93,13 +95,13 @@ pub(crate) async fn follow(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let from = match headers.get("last-event-id") {
-        None => 0,
+        None => Place::default(),
         Some(seen) => seen
             .to_str()
             .ok()
-            .and_then(|seen| seen.trim().parse::<u64>().ok())
-            .ok_or_else(|| ApiError::invalid("`Last-Event-ID` is the number of an event").param("Last-Event-ID"))?
-            .saturating_add(1),
+            .and_then(|seen| seen.trim().parse::<Place>().ok())
+            .ok_or_else(|| ApiError::invalid("`Last-Event-ID` is the id of an event").param("Last-Event-ID"))?
+            .next(),
     };
     let id = whole(id)?;
     if let Some(live) = server.runs.get(&id) {
@@ -108,7 +110,7 @@ pub(crate) async fn follow(
     }
     let record = from_journal(&server, move |journal| journal.run(&id)).await?;
     let frames: Vec<Frame> =
-        record.events.iter().filter_map(Frame::recorded).filter(|frame| frame.seq >= from).collect();
+        record.events.iter().filter_map(Frame::recorded).filter(|frame| frame.at >= from).collect();
     Ok(sse::reply(stream::iter(frames), (), &server))
 }
 
@@ -135,6 +137,51 @@ pub(crate) async fn cancel(
         None => from_journal(&server, move |journal| journal.run(&id)).await?.summary.status.as_str(),
     };
     Err(ApiError::new(StatusCode::CONFLICT, "already_ended", format!("the run does not go on: it is {status}")))
+}
+
+/// Go on with a run that was cut off
+///
+/// What is done is taken from the journal, and the rest is done. A server does so by itself when it starts, unless it is told not to.
+#[utoipa::path(post, path = "/runs/{id}/resume", tag = "runs",
+    params(("id" = String, Path, description = "The run's id")),
+    responses((status = 200, description = "It goes on", body = ResumeReply),
+        (status = 404, description = "There is no such run", body = ErrorBody),
+        (status = 409, description = "It was not cut off, or something that it needs is not here", body = ErrorBody),
+        Failures))]
+pub(crate) async fn resume(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+) -> Result<Json<ResumeReply>, ApiError> {
+    let id = whole(id)?;
+    server.resume(&id).await?;
+    Ok(Json(ResumeReply { run_id: id, from: None }))
+}
+
+/// From where a run is tried anew.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct RetryAsk {
+    /// The task from which on it is done anew, with all that need it; those that did not succeed unless set.
+    from: Option<u32>,
+}
+
+/// Try a run anew as another run
+///
+/// It takes over what was done without the tasks that did not succeed, or without the one that is named.
+#[utoipa::path(post, path = "/runs/{id}/retry", tag = "runs", request_body = Option<RetryAsk>,
+    params(("id" = String, Path, description = "The run's id")),
+    responses((status = 200, description = "The new run", body = ResumeReply),
+        (status = 404, description = "There is no such run", body = ErrorBody),
+        (status = 409, description = "It goes on, or has nothing to be done anew", body = ErrorBody),
+        Failures))]
+pub(crate) async fn retry(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+    MaybeJson(ask): MaybeJson<RetryAsk>,
+) -> Result<Json<ResumeReply>, ApiError> {
+    let id = whole(id)?;
+    let new = server.retry(&id, ask.unwrap_or_default().from.map(TaskId)).await?;
+    Ok(Json(ResumeReply { run_id: new.0, from: Some(id) }))
 }
 
 /// The id, when it is a whole one: a start that happens to fit opens no run over the wire.

@@ -23,6 +23,10 @@ pub(crate) fn short(request: &str) -> String {
 pub(crate) struct Live {
     pub(crate) run_id: RunId,
     pub(crate) cancel: CancellationToken,
+    /// Ends it without a word; it goes on with the next process.
+    pub(super) suspend: CancellationToken,
+    /// Whether the journal has it, so that it can go on.
+    is_kept: bool,
     pub(crate) log: Arc<Log>,
     request: String,
     started_at_ms: u64,
@@ -61,10 +65,20 @@ impl Tally {
 
 impl Live {
     /// A run that waits for its slot.
-    pub(super) fn new(run_id: RunId, request: String, started_at_ms: u64, log: Log, desk: Desk, tally: Tally) -> Live {
+    pub(super) fn new(
+        run_id: RunId,
+        request: String,
+        started_at_ms: u64,
+        log: Log,
+        desk: Desk,
+        tally: Tally,
+        is_kept: bool,
+    ) -> Live {
         Live {
             run_id,
             cancel: CancellationToken::new(),
+            suspend: CancellationToken::new(),
+            is_kept,
             log: Arc::new(log),
             request,
             started_at_ms,
@@ -100,6 +114,7 @@ impl Live {
             tasks: tally.tasks,
             ok: tally.ok,
             failed: tally.failed,
+            resumable: false,
             ms: self.began.elapsed().as_millis() as u64,
         }
     }
@@ -109,8 +124,12 @@ impl Live {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner).ended
     }
 
-    /// Cancels it because the server stops.
+    /// Ends it because the server stops: what is kept goes on with the next one.
     pub(super) fn cut_off(&self) {
+        if self.is_kept {
+            self.suspend.cancel();
+            return;
+        }
         if !self.cancel.is_cancelled() {
             self.cut_off.store(true, Ordering::Relaxed);
             self.cancel.cancel();

@@ -3,20 +3,56 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::fmt;
+use std::num::ParseIntError;
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::Stream;
-use jarvis_plan::{Event, EventKind};
+use jarvis_plan::Event;
 use serde_json::Value;
 use tokio::sync::watch;
 
 /// Bytes of answer pieces that a log keeps; older pieces go first, since the whole answer follows.
 const MOST_PIECES: usize = 256 << 10;
 
+/// The place of an event in its run: its number, and of a piece of the answer its place behind the event of that number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Place {
+    pub(crate) seq: u64,
+    pub(crate) piece: u32,
+}
+
+impl Place {
+    /// The place right behind it.
+    pub(crate) fn next(self) -> Place {
+        Place { piece: self.piece.saturating_add(1), ..self }
+    }
+}
+
+/// As clients are given it, and give it back in `Last-Event-ID`: `12`, or `12.3` for a piece of the answer.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.piece {
+            0 => write!(f, "{}", self.seq),
+            piece => write!(f, "{}.{piece}", self.seq),
+        }
+    }
+}
+
+impl FromStr for Place {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Place, ParseIntError> {
+        let (seq, piece) = text.split_once('.').unwrap_or((text, "0"));
+        Ok(Place { seq: seq.parse()?, piece: piece.parse()? })
+    }
+}
+
 /// One event as it goes over the wire. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
-    pub(crate) seq: u64,
+    pub(crate) at: Place,
     pub(crate) name: Cow<'static, str>,
     /// Its JSON, in one line.
     pub(crate) data: Arc<str>,
@@ -25,13 +61,15 @@ pub(crate) struct Frame {
 impl Frame {
     pub(crate) fn of(event: &Event) -> Frame {
         let data = serde_json::to_string(event).expect("an event has only string keys");
-        Frame { seq: event.seq, name: event.kind.name().into(), data: data.into() }
+        let at = Place { seq: event.seq, piece: event.piece };
+        Frame { at, name: event.kind.name().into(), data: data.into() }
     }
 
     /// The frame of an event that the journal kept.
     pub(crate) fn recorded(event: &Value) -> Option<Frame> {
         let name = event.get("event")?.as_str()?.to_owned();
-        Some(Frame { seq: event.get("seq")?.as_u64()?, name: name.into(), data: event.to_string().into() })
+        let at = Place { seq: event.get("seq")?.as_u64()?, piece: 0 };
+        Some(Frame { at, name: name.into(), data: event.to_string().into() })
     }
 }
 
@@ -65,7 +103,7 @@ impl Log {
         let frame = Frame::of(event);
         {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            if matches!(event.kind, EventKind::Token { .. }) {
+            if event.kind.is_piece() {
                 kept.piece_bytes += frame.data.len();
                 kept.pieces.push_back(frame);
                 while kept.piece_bytes > MOST_PIECES {
@@ -84,31 +122,38 @@ impl Log {
         self.changes.send_modify(|count| *count += 1);
     }
 
+    /// The place behind the last event.
+    pub(crate) fn end(&self) -> Place {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = kept.frames.last().into_iter().chain(kept.pieces.back()).map(|frame| frame.at).max();
+        last.map_or_else(Place::default, Place::next)
+    }
+
     pub(crate) fn so_far(&self) -> Vec<Frame> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).frames.clone()
     }
 
     /// The first event at or after a place in the stream; `Err` says whether there will be one.
-    fn next(&self, from: u64) -> Result<Frame, bool> {
+    fn next(&self, from: Place) -> Result<Frame, bool> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = kept.frames.partition_point(|frame| frame.seq < from);
-        let piece = kept.pieces.partition_point(|frame| frame.seq < from);
+        let at = kept.frames.partition_point(|frame| frame.at < from);
+        let piece = kept.pieces.partition_point(|frame| frame.at < from);
         let found = match (kept.frames.get(at), kept.pieces.get(piece)) {
-            (Some(frame), Some(piece)) => Some(if frame.seq < piece.seq { frame } else { piece }),
+            (Some(frame), Some(piece)) => Some(if frame.at < piece.at { frame } else { piece }),
             (one, other) => one.or(other),
         };
         found.cloned().ok_or(!kept.closed)
     }
 
     /// The events from a place in the stream on, to the end of the run.
-    pub(crate) fn follow(self: Arc<Log>, from: u64) -> impl Stream<Item = Frame> + Send + use<> {
+    pub(crate) fn follow(self: Arc<Log>, from: Place) -> impl Stream<Item = Frame> + Send + use<> {
         let changes = self.changes.subscribe();
         futures::stream::unfold((self, changes, from), |(log, mut changes, from)| async move {
             loop {
                 changes.mark_unchanged();
                 match log.next(from) {
                     Ok(frame) => {
-                        let next = frame.seq + 1;
+                        let next = frame.at.next();
                         return Some((frame, (log, changes, next)));
                     }
                     Err(false) => return None,
@@ -127,34 +172,46 @@ mod tests {
     use futures::StreamExt;
     use jarvis_plan::{Event, EventKind, Level, RunId};
 
-    use super::{Log, MOST_PIECES};
+    use super::{Frame, Log, MOST_PIECES, Place};
 
-    fn event(seq: u64, kind: EventKind) -> Event {
-        Event { run_id: RunId("r".into()), seq, at_ms: 0, kind }
+    fn event(seq: u64, piece: u32, kind: EventKind) -> Event {
+        Event { run_id: RunId("r".into()), seq, piece, at_ms: 0, kind }
     }
 
     fn note(seq: u64) -> Event {
-        event(seq, EventKind::Note { level: Level::Info, message: "n".into() })
+        event(seq, 0, EventKind::Note { level: Level::Info, message: "n".into() })
     }
 
-    fn token(seq: u64, text: &str) -> Event {
-        event(seq, EventKind::Token { text: text.into() })
+    fn token(seq: u64, piece: u32, text: &str) -> Event {
+        event(seq, piece, EventKind::Token { text: text.into() })
+    }
+
+    fn places(frames: Vec<Frame>) -> Vec<String> {
+        frames.iter().map(|frame| frame.at.to_string()).collect()
     }
 
     #[tokio::test]
     async fn every_follower_sees_the_whole_run_in_order_wherever_it_joins() {
         let log = Arc::new(Log::new());
-        let early = tokio::spawn(Arc::clone(&log).follow(0).map(|frame| frame.seq).collect::<Vec<_>>());
-        for seq in 0..6 {
-            log.push(&if seq % 2 == 0 { note(seq) } else { token(seq, "x") });
+        let from = |place: &str| place.parse::<Place>().expect("it is a place");
+        let early = tokio::spawn(Arc::clone(&log).follow(from("0")).collect::<Vec<_>>());
+        for seq in 0..2 {
+            log.push(&note(seq));
             tokio::task::yield_now().await;
+            for piece in 1..3 {
+                log.push(&token(seq, piece, "x"));
+                tokio::task::yield_now().await;
+            }
         }
-        let late = tokio::spawn(Arc::clone(&log).follow(0).map(|frame| frame.seq).collect::<Vec<_>>());
-        let resumed = tokio::spawn(Arc::clone(&log).follow(4).map(|frame| frame.seq).collect::<Vec<_>>());
+        let late = tokio::spawn(Arc::clone(&log).follow(from("0")).collect::<Vec<_>>());
+        let resumed = tokio::spawn(Arc::clone(&log).follow(from("0.1").next()).collect::<Vec<_>>());
+        let kept = tokio::spawn(Arc::clone(&log).follow(from("1").next()).collect::<Vec<_>>());
         log.close();
-        assert_eq!(early.await.unwrap(), vec![0, 1, 2, 3, 4, 5]);
-        assert_eq!(late.await.unwrap(), vec![0, 1, 2, 3, 4, 5]);
-        assert_eq!(resumed.await.unwrap(), vec![4, 5]);
+        let all = ["0", "0.1", "0.2", "1", "1.1", "1.2"];
+        assert_eq!(places(early.await.unwrap()), all);
+        assert_eq!(places(late.await.unwrap()), all);
+        assert_eq!(places(resumed.await.unwrap()), all[2..]);
+        assert_eq!(places(kept.await.unwrap()), all[4..]);
     }
 
     #[tokio::test]
@@ -162,12 +219,12 @@ mod tests {
         let log = Arc::new(Log::new());
         let long = "x".repeat(MOST_PIECES / 4);
         log.push(&note(0));
-        for seq in 1..=10 {
-            log.push(&token(seq, &long));
+        for piece in 1..=10 {
+            log.push(&token(0, piece, &long));
         }
-        log.push(&note(11));
+        log.push(&note(1));
         log.close();
-        let seen: Vec<u64> = log.follow(0).map(|frame| frame.seq).collect().await;
-        assert_eq!(seen, vec![0, 8, 9, 10, 11]);
+        let seen = places(log.follow(Place::default()).collect().await);
+        assert_eq!(seen, ["0", "0.8", "0.9", "0.10", "1"]);
     }
 }

@@ -1,200 +1,237 @@
-//! Runs that waited for leave when their process ended, taken up again from what the journal has of them.
+//! Runs that another process left, gone on with from what the journal has of them: at the start of the server, and whenever a
+//! process that shares the journal dies.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use jarvis_hugginggpt::decisions::read_plan;
-use jarvis_hugginggpt::{HuggingGpt, LeftOff};
-use jarvis_pipeline::approval::ASK_PERSON;
-use jarvis_plan::{
-    Approval, Event, EventKind, INTERRUPTED, Note, Outcome, Plan, Request, RunId, Selection, Tokens, Usage,
-};
-use jarvis_store::{Journal, RunRecord, is_cut};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use axum::http::StatusCode;
+use jarvis_engine::{Events, Past};
+use jarvis_events::SERVER;
+use jarvis_hugginggpt::GoingOn;
+use jarvis_plan::{RunId, TaskId};
+use jarvis_store::{Claim, Journal, JournalError, Prune, RunRecord};
+use tokio_util::sync::CancellationToken;
 
-use super::{Begin, Frame, Keep, Log, Runs, Tally, short};
-use jarvis_engine::Events;
+use super::{Begin, Frame, Keep, Log, Tally, Work, short};
+use crate::error::ApiError;
+use crate::state::Server;
+
+/// How often it is looked whether a process died that shares the journal, or somebody wants a run cancelled.
+const LOOK: Duration = Duration::from_secs(2);
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a run needs to go on.
-struct Waiting {
-    request: Request,
-    left: LeftOff,
-    asked: Vec<Approval>,
-    usage: Usage,
+struct Left {
+    record: RunRecord,
+    past: Past,
+    work: GoingOn,
+    pipeline: String,
 }
 
-impl Runs {
-    /// Goes on with every run that waited for leave when its process ended. One that cannot go on has failed, and says why.
-    pub(crate) async fn restore(self: &Arc<Runs>, pipeline: &Arc<HuggingGpt>) {
-        let Some(journal) = self.journal.clone() else { return };
-        let read = Arc::clone(&journal);
-        let left = match tokio::task::spawn_blocking(move || read.left_waiting()).await {
-            Ok(Ok(left)) => left,
-            Ok(Err(error)) => {
-                tracing::error!(%error, "runs that wait for leave cannot be read");
-                return;
-            }
-            Err(error) => {
-                tracing::error!(%error, "runs that wait for leave cannot be read");
-                return;
-            }
-        };
-        for record in left {
-            let run = record.summary.run_id.clone();
-            let next =
-                record.events.iter().filter_map(|event| event.get("seq")?.as_u64()).max().map_or(0, |seq| seq + 1);
-            match Waiting::of(&record, pipeline) {
-                Ok(waiting) => self.go_on(&record, waiting, next, pipeline),
-                Err(reason) => give_up(&journal, run, next, &record, &reason),
+/// Why a run does not go on here.
+#[derive(Debug)]
+enum Stays {
+    /// Another process has it, or it has ended.
+    Elsewhere,
+    /// What it needs is not here; it waits.
+    Waits(String),
+}
+
+impl From<JournalError> for Stays {
+    fn from(error: JournalError) -> Stays {
+        Stays::Waits(format!("the journal cannot be read: {error}"))
+    }
+}
+
+impl Server {
+    /// Looks every now and then until `stop` is cancelled, see [`Server::look`].
+    pub(crate) async fn look_after_runs(&self, stop: CancellationToken) {
+        let mut prune = tokio::time::interval(DAY);
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                _ = prune.tick() => self.prune().await,
+                () = tokio::time::sleep(LOOK) => self.look().await,
             }
         }
     }
 
-    fn go_on(self: &Arc<Runs>, record: &RunRecord, waiting: Waiting, next: u64, pipeline: &Arc<HuggingGpt>) {
+    /// Removes the runs that have been kept for long enough.
+    async fn prune(&self) {
+        let (Some(journal), keep, most_bytes) = (&self.parts.journal, self.options.keep, self.options.keep_bytes)
+        else {
+            return;
+        };
+        if keep.is_none() && most_bytes.is_none() {
+            return;
+        }
+        let before_ms =
+            keep.map(|keep| super::now_ms().saturating_sub(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX)));
+        let prune = Prune { before_ms, most_bytes, dry: false };
+        match journal.prune(prune, Arc::clone(&self.parts.media)).await {
+            Ok(pruned) if pruned.runs == 0 => {}
+            Ok(pruned) => tracing::info!(runs = pruned.runs, files = pruned.media.len(), "old runs were removed"),
+            Err(error) => tracing::error!(%error, "old runs could not be removed"),
+        }
+    }
+
+    /// Goes on with what other processes left.
+    pub(crate) async fn look(&self) {
+        let Some(journal) = &self.parts.journal else { return };
+        let read = Arc::clone(journal);
+        let due = match tokio::task::spawn_blocking(move || read.due(SERVER)).await {
+            Ok(Ok(due)) => due,
+            Ok(Err(error)) => return tracing::error!(%error, "it cannot be read which runs were left"),
+            Err(error) => return tracing::error!(%error, "it cannot be read which runs were left"),
+        };
+        for run in due.to_cancel {
+            if let Some(live) = self.runs.get(&run.0) {
+                live.cancel.cancel();
+            }
+        }
+        if !self.options.resume {
+            return;
+        }
+        for run in due.left {
+            // What waits for something that is missing is not tried again and again.
+            if self.runs.waits_for_more(&run) {
+                continue;
+            }
+            match self.go_on(journal, &run).await {
+                Ok(()) => tracing::info!(%run, "a run goes on"),
+                Err(Stays::Elsewhere) => {}
+                Err(Stays::Waits(reason)) => {
+                    tracing::warn!(%run, reason, "a run cannot go on here, and waits");
+                    self.runs.leave(run);
+                }
+            }
+        }
+    }
+
+    /// Goes on with a run that was cut off, because somebody asks for it.
+    pub(crate) async fn resume(&self, id: &str) -> Result<(), ApiError> {
+        let Some(journal) = self.parts.journal.clone() else {
+            return Err(ApiError::not_found("this server keeps no journal to go on from"));
+        };
+        let run = RunId(id.to_owned());
+        let conflict = |code, message: String| ApiError::new(StatusCode::CONFLICT, code, message);
+        match self.go_on(&journal, &run).await {
+            Ok(()) => Ok(()),
+            Err(Stays::Elsewhere) => {
+                Err(conflict("not_cut_off", "the run was not cut off: it goes on, or has ended".into()))
+            }
+            Err(Stays::Waits(reason)) => Err(conflict("cannot_resume", format!("the run cannot go on: {reason}"))),
+        }
+    }
+
+    async fn go_on(&self, journal: &Arc<Journal>, run: &RunId) -> Result<(), Stays> {
+        let left = self.left(journal, run).await?;
+        match journal.claim(run).await? {
+            Claim::Ours => {}
+            Claim::Held | Claim::Ended | Claim::Unknown => return Err(Stays::Elsewhere),
+        }
+        self.begin_again(left)
+    }
+
+    /// Reads what a run needs, and looks whether it is here.
+    async fn left(&self, journal: &Arc<Journal>, run: &RunId) -> Result<Left, Stays> {
+        let (read, id) = (Arc::clone(journal), run.0.clone());
+        let record = tokio::task::spawn_blocking(move || read.run(&id)).await;
+        let record = record.map_err(|error| Stays::Waits(error.to_string()))??;
+        if !record.summary.resumable {
+            return Err(Stays::Elsewhere);
+        }
+        let past = Past::of(&record.clone().whole_events()).map_err(|error| Stays::Waits(error.to_string()))?;
+        let began = past.began().ok_or_else(|| Stays::Waits("its beginning is not in the journal".to_owned()))?;
+        let missing = self.parts.meter.missing(&began.settings);
+        if !missing.is_empty() {
+            return Err(Stays::Waits(missing.join("; ")));
+        }
+        let pipeline = began.pipeline.clone();
+        let work = self.parts.pipeline.going_on(began).map_err(|error| Stays::Waits(error.to_string()))?;
+        Ok(Left { record, past, work, pipeline })
+    }
+
+    fn begin_again(&self, left: Left) -> Result<(), Stays> {
+        let Left { record, past, work, pipeline } = left;
         let run = record.summary.run_id.clone();
-        let Waiting { request, left, asked, usage } = waiting;
-        let frames = record.events.iter().filter_map(Frame::recorded).collect();
+        let work = self.work(&pipeline, work).map_err(Stays::Waits)?;
+        let asked = past.asked().cloned().collect();
         let begin = Begin {
-            stream: Events::resumed(run.clone(), next, usage),
-            run_id: run.clone(),
+            asked,
+            stream: Events::resumed(run.clone(), past),
+            run_id: run,
             request: short(&record.summary.request),
             started_at_ms: record.summary.started_at_ms,
-            keep: Keep::Answerable { resumes: true },
-            log: Log::of(frames),
+            keep: Keep::Answerable,
+            log: Log::of(record.events.iter().filter_map(Frame::recorded).collect()),
             tally: Tally {
                 tasks: record.summary.tasks,
                 ok: record.summary.ok,
                 failed: record.summary.failed,
                 ended: None,
             },
-            known: true,
-            asked,
+            goes_on: true,
         };
-        let pipeline = Arc::clone(pipeline);
-        let work = move |events: Events, cancel| -> futures::future::BoxFuture<'static, ()> {
+        self.runs.begin(begin, work).map(drop).map_err(|_| Stays::Waits("the server stops".to_owned()))
+    }
+
+    /// Tries a run anew as another one, which takes over what was done before a task, or before those that did not succeed.
+    /// Returns the new run's id.
+    pub(crate) async fn retry(&self, id: &str, from: Option<TaskId>) -> Result<RunId, ApiError> {
+        let Some(journal) = self.parts.journal.clone() else {
+            return Err(ApiError::not_found("this server keeps no journal to take steps over from"));
+        };
+        let id = id.to_owned();
+        let record = tokio::task::spawn_blocking(move || journal.run(&id)).await;
+        let record = record.map_err(|error| ApiError::internal("the run journal cannot be read", &error))??;
+        let conflict = |message: String| ApiError::new(StatusCode::CONFLICT, "cannot_retry", message);
+        let (old, request) = (record.summary.run_id.clone(), short(&record.summary.request));
+        if self.runs.get(&old.0).is_some() {
+            return Err(conflict("the run still goes on".to_owned()));
+        }
+        let past = Past::of(&record.whole_events()).map_err(|error| conflict(error.to_string()))?;
+        let past = past.for_retry(old, from).map_err(|error| conflict(error.to_string()))?;
+        let began = past.began().ok_or_else(|| conflict("its beginning is not in the journal".to_owned()))?;
+        let pipeline = began.pipeline.clone();
+        let going = self.parts.pipeline.going_on(began).map_err(|error| conflict(error.to_string()))?;
+        let work = self.work(&pipeline, going).map_err(conflict)?;
+        let run_id = RunId(uuid::Uuid::now_v7().to_string());
+        let begin = Begin {
+            stream: Events::resumed(run_id.clone(), past),
+            run_id: run_id.clone(),
+            request,
+            started_at_ms: super::now_ms(),
+            keep: Keep::Answerable,
+            log: Log::new(),
+            tally: Tally::default(),
+            asked: Vec::new(),
+            goes_on: false,
+        };
+        self.runs.begin(begin, work)?;
+        Ok(run_id)
+    }
+
+    /// What a run of a pipeline does.
+    fn work(&self, pipeline: &str, going: GoingOn) -> Result<Work<()>, String> {
+        let hugginggpt = Arc::clone(&self.parts.pipeline);
+        let named = self.pipeline(pipeline);
+        let named =
+            named.ok_or_else(|| format!("it is a run of `{pipeline}`, which this server does not carry out"))?;
+        let made = (named.make)(&hugginggpt)?;
+        let (context, chat) = (Arc::clone(&self.parts.context), hugginggpt.chat.clone());
+        Ok(Box::new(move |events: Events, cancel: CancellationToken| {
             Box::pin(async move {
                 // How it ended is told by its events; nobody waits for more.
-                let _ = pipeline.resume(Arc::new(request), left, &events, cancel).await;
+                let ended = match going {
+                    GoingOn::Request(request) => made.run(Arc::new(*request), &context(chat, &events, cancel)).await,
+                    GoingOn::Plan(request, plan) => {
+                        hugginggpt.run_plan(Arc::new(*request), &plan, &events, cancel).await
+                    }
+                };
+                drop(ended);
             })
-        };
-        match self.begin(begin, Box::new(work)) {
-            Ok(_) => tracing::info!(%run, "a run waits for leave again"),
-            Err(_) => tracing::warn!(%run, "a run that waits for leave was not taken up; it waits for the next start"),
-        }
+        }))
     }
-}
-
-/// Ends a run that cannot go on.
-fn give_up(journal: &Journal, run_id: RunId, seq: u64, record: &RunRecord, reason: &str) {
-    tracing::warn!(run = %run_id, reason, "a run that waited for leave cannot go on");
-    let message = format!("the server stopped while the run waited for leave, and it cannot go on: {reason}");
-    let kind = EventKind::Error { code: INTERRUPTED.into(), message, hint: None, ms: record.summary.ms };
-    let at_ms = record.summary.started_at_ms.saturating_add(record.summary.ms);
-    journal.append(&Event { run_id, seq, at_ms, kind });
-}
-
-impl Waiting {
-    fn of(record: &RunRecord, pipeline: &HuggingGpt) -> Result<Waiting, String> {
-        let of_kind = |kind: &'static str| {
-            record.events.iter().filter(move |event| event.get("event").and_then(Value::as_str) == Some(kind))
-        };
-        let request: Request = field(of_kind("run_started").next(), "request")?;
-        let recorded = of_kind("plan").next_back().and_then(|event| event.get("plan"));
-        let planned =
-            recorded.and_then(|plan| plan.get("tasks")?.as_array()).ok_or("its plan is not in the journal")?;
-        let grown = |first: bool| {
-            let of = move |event: &&Value| event.get("round").is_some_and(|round| (*round == 0) == first);
-            of_kind("plan_grew").filter(of).map(|event| event.get("tasks")?.as_array())
-        };
-        let (mut tasks, mut grown_at) = (planned.clone(), Vec::new());
-        for added in grown(false).flatten() {
-            grown_at.push(tasks.len());
-            tasks.extend(added.iter().cloned());
-        }
-        let tasks = &Value::Array(tasks);
-        let read = read_plan(tasks, &pipeline.vocabulary, &pipeline.sources, pipeline.settings.plan);
-        let mut plan = read.map_err(|error| format!("its plan cannot be read any more ({error})"))?.plan;
-        plan.set_may_grow(recorded.and_then(|plan| plan.get("more")).is_some_and(|more| more == true));
-        let left_out = recorded.and_then(|plan| plan.get("left_out")).and_then(Value::as_array);
-        for text in left_out.into_iter().flatten().filter_map(Value::as_str) {
-            plan.note(Note::left_out(text));
-        }
-        let name = |task: &Value| Some((task.get("id")?.as_u64()?, task.get("task")?.as_str()?.to_owned()));
-        let before: Vec<(u64, String)> = tasks.as_array().into_iter().flatten().filter_map(name).collect();
-        let now = plan.tasks().iter().map(|task| (u64::from(task.id.0), task.task.clone()));
-        if !now.eq(before) || plan.tasks().iter().any(|task| !task.faults.is_empty()) {
-            return Err("its tools are not what they were".to_owned());
-        }
-        // Tasks that ran while the plan was written are part of it where it says the same of them.
-        let written: Vec<&Value> = grown(true).flatten().flatten().collect();
-        let stands =
-            planned.iter().zip(&written).all(|(task, written)| task == *written) && written.len() <= planned.len();
-        let seq = |event: &Value| event.get("seq").and_then(Value::as_u64);
-        let since = of_kind("plan").next_back().and_then(seq).filter(|_| !stands);
-        let counts = |event: &&Value| since.is_none_or(|since| seq(event).is_some_and(|seq| seq > since));
-        let ended = of_kind("task_finished").filter(counts);
-        let ended = ended.map(|event| field(Some(event), "outcome")).collect::<Result<Vec<Outcome>, _>>()?;
-        let chosen = of_kind("model_chosen")
-            .map(|event| field(Some(event), "selection"))
-            .collect::<Result<Vec<Selection>, _>>()?;
-        if let Some(name) = cut_text(&request, &plan, &ended) {
-            return Err(format!("the journal keeps only the beginning of {name}"));
-        }
-        let is_given = |asked: &Value| {
-            let of = |event: &&Value| {
-                event.get("id") == asked.get("task")
-                    && event.get("seq").and_then(Value::as_u64) > asked.get("seq").and_then(Value::as_u64)
-            };
-            of_kind("approval_given").any(|event| of(&event))
-        };
-        let open = of_kind("approval_needed").filter(|asked| !is_given(asked));
-        let asked = open.map(|event| read_value(event.clone())).collect::<Result<Vec<Approval>, _>>()?;
-        let mut usage = Usage::default();
-        for call in of_kind("model_call") {
-            let tokens = |name: &str| call.get(name).and_then(Value::as_u64).unwrap_or(0);
-            let text = |name: &str| call.get(name).and_then(Value::as_str).unwrap_or_default();
-            let taken = Tokens {
-                prompt: tokens("prompt_tokens"),
-                cached: tokens("cached_tokens"),
-                completion: tokens("completion_tokens"),
-                estimated: call.get("estimated").is_some_and(|estimated| estimated == true),
-            };
-            let cost = call.get("cost").and_then(|cost| read_value(cost.clone()).ok());
-            usage.add_call(text("stage"), text("model"), taken, cost);
-        }
-        let question = |asked: &Value| {
-            let is_question = asked.get("tool").is_some_and(|tool| tool == ASK_PERSON);
-            asked.pointer("/arguments/question").and_then(Value::as_str).filter(|_| is_question).map(str::to_owned)
-        };
-        let answer = |asked: &Value| {
-            let given = of_kind("approval_given").filter(|given| given.get("id") == asked.get("task"));
-            let later = given.filter(|given| seq(given) > seq(asked)).find_map(|given| given.get("answer")?.as_str());
-            later.map(str::to_owned)
-        };
-        let questions = || of_kind("approval_needed").filter_map(|asked| Some((asked, question(asked)?)));
-        let told = questions().filter_map(|(asked, question)| Some((question, answer(asked)?))).collect();
-        let question = questions().filter(|(asked, _)| !is_given(asked)).map(|(_, question)| question).next();
-        let left = LeftOff { plan, grown_at, ended, chosen, told, question };
-        Ok(Waiting { request, left, asked, usage })
-    }
-}
-
-fn field<T: DeserializeOwned>(event: Option<&Value>, name: &str) -> Result<T, String> {
-    let value = event.and_then(|event| event.get(name)).ok_or_else(|| format!("the journal has no `{name}` of it"))?;
-    read_value(value.clone())
-}
-
-fn read_value<T: DeserializeOwned>(value: Value) -> Result<T, String> {
-    serde_json::from_value(value)
-        .map_err(|error| format!("the journal has it otherwise than it is written now ({error})"))
-}
-
-/// An attached text of which the journal has only the beginning, and that a task still needs.
-fn cut_text<'a>(request: &'a Request, plan: &Plan, ended: &[Outcome]) -> Option<&'a str> {
-    let open = || plan.tasks().iter().filter(|task| ended.iter().all(|outcome| outcome.id != task.id));
-    request.attachments.iter().find_map(|one| {
-        let name =
-            one.name.as_deref().filter(|_| matches!(&one.source, jarvis_plan::Source::Inline(text) if is_cut(text)))?;
-        open().flat_map(|task| task.args.values()).any(|arg| arg.as_literal().as_deref() == Some(name)).then_some(name)
-    })
 }

@@ -122,6 +122,9 @@ pub(crate) struct RunLine {
     ok: u32,
     /// How many of them ended otherwise.
     failed: u32,
+    /// Whether it was cut off and can go on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    resumable: bool,
 }
 
 impl RunLine {
@@ -135,6 +138,7 @@ impl RunLine {
             tasks: summary.tasks,
             ok: summary.ok,
             failed: summary.failed,
+            resumable: summary.resumable,
         }
     }
 
@@ -214,6 +218,15 @@ pub(crate) struct CancelReply {
     pub(crate) run_id: String,
     /// Always true; a run that cannot be cancelled is an error.
     pub(crate) cancelled: bool,
+}
+
+/// A run that goes on, or that tries another anew.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ResumeReply {
+    pub(crate) run_id: String,
+    /// The run that it tries anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) from: Option<String>,
 }
 
 /// How the server is.

@@ -39,7 +39,7 @@ const SQL: &str = "
         count(*), total(e.body ->> 'prompt_tokens'), total(e.body ->> 'cached_tokens'), total(e.body ->> 'completion_tokens'),
         sum(e.body ->> '$.cost.amount'), e.body ->> '$.cost.currency' AS currency, sum(e.body ->> '$.cost.amount' IS NULL)
     FROM events AS e LEFT JOIN starts AS s ON s.run_id = e.run_id
-    WHERE e.body ->> 'event' = 'model_call' AND e.body ->> 'at_ms' >= ?1
+    WHERE e.body ->> 'event' = 'model_call' AND e.body ->> 'at_ms' >= ?1 AND e.body ->> 'taken_over' IS NULL
     GROUP BY 1, 2, 3, currency ORDER BY 1 DESC, 2, 3";
 
 pub(super) fn costs(path: &Path, since_ms: u64) -> Result<Vec<CostRow>, JournalError> {

@@ -18,6 +18,8 @@ pub enum JournalError {
     NotFound { id: String },
     #[error("several runs have ids that start with `{id}`: {}", .matches.join(", "))]
     Ambiguous { id: String, matches: Vec<String> },
+    #[error("another process goes on with the run `{id}`")]
+    Taken { id: String },
     #[error("events are missing from the journal {}: {reason}", .path.display())]
     Lost { path: PathBuf, reason: String },
     #[error("cannot {doing} the journal {}: {source}", .path.display())]
@@ -40,6 +42,7 @@ impl JournalError {
             }
             JournalError::NotFound { .. } => Some("`jarvis runs list` shows the ids".to_owned()),
             JournalError::Ambiguous { .. } => Some("give more of the id".to_owned()),
+            JournalError::Taken { .. } => Some("`jarvis runs show` tells what it does".to_owned()),
             JournalError::Lost { .. } | JournalError::Sqlite { .. } | JournalError::Io { .. } => None,
         }
     }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::JournalError;
 
 /// `user_version` of the files written here.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// `application_id` of the files written here: "jrvs".
 const APPLICATION: i64 = 0x6a72_7673;
 /// Files up to this size are checked whole when opened, which takes a few milliseconds at most; larger ones when there
@@ -30,20 +30,50 @@ const SCHEMA: &str = "
         tasks         INTEGER NOT NULL DEFAULT 0,
         ok            INTEGER NOT NULL DEFAULT 0,
         failed        INTEGER NOT NULL DEFAULT 0,
-        ms            INTEGER
+        ms            INTEGER,
+        fence         INTEGER NOT NULL DEFAULT 0,
+        cancel        INTEGER NOT NULL DEFAULT 0,
+        door          TEXT NOT NULL DEFAULT ''
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX runs_by_time ON runs (started_at_ms);
+    CREATE INDEX runs_open ON runs (started_at_ms) WHERE ended IS NULL;
     CREATE TABLE events (
         run_id TEXT NOT NULL,
         seq    INTEGER NOT NULL,
         body   TEXT NOT NULL,
         PRIMARY KEY (run_id, seq)
     ) STRICT, WITHOUT ROWID;
+    CREATE TABLE requests (
+        run_id TEXT PRIMARY KEY,
+        body   TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
 ";
+
+/// What makes a file of each version one of the next, from version 1 on.
+const MIGRATIONS: &[&str] = &["
+    ALTER TABLE runs ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE runs ADD COLUMN cancel INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE runs ADD COLUMN door TEXT NOT NULL DEFAULT '';
+    CREATE INDEX runs_open ON runs (started_at_ms) WHERE ended IS NULL;
+    CREATE TABLE requests (
+        run_id TEXT PRIMARY KEY,
+        body   TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+"];
+
+/// When what is written counts as kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Synchronous {
+    /// When it is on the disk: a power cut loses nothing that was confirmed.
+    #[default]
+    Full,
+    /// When the system has it: a killed process loses nothing, a power cut may lose the last moments. Never torn.
+    Normal,
+}
 
 /// Opens the file to write. Nothing is written before all that can be refused has been. The caller sees to it that no
 /// other process opens the file at the same moment, and says whether a process died while it was writing.
-pub(super) fn open(path: &Path, writer_died: bool) -> Result<Connection, JournalError> {
+pub(super) fn open(path: &Path, writer_died: bool, synchronous: Synchronous) -> Result<Connection, JournalError> {
     let empty = match fs::metadata(path) {
         Ok(metadata) => metadata.len() == 0,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -65,10 +95,20 @@ pub(super) fn open(path: &Path, writer_died: bool) -> Result<Connection, Journal
             .map_err(failed)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;
     connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
-    connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
-    if version(&connection).map_err(failed)? == 0 {
+    let level = match synchronous {
+        Synchronous::Full => "FULL",
+        Synchronous::Normal => "NORMAL",
+    };
+    connection.pragma_update(None, "synchronous", level).map_err(failed)?;
+    let found = version(&connection).map_err(failed)?;
+    let steps = match usize::try_from(found) {
+        Ok(0) => SCHEMA.to_owned(),
+        Ok(known) => MIGRATIONS.get(known - 1..).unwrap_or_default().concat(),
+        Err(_) => String::new(),
+    };
+    if !steps.is_empty() {
         let make = format!(
-            "BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
+            "BEGIN IMMEDIATE; {steps} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
         );
         connection.execute_batch(&make).map_err(failed)?;
     }

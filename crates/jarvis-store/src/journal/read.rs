@@ -47,6 +47,9 @@ pub struct RunSummary {
     pub ok: u32,
     /// How many of them ended otherwise: failed, skipped or cancelled.
     pub failed: u32,
+    /// Whether it was cut off and can go on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub resumable: bool,
     /// How long it took; for a run that has not ended, how long after its beginning the last event came. Milliseconds.
     pub ms: u64,
 }
@@ -56,6 +59,20 @@ pub struct RunRecord {
     pub summary: RunSummary,
     /// Its events in order, as they were recorded.
     pub events: Vec<Value>,
+    /// The whole request, where the event of its start has not all of it.
+    #[serde(skip)]
+    pub request: Option<Value>,
+}
+
+impl RunRecord {
+    /// The events with the whole request, for whoever goes on with the run.
+    pub fn whole_events(mut self) -> Vec<Value> {
+        let start = self.events.iter_mut().find(|event| event.get("event").is_some_and(|name| name == "run_started"));
+        if let (Some(request), Some(Value::Object(start))) = (self.request.take(), start) {
+            start.insert("request".to_owned(), request);
+        }
+        self.events
+    }
 }
 
 /// Of a run that failed, the event that ended it tells how: cancelled, interrupted, or otherwise.
@@ -104,24 +121,12 @@ pub(super) fn run(path: &Path, writers: &Writers, id: &str) -> Result<RunRecord,
         })?;
         events.push(event);
     }
-    Ok(RunRecord { summary, events })
-}
-
-/// The runs that wait for leave and whose process has ended, the oldest first.
-pub(super) fn left_waiting(path: &Path, writers: &Writers) -> Result<Vec<RunRecord>, JournalError> {
-    let failed = |source| JournalError::sqlite("read", path, source);
-    let ids: Vec<String> = {
-        let connection = file::open_to_read(path)?;
-        let sql = format!("SELECT {COLUMNS} FROM runs WHERE ended IS NULL ORDER BY started_at_ms");
-        let mut statement = connection.prepare(&sql).map_err(failed)?;
-        let rows = statement.query_map([], |row| {
-            let (run_id, writer, waiting): (String, String, bool) =
-                (row.get("run_id")?, row.get("writer")?, row.get("waiting")?);
-            Ok((waiting && !writers.is_writing(&writer)).then_some(run_id))
-        });
-        rows.map_err(failed)?.filter_map(Result::transpose).collect::<rusqlite::Result<_>>().map_err(failed)?
-    };
-    ids.iter().map(|id| run(path, writers, id)).collect()
+    let request: Option<String> = connection
+        .query_row("SELECT body FROM requests WHERE run_id = ?1", [&run_id], |row| row.get(0))
+        .optional()
+        .map_err(failed)?;
+    let request = request.and_then(|body| serde_json::from_str(&body).ok());
+    Ok(RunRecord { summary, events, request })
 }
 
 fn find(connection: &Connection, path: &Path, id: &str) -> Result<String, JournalError> {
@@ -154,6 +159,7 @@ fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSu
     let last_at_ms = unsigned(row.get("last_at_ms")?)?;
     let ended: Option<String> = row.get("ended")?;
     let ms: Option<i64> = row.get("ms")?;
+    let resumable = ended.is_none() && !writers.is_writing(&writer);
     let status = match ended.as_deref() {
         Some("done") => RunStatus::Done,
         Some(_) => match row.get::<_, Option<String>>("how")?.as_deref() {
@@ -162,14 +168,15 @@ fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSu
             _ => RunStatus::Failed,
         },
         None if row.get("waiting")? => RunStatus::Waiting,
-        None if writers.is_writing(&writer) => RunStatus::Running,
-        None => RunStatus::Interrupted,
+        None if resumable => RunStatus::Interrupted,
+        None => RunStatus::Running,
     };
     Ok(RunSummary {
         run_id: RunId(row.get("run_id")?),
         started_at_ms,
         request: row.get("request")?,
         status,
+        resumable,
         tasks: row.get("tasks")?,
         ok: row.get("ok")?,
         failed: row.get("failed")?,

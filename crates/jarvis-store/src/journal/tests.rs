@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use super::*;
 
 fn event(run: &str, seq: u64, kind: EventKind) -> Event {
-    Event { run_id: RunId(run.to_owned()), seq, at_ms: 1_000 + seq * 10, kind }
+    Event { run_id: RunId(run.to_owned()), seq, piece: 0, at_ms: 1_000 + seq * 10, kind }
 }
 
 fn note(run: &str, seq: u64) -> Event {
@@ -28,6 +28,9 @@ fn started(run: &str) -> Event {
             planner: "offline".into(),
             model: "offline".into(),
             pipeline: "hugginggpt".into(),
+            door: String::new(),
+            settings: Default::default(),
+            given: None,
         },
     )
 }
@@ -178,6 +181,112 @@ async fn a_run_is_running_while_its_writer_lives() {
     assert_eq!(shelf.open().runs(1).unwrap()[0].status, RunStatus::Running);
     drop(journal);
     assert_eq!(shelf.open().runs(1).unwrap()[0].status, RunStatus::Interrupted);
+}
+
+#[tokio::test]
+async fn a_run_is_claimed_once_and_its_last_owner_writes_no_more() {
+    let shelf = Shelf::new();
+    let (first, second, third) = (shelf.open(), shelf.open(), shelf.open());
+    let run = RunId("a".into());
+    assert_eq!(first.claim(&run).await.unwrap(), Claim::Unknown);
+    first.append(&started("a"));
+    first.flush_run(&run).await.unwrap();
+    assert_eq!(second.claim(&run).await.unwrap(), Claim::Held, "its owner lives");
+    assert!(!second.runs(1).unwrap()[0].resumable);
+    // Left by its owner, as by one that died: of two, one gets it.
+    first.abandon(&run);
+    first.flush().await.unwrap();
+    assert!(second.runs(1).unwrap()[0].resumable);
+    let claims = tokio::join!(second.claim(&run), third.claim(&run));
+    let claims = [claims.0.unwrap(), claims.1.unwrap()];
+    assert!(claims.contains(&Claim::Ours) && claims.contains(&Claim::Held), "{claims:?}");
+    let owner = if claims[0] == Claim::Ours { &second } else { &third };
+    // What the first still writes is refused, and told to it.
+    first.append(&note("a", 1));
+    assert!(matches!(first.flush_run(&run).await, Err(JournalError::Taken { .. })));
+    first.append(&note("b", 0));
+    first.flush_run(&RunId("b".into())).await.expect("other runs are its own");
+    owner.append(&planned("a", 1, 2));
+    owner.append(&done("a", 2, true));
+    owner.flush_run(&run).await.unwrap();
+    let events = shelf.open().run("a").unwrap().events;
+    let names: Vec<&str> = events.iter().filter_map(|event| event["event"].as_str()).collect();
+    assert_eq!(names, ["run_started", "plan", "done"]);
+    assert_eq!(first.claim(&run).await.unwrap(), Claim::Ended);
+}
+
+#[tokio::test]
+async fn what_was_left_and_what_is_to_be_cancelled_is_due() {
+    let shelf = Shelf::new();
+    let of = |run: &str, door: &str| {
+        let mut event = started(run);
+        if let EventKind::RunStarted { door: place, .. } = &mut event.kind {
+            door.clone_into(place);
+        }
+        event
+    };
+    shelf.write(&[of("died", "server"), of("of-a-command", "command line")]);
+    shelf.write(&[of("ended", "server"), done("ended", 1, true)]);
+    let (mine, other) = (shelf.open(), shelf.open());
+    mine.append(&of("mine", "server"));
+    other.append(&of("others", "server"));
+    mine.flush().await.unwrap();
+    other.flush().await.unwrap();
+    let ids = |runs: &[RunId]| runs.iter().map(|run| run.0.clone()).collect::<Vec<_>>();
+    let due = mine.due("server").unwrap();
+    assert_eq!((ids(&due.left), ids(&due.to_cancel)), (vec!["died".to_owned()], vec![]));
+    assert_eq!(other.ask_to_cancel(&RunId("mine".into())).await.unwrap(), Claim::Held);
+    assert_eq!(other.ask_to_cancel(&RunId("died".into())).await.unwrap(), Claim::Ours);
+    assert_eq!(other.ask_to_cancel(&RunId("ended".into())).await.unwrap(), Claim::Ended);
+    assert_eq!(ids(&mine.due("server").unwrap().to_cancel), ["mine"]);
+    assert_eq!(ids(&other.due("server").unwrap().to_cancel), Vec::<String>::new());
+}
+
+#[test]
+fn a_journal_of_the_first_version_is_taken_over_with_its_runs() {
+    let shelf = Shelf::new();
+    let connection = rusqlite::Connection::open(shelf.path()).unwrap();
+    connection.execute_batch(include_str!("version_1.sql")).unwrap();
+    drop(connection);
+    let journal = shelf.open();
+    let runs = journal.runs(9).unwrap();
+    let told: Vec<(&str, RunStatus)> = runs.iter().map(|run| (run.request.as_str(), run.status)).collect();
+    assert_eq!(told, [("cut off", RunStatus::Interrupted), ("find the edges", RunStatus::Done)]);
+    // Nobody goes on by itself with what an older version began.
+    assert_eq!(journal.due("server").unwrap(), Due::default());
+    drop(journal);
+    shelf.write(&[started("new")]);
+    assert_eq!(shelf.open().runs(9).unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn ended_runs_are_removed_by_age_and_size_with_the_files_that_are_theirs_alone() {
+    let shelf = Shelf::new();
+    let root = tempfile::tempdir().unwrap();
+    let media = Arc::new(crate::Media::open(root.path()).unwrap());
+    let made = |name: &str| media.keep(Kind::Image, name, "png", name.as_bytes()).unwrap();
+    let (own, shared) = (made("own"), made("shared"));
+    let of = |run: &str, at_ms: u64, files: &[&String]| {
+        let said = files.iter().map(|file| format!("made {file}")).collect::<Vec<_>>().join(", ");
+        let note = EventKind::Note { level: Level::Info, message: said };
+        [started(run), event(run, 1, note), done(run, 2, true)].map(|event| Event { at_ms, ..event })
+    };
+    shelf.write(&of("old", 1_000, &[&own, &shared]));
+    shelf.write(&of("new", 5_000, &[&shared]));
+    shelf.write(&[Event { at_ms: 500, ..started("cut-off") }]);
+    let journal = shelf.open();
+    let old = Prune { before_ms: Some(2_000), ..Prune::default() };
+    let told = journal.prune(Prune { dry: true, ..old }, Arc::clone(&media)).await.unwrap();
+    assert_eq!((told.runs, &told.media), (1, &vec![own.clone()]));
+    assert_eq!(journal.runs(9).unwrap().len(), 3, "it was only said");
+    let told = journal.prune(old, Arc::clone(&media)).await.unwrap();
+    assert_eq!((told.runs, &told.media), (1, &vec![own.clone()]));
+    assert!(media.read(&own, 99).is_err() && media.read(&shared, 99).is_ok());
+    let left = |journal: &Journal| journal.runs(9).unwrap().into_iter().map(|run| run.run_id.0).collect::<Vec<_>>();
+    assert_eq!(left(&journal), ["new", "cut-off"], "what has not ended stays");
+    let told = journal.prune(Prune { most_bytes: Some(10), ..Prune::default() }, Arc::clone(&media)).await.unwrap();
+    assert_eq!((told.runs, &told.media), (1, &vec![shared]));
+    assert_eq!(left(&journal), ["cut-off"]);
 }
 
 #[test]
@@ -370,6 +479,9 @@ fn long_texts_of_a_request_are_cut_and_marked() {
             planner: "offline".into(),
             model: "offline".into(),
             pipeline: "hugginggpt".into(),
+            door: String::new(),
+            settings: Default::default(),
+            given: None,
         },
     )]);
     let events = shelf.open().run("a").unwrap().events;
@@ -384,6 +496,10 @@ fn long_texts_of_a_request_are_cut_and_marked() {
     ] {
         assert_eq!(request.pointer(at).and_then(|value| value.as_str()), Some(want.as_str()), "{at}");
     }
+    // Whoever goes on with the run has all of it.
+    let whole = shelf.open().run("a").unwrap().whole_events();
+    assert_eq!(whole[0]["request"]["attachments"][1]["source"]["inline"], "ж".repeat(4_097));
+    assert_eq!(whole[0]["request"]["history"][0]["content"], "h".repeat(9_000));
 }
 
 #[test]

@@ -1,16 +1,23 @@
 //! The writing end: one thread, one connection, as many events in a transaction as are waiting.
+//!
+//! A run is written by one process: the one that began it, or that claimed it after that one had died. What another process writes
+//! of it after that is refused here, and told to it.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use jarvis_plan::{Event, EventKind, Request, RunId, Source};
+use jarvis_plan::{Event, EventKind, RunId, Source};
 use rusqlite::{Connection, params};
 use tokio::sync::oneshot;
 
 use super::JournalError;
+use super::crash::{self, Side};
+use super::lease::{self, Claim};
 use super::presence::{Sign, Writers};
 
 const BATCH: usize = 1024;
@@ -21,20 +28,31 @@ const CUT: &str = "… [cut]";
 
 pub(super) enum Message {
     Row(Box<Row>),
-    Flush(oneshot::Sender<Result<(), JournalError>>),
+    /// Asks whether all is written, and of a run whether it may be.
+    Flush(Option<RunId>, oneshot::Sender<Result<(), JournalError>>),
+    Do(Task),
+    /// Asks for a run whose process has died.
+    Claim(RunId, oneshot::Sender<Result<Claim, JournalError>>),
+    /// This process goes on with the run no more, and another may.
+    Abandon(RunId),
 }
+
+/// Something else to be done with the connection, between two transactions. It is given the name of this process.
+pub(super) type Task = Box<dyn FnOnce(Result<(&mut Connection, &str), JournalError>) + Send>;
 
 pub(super) struct Row {
     run_id: RunId,
     seq: i64,
     at_ms: i64,
     body: String,
+    /// The whole request, where the event has not all of it.
+    request: Option<String>,
     change: Change,
 }
 
 /// What an event means for the summary of its run.
 enum Change {
-    Started { request: String },
+    Started { request: String, door: String },
     Planned { tasks: i64 },
     Finished { ok: bool },
     Ended { how: &'static str, ms: i64 },
@@ -43,12 +61,19 @@ enum Change {
 
 impl Row {
     pub(super) fn of(event: &Event) -> Option<Row> {
-        if matches!(event.kind, EventKind::Token { .. } | EventKind::Queued { .. }) {
+        if !event.kind.is_kept() {
             return None;
         }
-        let event = &*capped(event);
+        let capped = capped(event);
+        let request = match (&capped, &event.kind) {
+            (Cow::Owned(_), EventKind::RunStarted { request, .. }) => serde_json::to_string(request).ok(),
+            (Cow::Owned(_) | Cow::Borrowed(_), _) => None,
+        };
+        let event = &*capped;
         let change = match &event.kind {
-            EventKind::RunStarted { request, .. } => Change::Started { request: request.typed() },
+            EventKind::RunStarted { request, door, .. } => {
+                Change::Started { request: request.typed(), door: door.clone() }
+            }
             EventKind::Plan { plan } => Change::Planned { tasks: plan.tasks().len() as i64 },
             EventKind::TaskFinished { outcome } => Change::Finished { ok: outcome.succeeded() },
             EventKind::Done { ok, ms, .. } => {
@@ -56,6 +81,7 @@ impl Row {
             }
             EventKind::Error { ms, .. } => Change::Ended { how: "failed", ms: signed(*ms) },
             EventKind::Queued { .. }
+            | EventKind::Resumed { .. }
             | EventKind::ModelCall { .. }
             | EventKind::ModelChosen { .. }
             | EventKind::TaskStarted { .. }
@@ -74,28 +100,33 @@ impl Row {
             | EventKind::Note { .. } => Change::Nothing,
         };
         let body = serde_json::to_string(event).expect("an event has only string keys");
-        Some(Row { run_id: event.run_id.clone(), seq: signed(event.seq), at_ms: signed(event.at_ms), body, change })
+        let (run_id, seq, at_ms) = (event.run_id.clone(), signed(event.seq), signed(event.at_ms));
+        Some(Row { run_id, seq, at_ms, body, request, change })
     }
 }
 
-/// The event without the long texts that its request carries: they are the person's files, and would be kept twice.
+/// The event without the long texts that its request carries: whoever follows a run has no use for them. The whole request is kept
+/// beside the events, for whoever goes on with the run.
 fn capped(event: &Event) -> Cow<'_, Event> {
-    let EventKind::RunStarted { request, planner, model, pipeline } = &event.kind else { return Cow::Borrowed(event) };
-    let mut request: Request = request.clone();
+    let EventKind::RunStarted { request, .. } = &event.kind else { return Cow::Borrowed(event) };
+    let is_long = |text: &str| text.len() > KEPT && text.chars().nth(KEPT).is_some();
+    let inline = request.attachments.iter().filter_map(|attached| match &attached.source {
+        Source::Inline(text) => Some(text),
+        Source::Public(_) | Source::Url(_) => None,
+    });
+    let mut texts = inline.chain(request.history.iter().map(|turn| &turn.content));
+    if !texts.any(|text| is_long(text)) {
+        return Cow::Borrowed(event);
+    }
+    let mut event = event.clone();
+    let EventKind::RunStarted { request, .. } = &mut event.kind else { return Cow::Owned(event) };
     for attachment in &mut request.attachments {
         if let Source::Inline(text) = &mut attachment.source {
             cap(text);
         }
     }
     request.history.iter_mut().for_each(|turn| cap(&mut turn.content));
-    let (planner, model, pipeline) = (planner.clone(), model.clone(), pipeline.clone());
-    let kind = EventKind::RunStarted { request, planner, model, pipeline };
-    Cow::Owned(Event { run_id: event.run_id.clone(), seq: event.seq, at_ms: event.at_ms, kind })
-}
-
-/// Whether the journal has only the beginning of a text.
-pub fn is_cut(text: &str) -> bool {
-    text.ends_with(CUT)
+    Cow::Owned(event)
 }
 
 fn cap(text: &mut String) {
@@ -110,6 +141,9 @@ fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
+/// After how long what could not be written is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+
 /// Events that are kept to be tried again while the disk refuses; the oldest go first.
 const MOST_KEPT: usize = 10_000;
 
@@ -120,28 +154,56 @@ pub(super) struct Writer {
     sign: Option<Sign>,
     /// Why what is kept could not be written.
     lost: Option<String>,
+    /// Runs that another process writes.
+    taken: HashSet<RunId>,
+    /// Runs of which something was given up, so that nothing that follows may be written.
+    torn: HashSet<RunId>,
+    /// Runs that are to be left to others, once that can be written.
+    abandoned: Vec<RunId>,
     failing: Arc<AtomicBool>,
+    me: Arc<OnceLock<String>>,
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, path: PathBuf, writers: Writers, failing: Arc<AtomicBool>) -> Writer {
-        Writer { connection, path, writers, sign: None, lost: None, failing }
+    pub(super) fn new(
+        connection: Connection,
+        path: PathBuf,
+        writers: Writers,
+        failing: Arc<AtomicBool>,
+        me: Arc<OnceLock<String>>,
+    ) -> Writer {
+        let (taken, torn, abandoned) = (HashSet::new(), HashSet::new(), Vec::new());
+        Writer { connection, path, writers, sign: None, lost: None, taken, torn, abandoned, failing, me }
     }
 
     /// Writes until the journal is dropped.
     pub(super) fn run(mut self, messages: &Receiver<Message>) {
         // What could not be written is tried again with what comes next.
         let mut rows: Vec<Row> = Vec::new();
-        while let Ok(first) = messages.recv() {
+        loop {
+            let is_pending = !rows.is_empty() || !self.abandoned.is_empty();
+            let received = match is_pending {
+                true => messages.recv_timeout(AGAIN),
+                false => messages.recv().map_err(RecvTimeoutError::from),
+            };
+            let mut next = match received {
+                Ok(first) => Some(first),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
             let kept = rows.len();
-            let mut flushes = Vec::new();
-            let mut next = Some(first);
+            let (mut flushes, mut claims, mut task) = (Vec::new(), Vec::new(), None);
             while let Some(message) = next {
                 match message {
+                    Message::Row(row) if self.taken.contains(&row.run_id) || self.torn.contains(&row.run_id) => {}
                     Message::Row(row) => rows.push(*row),
-                    Message::Flush(sender) => flushes.push(sender),
+                    Message::Flush(run, sender) => flushes.push((run, sender)),
+                    Message::Do(work) => task = Some(work),
+                    Message::Abandon(run) => self.abandoned.push(run),
+                    Message::Claim(run, sender) => claims.push((run, sender)),
                 }
-                next = if rows.len() < kept + BATCH { messages.try_recv().ok() } else { None };
+                let more = rows.len() < kept + BATCH && task.is_none();
+                next = if more { messages.try_recv().ok() } else { None };
             }
             if rows.is_empty() {
                 // Nothing is to be written, so nothing is learnt.
@@ -149,55 +211,132 @@ impl Writer {
                 self.failing.store(true, Ordering::Relaxed);
                 tracing::error!(%error, events = rows.len(), "events could not be written to the journal");
                 self.lost.get_or_insert(error.to_string());
-                let over = rows.len().saturating_sub(MOST_KEPT);
-                rows.drain(..over);
+                if rows.len() > MOST_KEPT {
+                    // Nothing is written behind a gap.
+                    self.torn.extend(rows.drain(..).map(|row| row.run_id));
+                }
             } else {
                 rows.clear();
                 self.lost = None;
                 self.failing.store(false, Ordering::Relaxed);
             }
-            for flush in flushes {
-                let result = match &self.lost {
-                    None => Ok(()),
-                    Some(reason) => Err(JournalError::Lost { path: self.path.clone(), reason: reason.clone() }),
-                };
+            for (run, flush) in flushes {
                 // The caller may have stopped waiting.
-                let _ = flush.send(result);
+                let _ = flush.send(self.written(run.as_ref()));
+            }
+            if let Some(task) = task {
+                self.perform(task);
+            }
+            self.abandon();
+            for (run, claim) in claims {
+                // The caller may have stopped waiting.
+                let _ = claim.send(self.claim(&run));
             }
         }
     }
 
+    fn claim(&mut self, run: &RunId) -> Result<Claim, JournalError> {
+        self.sign()?;
+        let name = self.sign.as_ref().map_or("", |sign| &sign.name);
+        let claimed = lease::claim(&mut self.connection, &self.writers, name, run);
+        let claimed = claimed.map_err(|source| JournalError::sqlite("write to", &self.path, source))?;
+        if claimed == Claim::Ours {
+            self.taken.remove(run);
+            self.torn.remove(run);
+        }
+        Ok(claimed)
+    }
+
+    /// Leaves runs to others; what cannot be written is tried again.
+    fn abandon(&mut self) {
+        if self.lost.is_some() {
+            return;
+        }
+        let name = self.sign.as_ref().map_or("", |sign| &sign.name);
+        let connection = &self.connection;
+        self.abandoned.retain(|run| {
+            let left = connection.execute(
+                "UPDATE runs SET writer = '' WHERE run_id = ?1 AND writer = ?2 AND ended IS NULL",
+                params![run.0, name],
+            );
+            self.taken.insert(run.clone());
+            left.is_err()
+        });
+    }
+
+    /// Whether everything is written, and a run is this process's to write.
+    fn written(&self, run: Option<&RunId>) -> Result<(), JournalError> {
+        let lost = |reason: &str| Err(JournalError::Lost { path: self.path.clone(), reason: reason.to_owned() });
+        match (run, &self.lost) {
+            (Some(run), _) if self.taken.contains(run) => Err(JournalError::Taken { id: run.0.clone() }),
+            (_, Some(reason)) => lost(reason),
+            (Some(run), None) if self.torn.contains(run) => lost("too much could not be written"),
+            (_, None) => Ok(()),
+        }
+    }
+
+    fn perform(&mut self, task: Task) {
+        if let Err(error) = self.sign() {
+            return task(Err(error));
+        }
+        if let Some(sign) = &self.sign {
+            task(Ok((&mut self.connection, &sign.name)));
+        }
+    }
+
+    /// Puts up the sign of this process, if it is not up.
+    fn sign(&mut self) -> Result<(), JournalError> {
+        if self.sign.is_none() {
+            let sign = self.writers.sign()?;
+            self.me.get_or_init(|| sign.name.clone());
+            self.sign = Some(sign);
+        }
+        Ok(())
+    }
+
     fn write(&mut self, rows: &[Row]) -> Result<(), JournalError> {
-        let sign = match &self.sign {
-            Some(sign) => sign,
-            None => self.sign.insert(self.writers.sign()?),
-        };
-        let (connection, path) = (&mut self.connection, &self.path);
-        insert(connection, &sign.name, rows).map_err(|source| JournalError::sqlite("write to", path, source))
+        self.sign()?;
+        let name = self.sign.as_ref().map_or("", |sign| &sign.name);
+        crash::at(Side::Before);
+        let taken = insert(&mut self.connection, name, rows);
+        self.taken.extend(taken.map_err(|source| JournalError::sqlite("write to", &self.path, source))?);
+        crash::at(Side::After);
+        Ok(())
     }
 }
 
-fn insert(connection: &mut Connection, writer: &str, rows: &[Row]) -> rusqlite::Result<()> {
+/// Writes rows, but for those of runs that are another's; returns these runs.
+fn insert(connection: &mut Connection, writer: &str, rows: &[Row]) -> rusqlite::Result<HashSet<RunId>> {
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let mut taken = HashSet::new();
     for row in rows {
         let run_id = &row.run_id.0;
+        let is_ours = transaction
+            .prepare_cached(
+                "INSERT INTO runs (run_id, writer, started_at_ms, last_at_ms) VALUES (?1, ?2, ?3, ?3)
+                 ON CONFLICT (run_id) DO UPDATE SET last_at_ms = max(last_at_ms, ?3) WHERE writer = ?2",
+            )?
+            .execute(params![run_id, writer, row.at_ms])?;
+        if is_ours == 0 {
+            taken.insert(row.run_id.clone());
+            continue;
+        }
         let new = transaction
             .prepare_cached("INSERT INTO events (run_id, seq, body) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
             .execute(params![run_id, row.seq, row.body])?;
         if new == 0 {
             continue;
         }
-        transaction
-            .prepare_cached(
-                "INSERT INTO runs (run_id, writer, started_at_ms, last_at_ms) VALUES (?1, ?2, ?3, ?3)
-                 ON CONFLICT (run_id) DO UPDATE SET writer = ?2, last_at_ms = max(last_at_ms, ?3)",
-            )?
-            .execute(params![run_id, writer, row.at_ms])?;
+        if let Some(request) = &row.request {
+            transaction
+                .prepare_cached("INSERT INTO requests (run_id, body) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
+                .execute(params![run_id, request])?;
+        }
         match &row.change {
             Change::Nothing => 0,
-            Change::Started { request } => transaction
-                .prepare_cached("UPDATE runs SET request = ?2, started_at_ms = ?3 WHERE run_id = ?1")?
-                .execute(params![run_id, request, row.at_ms])?,
+            Change::Started { request, door } => transaction
+                .prepare_cached("UPDATE runs SET request = ?2, started_at_ms = ?3, door = ?4 WHERE run_id = ?1")?
+                .execute(params![run_id, request, row.at_ms, door])?,
             Change::Planned { tasks } => transaction
                 .prepare_cached("UPDATE runs SET tasks = max(tasks, ?2) WHERE run_id = ?1")?
                 .execute(params![run_id, tasks])?,
@@ -213,5 +352,6 @@ fn insert(connection: &mut Connection, writer: &str, rows: &[Row]) -> rusqlite::
                 .execute(params![run_id, how, ms])?,
         };
     }
-    transaction.commit()
+    transaction.commit()?;
+    Ok(taken)
 }

@@ -16,10 +16,13 @@ fn event(seq: u64) -> Event {
             planner: "offline".to_owned(),
             model: "offline".to_owned(),
             pipeline: String::new(),
+            door: String::new(),
+            settings: Default::default(),
+            given: None,
         },
         _ => EventKind::Note { level: Level::Info, message: format!("note {seq}") },
     };
-    Event { run_id: RunId("the-run".to_owned()), seq, at_ms: seq, kind }
+    Event { run_id: RunId("the-run".to_owned()), seq, piece: 0, at_ms: seq, kind }
 }
 
 /// Not a test of its own: the process that the test below starts and kills.

@@ -310,7 +310,8 @@ impl Failed {
             | ChatError::ReplayMiss { .. }
             | ChatError::Recording { .. }
             | ChatError::Config(_)
-            | ChatError::Budget(_) => GenerateError::Sample { kind, message: error.to_string(), raw: None },
+            | ChatError::Budget(_)
+            | ChatError::Stopped(_) => GenerateError::Sample { kind, message: error.to_string(), raw: None },
         };
         Failed { kind, error, hopeless }
     }

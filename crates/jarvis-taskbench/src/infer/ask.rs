@@ -186,7 +186,8 @@ fn refused(id: &SampleId, stage: &'static str, error: &ChatError) -> Failed {
         | ChatError::ReplayMiss { .. }
         | ChatError::Recording { .. }
         | ChatError::Config(_)
-        | ChatError::Budget(_) => {}
+        | ChatError::Budget(_)
+        | ChatError::Stopped(_) => {}
     }
     failed
 }

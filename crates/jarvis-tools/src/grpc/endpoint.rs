@@ -9,7 +9,7 @@ use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
 use tokio::sync::Mutex;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
-use tonic::metadata::{Ascii, MetadataValue};
+use tonic::metadata::{Ascii, AsciiMetadataKey, AsciiMetadataValue, MetadataValue};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Request, Status};
 use url::{ParseError, Url};
@@ -100,6 +100,7 @@ impl GrpcEndpoint {
         path: &str,
         method: &MethodDescriptor,
         message: DynamicMessage,
+        key: Option<(&AsciiMetadataKey, AsciiMetadataValue)>,
         timeout: Duration,
     ) -> Result<DynamicMessage, ToolError> {
         let size = message.encoded_len();
@@ -113,6 +114,9 @@ impl GrpcEndpoint {
         client.ready().await.map_err(|error| self.failed(&Status::from_error(Box::new(error))))?;
         let mut request = self.request(message);
         request.set_timeout(timeout);
+        if let Some((name, key)) = key {
+            request.metadata_mut().insert(name, key);
+        }
         let reply = client.unary(request, path, DynamicCodec(method.output())).await;
         Ok(reply.map_err(|status| self.failed(&status))?.into_inner())
     }

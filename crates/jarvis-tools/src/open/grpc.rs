@@ -67,7 +67,14 @@ impl Opening {
             }
         }
         complete(called, &spec)?;
+        let named = grpc.idempotency_metadata.as_deref().map(str::parse).transpose();
+        let key_metadata = named.map_err(|_| OpenError::Invalid {
+            entry: called.to_owned(),
+            reason: "its `idempotency_metadata` is not the name of metadata: lower-case letters, digits, `-`, `_`, `.`"
+                .into(),
+        })?;
         let tool = GrpcTool::new(spec, endpoint, name, pool)
+            .key_metadata(key_metadata)
             .observation(entry.observation.clone())
             .timeout(timeout)
             .guard(guard);

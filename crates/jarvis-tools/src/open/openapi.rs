@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jarvis_catalogue::openapi::{ApiDocument, Operation};
+use reqwest::header::HeaderName;
 use serde_json::{Map, json};
 use url::Url;
 
@@ -44,7 +45,9 @@ impl Opening {
                 .ok_or_else(|| OpenError::Missing { entry: called.to_owned(), missing: "`openapi.base_url`".into() })?,
         };
         let key = self.token(called, api.api_key_env.as_deref());
-        let config = OpenApiConfig { key, timeout, ..OpenApiConfig::new(base) };
+        let named = api.idempotency_header.as_deref().map(HeaderName::try_from).transpose();
+        let key_header = named.map_err(|_| invalid("its `idempotency_header` is not the name of a header".into()))?;
+        let config = OpenApiConfig { key, timeout, key_header, ..OpenApiConfig::new(base) };
         let caller = Arc::new(OpenApiCaller::new(document.clone(), config));
         let tool = |spec: ToolSpec, api: String| {
             Arc::new(OpenApiTool::new(spec, Arc::clone(&caller), api, entry.observation.clone()))

@@ -303,6 +303,7 @@ async fn operations_of_a_document_become_tools() {
             base_url: Some(stub.url("/")),
             operation: operation.map(str::to_owned),
             api_key_env: Some("FILMS_KEY".into()),
+            idempotency_header: None,
         }),
         ..ToolEntry::default()
     };

@@ -1,4 +1,7 @@
-//! `jarvis runs`: past runs, read from the journal.
+//! `jarvis runs`: past runs, read from the journal, and gone on with.
+
+mod going_on;
+mod timeline;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -14,7 +17,16 @@ use crate::failure::Failure;
 use crate::printer::{Printer, one_line};
 use crate::wiring;
 
-pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let command = match command {
+        RunsCommand::Resume(args) => return going_on::resume(args, global, printer).await,
+        RunsCommand::Retry { from, run } => return going_on::retry(run, from, global, printer).await,
+        RunsCommand::Cancel { id } => return going_on::cancel(&id, global, printer).await,
+        RunsCommand::Prune { older, most, dry_run } => {
+            return going_on::prune(older, most, dry_run, global, printer).await;
+        }
+        command => command,
+    };
     let journal = wiring::open_journal(global, printer)?;
     match command {
         RunsCommand::List { limit, json } => {
@@ -22,6 +34,7 @@ pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Re
             if json {
                 return printer.json(&runs);
             }
+            let mut cut_off = false;
             if runs.is_empty() {
                 printer.progress("there are no runs yet");
             }
@@ -38,6 +51,10 @@ pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Re
                     run.ms,
                     one_line(&run.request, 60),
                 ));
+                cut_off |= run.resumable;
+            }
+            if cut_off {
+                printer.progress("a run that is interrupted goes on with `jarvis runs resume ID`");
             }
         }
         RunsCommand::Cost { by, days, json } => return cost(&journal, &by, days, json, printer),
@@ -45,8 +62,12 @@ pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Re
             let media = wiring::open_media(global, printer)?;
             return open(&Made { journal, media }, id.as_deref(), print, printer);
         }
-        RunsCommand::Show { id, reply, json } => {
+        RunsCommand::Show { id, timeline, reply, json } => {
             let record = record(&journal, &id)?;
+            if timeline {
+                timeline::lines(&record.events).iter().for_each(|line| printer.out(line));
+                return Ok(ExitCode::SUCCESS);
+            }
             if json {
                 return printer.json(&record.events);
             }
@@ -56,6 +77,12 @@ pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Re
                     printer.out(&line);
                 }
             }
+            if record.summary.resumable {
+                let id = &record.summary.run_id;
+                printer.progress(&format!("it was cut off here; `jarvis runs resume {id}` goes on with it"));
+            }
+        }
+        RunsCommand::Resume(_) | RunsCommand::Retry { .. } | RunsCommand::Cancel { .. } | RunsCommand::Prune { .. } => {
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -147,6 +174,12 @@ fn describe(event: &Value, typed: &str, start: u64, reply: bool) -> Vec<String> 
             }
             lines.push(line(format!("planner: {}, model: {}", text("/planner"), text("/model"))));
             lines
+        }
+        "resumed" => {
+            let from =
+                event.get("from").and_then(Value::as_str).map(|run| format!(" of run {run}")).unwrap_or_default();
+            let ran = if from.is_empty() { format!(", after {} ms", number("/ran_ms")) } else { String::new() };
+            vec![line(format!("goes on with {} steps that were done{from}{ran}", number("/steps")))]
         }
         "plan" => {
             let tasks = rows("/plan/tasks").into_iter().map(|task| line(format!("plan: {task}")));

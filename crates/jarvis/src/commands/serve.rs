@@ -7,12 +7,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jarvis_engine::Meter;
+use jarvis_events::SERVER;
 use jarvis_server::{CallerPolicy, Desk, GrpcOptions, GrpcTls, Listeners, Options, Parts, ServeError};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{Global, ServeArgs};
-use crate::config::{Config, GrpcConfig, env_vars};
+use crate::config::{Config, GrpcConfig, Resume, env_vars};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wiring::{App, Flags, Reader, checks, secret};
@@ -61,7 +63,7 @@ pub(super) fn parts(app: App, desk: Desk, global: &Global) -> Result<Parts, Fail
     let (reach, kept, warnings) = (app.reach(), app.kept()?, app.tool_warnings());
     let contexts = app.contexts.clone();
     Ok(Parts {
-        meter: app.meter.clone(),
+        meter: Meter { door: SERVER, ..app.meter.clone() },
         pipelines: app.pipelines_for_callers(),
         desk,
         check: app.check_call(),
@@ -218,6 +220,9 @@ pub(super) fn options(config: &Config) -> Options {
             hosts: server.caller_endpoints.hosts.iter().cloned().collect::<BTreeSet<_>>(),
         },
         compat_errors: config.decisions.compat_errors,
+        resume: config.runs.resume == Resume::Auto,
+        keep: config.runs.keep_days.map(|days| Duration::from_secs(u64::from(days) * 24 * 60 * 60)),
+        keep_bytes: config.runs.keep_mb.map(|mb| mb.saturating_mul(1_000_000)),
         max_running: server.max_running,
         max_waiting: server.max_waiting,
         max_connections: server.max_connections,

@@ -15,6 +15,7 @@ use super::decisions::{ChooseConfig, DecisionsConfig, PlanningConfig};
 use super::experts::{HuggingFaceConfig, LocalConfig, LocalEndpoint, MediaConfig};
 use super::limits::{LimitsConfig, UrlConfig};
 use super::llm::{BiasConfig, LlmConfig};
+use super::runs::RunsConfig;
 #[cfg(feature = "serve")]
 use super::server::{GrpcConfig, ServerConfig};
 #[cfg(not(feature = "serve"))]
@@ -28,6 +29,7 @@ pub(crate) struct Config {
     pub(crate) planning: PlanningConfig,
     pub(crate) choose: ChooseConfig,
     pub(crate) budget: BudgetConfig,
+    pub(crate) runs: RunsConfig,
     pub(crate) prices: PricesConfig,
     pub(crate) decisions: DecisionsConfig,
     pub(crate) logit_bias: BiasConfig,
@@ -92,6 +94,7 @@ impl Default for Config {
             planning: PlanningConfig::default(),
             choose: ChooseConfig::default(),
             budget: BudgetConfig::default(),
+            runs: RunsConfig::default(),
             prices: PricesConfig::default(),
             decisions: DecisionsConfig::default(),
             logit_bias: BiasConfig::default(),

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use jarvis_batch::Summary;
 use jarvis_engine::Events;
+use jarvis_pipeline::Kept;
 use jarvis_plan::{Answer, Event, EventKind, Request, RunId};
 use jarvis_store::Journal;
 use tokio_util::sync::CancellationToken;
@@ -72,7 +73,9 @@ pub(crate) async fn batch<T: BatchResult>(
         }
         ended
     };
-    recorded(&run_id, journal(config, printer), (), printer, work).await.0
+    // It has a log of its own to go on from.
+    let journal = journal(config, printer).map(Kept::told);
+    recorded(Events::channel(run_id), journal, (), printer, work).await.0
 }
 
 /// The journal of a configuration; `None` when it could not be opened, which is a warning.
@@ -125,6 +128,9 @@ mod tests {
             ms: 1,
             reply: String::new(),
             ok: true,
+            key: String::new(),
+            whole: None,
+            taken_over: false,
         };
         for (ended, status, last) in [
             (Ok(Written(true)), RunStatus::Done, "done"),

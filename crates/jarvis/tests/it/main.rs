@@ -10,6 +10,7 @@ mod ask;
 mod cli;
 mod doctor;
 mod documents;
+mod durable;
 mod easytool_pipelines;
 mod easytool_retrieve;
 mod endpoints;

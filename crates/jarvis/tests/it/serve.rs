@@ -106,7 +106,7 @@ async fn a_token_opens_a_server() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_server_that_is_killed_leaves_a_whole_journal_and_marks_what_it_was_doing() {
+async fn a_server_that_is_killed_leaves_a_whole_journal_and_the_next_goes_on() {
     let chat = FakeChat::start(Script::new().on("parse_task", Reply::never())).await;
     let harness = Harness::new();
     let url = chat.url();
@@ -132,14 +132,39 @@ async fn a_server_that_is_killed_leaves_a_whole_journal_and_marks_what_it_was_do
     for asked in asked {
         assert!(asked.await.expect("no panic").is_err(), "nobody answers them any more");
     }
-    let server = Server::start(&harness, &args);
+    // One that does not go on by itself says that they were cut off, and goes on when it is asked to.
+    harness.file("never.yaml", "runs: {resume: never}\n");
+    let server = Server::start(&harness, &[&args[..], &["--config", "never.yaml"]].concat());
     let (_, listed) = server.get("/runs").await;
     let runs = listed["runs"].as_array().expect("runs");
     assert_eq!(runs.len(), 5, "{listed}");
-    assert!(runs.iter().all(|run| run["status"] == "interrupted"), "{listed}");
+    assert!(runs.iter().all(|run| run["status"] == "interrupted" && run["resumable"] == true), "{listed}");
     let id = runs[0]["run_id"].as_str().expect("an id");
     let (status, run) = server.get(&format!("/runs/{id}")).await;
     assert_eq!((status, run["events"][0]["event"].as_str()), (200, Some("run_started")), "{run}");
+    let asked = chat.requests_of("parse_task").len();
+    assert_eq!(server.post(&format!("/runs/{id}/resume"), &json!({})).await.0, 200);
+    assert_eq!(server.post(&format!("/runs/{id}/resume"), &json!({})).await.0, 409, "it goes on already");
+    // The next server goes on with the others, and leaves that one to the first.
+    let second = Server::start(&harness, &args);
+    let all = async {
+        while chat.requests_of("parse_task").len() < asked + 5 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, all).await.expect("all go on");
+    let (_, listed) = second.get("/runs").await;
+    let runs = listed["runs"].as_array().expect("runs");
+    assert!(runs.iter().all(|run| run["status"] == "running" || run["status"] == "queued"), "{listed}");
+    // What the first leaves when it is killed, the second takes over.
+    assert_eq!(server.end("-KILL"), None);
+    let all = async {
+        while chat.requests_of("parse_task").len() < asked + 6 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, all).await.expect("it is taken over");
+    assert_eq!(second.post(&format!("/runs/{id}/cancel"), &json!({})).await.0, 200);
 }
 
 #[cfg(unix)]

@@ -1,0 +1,462 @@
+//! What is on record of a run that goes on: the results of its steps, each found by who needs it, and the events that were told.
+//!
+//! The pipeline of the run begins anew with its request. Wherever it comes to a step that has its result here, that is taken and
+//! the step is not done; what it tells again was told before, and is not sent. So it comes to where it was cut off.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use jarvis_plan::{
+    Approval, Effect, EventKind, Outcome, Request, RunId, Selection, Status, Task, TaskId, Tokens, Usage,
+};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// The record of a run cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("event {seq} of the run cannot be read: {reason}")]
+pub struct Unreadable {
+    /// Its number.
+    pub seq: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// Why a run cannot be tried anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoRetry {
+    /// All of it was done.
+    #[error("every task succeeded; say from which task on it is to be done anew")]
+    NothingFailed,
+    /// It has no such task, or it came to no end.
+    #[error("task {} has no result in that run", .0.number())]
+    NoTask(TaskId),
+}
+
+/// What a model answered before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedCall {
+    /// The event, as it was kept.
+    pub event: Value,
+}
+
+impl RecordedCall {
+    /// The event of a run that takes the call over.
+    pub(crate) fn taken_over(&self, key: &str) -> EventKind {
+        let text = |name: &str| self.event.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let number = |name: &str| self.event.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let task = self.event.get("task").and_then(Value::as_u64).and_then(|task| u32::try_from(task).ok());
+        EventKind::ModelCall {
+            stage: text("stage"),
+            task: task.map(TaskId),
+            model: text("model"),
+            prompt_tokens: number("prompt_tokens"),
+            cached_tokens: number("cached_tokens"),
+            completion_tokens: number("completion_tokens"),
+            estimated: false,
+            cost: None,
+            ms: 0,
+            reply: text("reply"),
+            ok: true,
+            key: key.to_owned(),
+            whole: self.event.get("whole").cloned(),
+            taken_over: true,
+        }
+    }
+}
+
+/// What somebody said who was asked for leave.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Leave {
+    /// The tool it was about.
+    pub tool: String,
+    /// Whether it was given.
+    pub approved: bool,
+    /// The answer to a question of the planner.
+    #[serde(default)]
+    pub answer: Option<String>,
+    /// Arguments in the place of the planned ones.
+    #[serde(default)]
+    pub arguments: Option<IndexMap<String, Value>>,
+    /// Whether it holds for every call of the tool in the run.
+    #[serde(default)]
+    pub always: bool,
+    /// Whether the call had been made.
+    #[serde(default)]
+    pub done: bool,
+    /// Whether it was about a call that may have arrived.
+    #[serde(skip)]
+    pub unknown: bool,
+}
+
+/// The run as it began.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Began {
+    /// What was asked.
+    pub request: Request,
+    /// `offline`, `llm` or `plan`.
+    pub planner: String,
+    /// The chat model's name, or `offline`.
+    pub model: String,
+    /// The pipeline, or the command.
+    #[serde(default)]
+    pub pipeline: String,
+    /// What must be the same for the run to go on.
+    #[serde(default)]
+    pub settings: IndexMap<String, String>,
+    /// The plan as it was given, where one was.
+    #[serde(default)]
+    pub given: Option<Value>,
+}
+
+/// How a task ended, and as what it was planned then, where that is known.
+#[derive(Debug)]
+struct Recorded {
+    seq: u64,
+    planned: Option<Value>,
+    outcome: Outcome,
+}
+
+/// The record of a run, see the module.
+#[derive(Debug, Default)]
+pub struct Past {
+    began: Option<Began>,
+    /// The number of the next event.
+    next: u64,
+    /// How long it had run.
+    ran: Duration,
+    usage: Usage,
+    calls: HashMap<String, VecDeque<RecordedCall>>,
+    outcomes: HashMap<TaskId, Vec<Recorded>>,
+    /// With what their tasks were planned as.
+    selections: HashMap<TaskId, (Option<Value>, Selection)>,
+    leaves: HashMap<TaskId, VecDeque<Leave>>,
+    /// Tasks that were started and have no outcome.
+    begun: HashSet<TaskId>,
+    /// Questions about calls that may have arrived, while they are open, in the words of [`same`].
+    unknown: HashMap<TaskId, String>,
+    /// Questions that have no answer.
+    asked: IndexMap<TaskId, Approval>,
+    /// What was told, with how often.
+    told: HashMap<String, u32>,
+    /// Plans that were told and not told again.
+    plans: u32,
+    steps: u64,
+    /// Whether it ended, and all of it was done.
+    ended_well: bool,
+    /// Whether what is taken is told in the run that takes it, because it is another run.
+    copies: Option<RunId>,
+}
+
+impl Past {
+    /// Reads the events of a run, in their order.
+    ///
+    /// # Errors
+    /// When one is not what is written now.
+    pub fn of(events: &[Value]) -> Result<Past, Unreadable> {
+        let mut past = Past::default();
+        let mut planned: HashMap<TaskId, Value> = HashMap::new();
+        let mut last_at = None;
+        for event in events {
+            past.take_in(event, &mut planned, &mut last_at)?;
+        }
+        // The begun ones that ended are no longer open.
+        past.begun.retain(|id| !past.outcomes.contains_key(id));
+        Ok(past)
+    }
+
+    /// What a new run takes over of this one: what was done without a task, or without the tasks that did not succeed. A task that
+    /// needs one of those is done anew, and so is every model call that came after the first of them had ended.
+    ///
+    /// # Errors
+    /// When there is nothing to be done anew, or no such task.
+    pub fn for_retry(mut self, run: RunId, from: Option<TaskId>) -> Result<Past, NoRetry> {
+        let mut open: HashSet<TaskId> = match from {
+            Some(task) => HashSet::from([task]),
+            None => self.last_outcomes().filter(|outcome| !outcome.succeeded()).map(|outcome| outcome.id).collect(),
+        };
+        match from {
+            Some(task) if !self.outcomes.contains_key(&task) => return Err(NoRetry::NoTask(task)),
+            None if open.is_empty() && self.ended_well => return Err(NoRetry::NothingFailed),
+            Some(_) | None => {}
+        }
+        loop {
+            let before = open.len();
+            for (id, recorded) in &self.outcomes {
+                let needs = recorded.iter().filter_map(|recorded| recorded.planned.as_ref()).any(|task| {
+                    let dep = task.get("dep").and_then(Value::as_array);
+                    let is_open = |dep: u64| open.iter().any(|id| u64::from(id.0) == dep);
+                    dep.into_iter().flatten().filter_map(Value::as_u64).any(is_open)
+                });
+                if needs {
+                    open.insert(*id);
+                }
+            }
+            if open.len() == before {
+                break;
+            }
+        }
+        let ends = self.outcomes.iter().filter(|(id, _)| open.contains(*id));
+        let first = ends.flat_map(|(_, recorded)| recorded).map(|recorded| recorded.seq).min();
+        let is_before = |call: &RecordedCall| {
+            let seq = call.event.get("seq").and_then(Value::as_u64);
+            first.is_none_or(|first| seq.is_some_and(|seq| seq < first))
+        };
+        self.outcomes.retain(|id, _| !open.contains(id));
+        self.selections.retain(|id, _| !open.contains(id));
+        self.leaves.clear();
+        self.asked.clear();
+        self.begun.clear();
+        self.calls.values_mut().for_each(|calls| calls.retain(is_before));
+        self.calls.retain(|_, calls| !calls.is_empty());
+        let calls: usize = self.calls.values().map(VecDeque::len).sum();
+        let steps = calls + self.outcomes.len() + self.selections.len();
+        Ok(Past {
+            next: 0,
+            ran: Duration::ZERO,
+            usage: Usage::default(),
+            told: HashMap::new(),
+            plans: 0,
+            steps: steps as u64,
+            copies: Some(run),
+            ..self
+        })
+    }
+
+    /// How the tasks ended, in no order.
+    pub fn last_outcomes(&self) -> impl Iterator<Item = &Outcome> {
+        self.outcomes.values().filter_map(|recorded| recorded.last()).map(|recorded| &recorded.outcome)
+    }
+
+    /// The run as it began; `None` when that is not on record.
+    pub fn began(&self) -> Option<&Began> {
+        self.began.as_ref()
+    }
+
+    /// Questions that were put and have no answer.
+    pub fn asked(&self) -> impl Iterator<Item = &Approval> {
+        self.asked.values()
+    }
+
+    /// How many steps have their result here.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    pub(crate) fn ran(&self) -> Duration {
+        self.ran
+    }
+
+    pub(crate) fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
+    pub(crate) fn from(&self) -> Option<&RunId> {
+        self.copies.as_ref()
+    }
+
+    fn take_in(
+        &mut self,
+        event: &Value,
+        planned: &mut HashMap<TaskId, Value>,
+        last_at: &mut Option<u64>,
+    ) -> Result<(), Unreadable> {
+        let number = |name: &str| event.get(name).and_then(Value::as_u64);
+        let seq = number("seq").unwrap_or(self.next);
+        self.next = seq + 1;
+        let name = event.get("event").and_then(Value::as_str).unwrap_or_default();
+        let at = number("at_ms").unwrap_or(0);
+        if name == "resumed" {
+            // What lies before was not run in one piece.
+            self.ran = Duration::from_millis(number("ran_ms").unwrap_or(0));
+        } else if let Some(before) = *last_at {
+            // A clock that was set back gives no time back.
+            self.ran += Duration::from_millis(at.saturating_sub(before));
+        }
+        *last_at = Some(at);
+        let at = At { seq, event };
+        match name {
+            "run_started" => self.began = Some(at.read(None)?),
+            "model_call" => self.take_call(&at),
+            "model_chosen" => {
+                let selection: Selection = at.read(Some("selection"))?;
+                let planned = planned.get(&selection.task).cloned();
+                self.steps += u64::from(self.selections.insert(selection.task, (planned, selection)).is_none());
+            }
+            "plan" | "plan_grew" => {
+                let tasks = event.pointer("/plan/tasks").or_else(|| event.get("tasks")).and_then(Value::as_array);
+                for task in tasks.into_iter().flatten() {
+                    planned.insert(at.id(task, "id")?, task.clone());
+                }
+            }
+            "approval_needed" => {
+                let asked: Approval = at.read(None)?;
+                if asked.unknown {
+                    self.unknown.insert(asked.task, same(event));
+                }
+                self.asked.insert(asked.task, asked);
+            }
+            "approval_given" => {
+                let (id, mut leave): (TaskId, Leave) = (at.id(event, "id")?, at.read(None)?);
+                self.steps += 1;
+                self.asked.shift_remove(&id);
+                match self.unknown.remove(&id) {
+                    // The call may be made again, once: begun after this, it may have arrived again.
+                    Some(question) if leave.approved && !leave.done => {
+                        self.begun.remove(&id);
+                        self.told.remove(&question);
+                    }
+                    about => {
+                        leave.unknown = about.is_some();
+                        self.leaves.entry(id).or_default().push_back(leave);
+                    }
+                }
+            }
+            "task_started" => {
+                self.begun.insert(at.id(event, "id")?);
+            }
+            "task_finished" => {
+                let outcome: Outcome = at.read(Some("outcome"))?;
+                // One that was cut short with its run, or while its plan was written, has no result.
+                if outcome.status != Status::Cancelled {
+                    let before = self.outcomes.entry(outcome.id).or_default();
+                    self.steps += u64::from(before.is_empty());
+                    before.push(Recorded { seq, planned: planned.get(&outcome.id).cloned(), outcome });
+                }
+            }
+            _ => {}
+        }
+        self.plans += u32::from(name == "plan");
+        self.ended_well = name == "done" && event.get("ok").is_some_and(|ok| ok == true);
+        // A start is told as often as it happens.
+        if name == "task_started" {
+            return Ok(());
+        }
+        *self.told.entry(same(event)).or_default() += 1;
+        Ok(())
+    }
+
+    fn take_call(&mut self, at: &At<'_>) {
+        let text = |name: &str| at.event.get(name).and_then(Value::as_str).unwrap_or_default();
+        let number = |name: &str| at.event.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let is = |name: &str| at.event.get(name).and_then(Value::as_bool).unwrap_or(false);
+        if !is("taken_over") {
+            let tokens = Tokens {
+                prompt: number("prompt_tokens"),
+                cached: number("cached_tokens"),
+                completion: number("completion_tokens"),
+                estimated: is("estimated"),
+            };
+            let cost = at.event.get("cost").and_then(|cost| serde_json::from_value(cost.clone()).ok());
+            self.usage.add_call(text("stage"), text("model"), tokens, cost);
+        }
+        if is("ok") && !text("key").is_empty() {
+            let call = RecordedCall { event: at.event.clone() };
+            self.calls.entry(text("key").to_owned()).or_default().push_back(call);
+            self.steps += 1;
+        }
+    }
+
+    /// Takes the reply to a call with this key.
+    pub(crate) fn take_reply(&mut self, key: &str) -> Option<RecordedCall> {
+        self.calls.get_mut(key)?.pop_front()
+    }
+
+    /// Whether there is a reply to a call with this key.
+    pub(crate) fn has_reply(&self, key: &str) -> bool {
+        self.calls.get(key).is_some_and(|calls| !calls.is_empty())
+    }
+
+    /// Takes how a task ended, if it is the one that was planned.
+    pub(crate) fn take_outcome(&mut self, task: &Task) -> Option<Outcome> {
+        let recorded = self.outcomes.get(&task.id)?;
+        let now = serde_json::to_value(task).ok()?;
+        let is_same = |Recorded { planned, outcome, .. }: &Recorded| {
+            outcome.task == task.task && planned.as_ref().is_none_or(|planned| *planned == now)
+        };
+        let at = recorded.iter().rposition(is_same)?;
+        let mut recorded = self.outcomes.remove(&task.id)?;
+        Some(recorded.swap_remove(at).outcome)
+    }
+
+    /// Takes who was chosen for a task.
+    pub(crate) fn take_selection(&mut self, task: &Task) -> Option<Selection> {
+        let (planned, selection) = self.selections.remove(&task.id)?;
+        planned.is_none_or(|planned| serde_json::to_value(task).is_ok_and(|now| now == planned)).then_some(selection)
+    }
+
+    /// Takes what was said about a call of a tool for a task, in the order in which it was said.
+    pub(crate) fn take_leave(&mut self, task: TaskId, tool: &str, unknown: bool) -> Option<Leave> {
+        let given = self.leaves.get_mut(&task)?;
+        let at = given.iter().position(|leave| leave.tool == tool && leave.unknown == unknown)?;
+        given.remove(at)
+    }
+
+    /// Whether a call for this task was begun and may have arrived. It is asked once.
+    pub(crate) fn take_begun(&mut self, task: TaskId, effect: Effect) -> bool {
+        self.begun.remove(&task) && effect != Effect::Reads
+    }
+
+    /// Whether an event was told before; it counts once.
+    pub(crate) fn was_told(&mut self, event: &Value) -> Result<bool, String> {
+        let name = event.get("event").and_then(Value::as_str);
+        let (is_start, is_plan) = (name == Some("run_started"), name == Some("plan"));
+        // Its request may be kept in part.
+        if is_start && self.copies.is_none() {
+            return Ok(self.began.is_some());
+        }
+        let Some(times) = self.told.get_mut(&same(event)).filter(|times| **times > 0) else {
+            return match is_plan && self.plans > 0 {
+                true => Err("its plan is another now; the tools, the models or the program changed".to_owned()),
+                false => Ok(false),
+            };
+        };
+        *times -= 1;
+        self.plans -= u32::from(is_plan);
+        Ok(true)
+    }
+}
+
+/// An event on record.
+struct At<'e> {
+    seq: u64,
+    event: &'e Value,
+}
+
+impl At<'_> {
+    fn read<T: DeserializeOwned>(&self, field: Option<&str>) -> Result<T, Unreadable> {
+        let value = match field {
+            Some(field) => self.event.get(field).cloned().unwrap_or(Value::Null),
+            None => self.event.clone(),
+        };
+        serde_json::from_value(value).map_err(|error| Unreadable { seq: self.seq, reason: error.to_string() })
+    }
+
+    fn id(&self, value: &Value, field: &str) -> Result<TaskId, Unreadable> {
+        let id = value.get(field).and_then(Value::as_u64).and_then(|id| u32::try_from(id).ok());
+        id.map(TaskId)
+            .ok_or_else(|| Unreadable { seq: self.seq, reason: format!("its `{field}` is no number of a task") })
+    }
+}
+
+/// An event in words that are the same when it is told again: without its number and without times.
+fn same(event: &Value) -> String {
+    fn without_times(value: &Value) -> Value {
+        match value {
+            Value::Object(fields) => {
+                let kept =
+                    fields.iter().filter(|(name, _)| !matches!(name.as_str(), "ms" | "seq" | "at_ms" | "run_id"));
+                Value::Object(kept.map(|(name, value)| (name.clone(), without_times(value))).collect())
+            }
+            Value::Array(items) => items.iter().map(without_times).collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+        }
+    }
+    without_times(event).to_string()
+}

@@ -1,0 +1,122 @@
+//! Removing runs that have ended, with the names of the media that no other run speaks of.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use crate::Media;
+
+/// Which runs are removed. Runs that have not ended stay.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Prune {
+    /// Those whose last event is older than this, in milliseconds since the Unix epoch.
+    pub before_ms: Option<u64>,
+    /// The oldest, until all that is kept takes at most so many bytes.
+    pub most_bytes: Option<u64>,
+    /// Only says what would be removed.
+    pub dry: bool,
+}
+
+/// What was removed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// How many runs.
+    pub runs: u64,
+    /// The bytes of their events.
+    pub bytes: u64,
+    /// Display paths that stood in them and stand in no run that is left.
+    pub media: Vec<String>,
+    /// Files that were there and could not be removed, with why.
+    pub stuck: Vec<String>,
+}
+
+impl Pruned {
+    /// Removes the media; those that are no longer there are left out of it. Blocks.
+    pub(super) fn remove(mut self, media: &Media, dry: bool) -> Pruned {
+        self.media.retain(|path| media.disk_path(path).is_ok_and(|path| path.is_file()));
+        if !dry {
+            let gone = |path: &String| match media.remove(path) {
+                Ok(()) => true,
+                Err(error) => {
+                    self.stuck.push(error.to_string());
+                    false
+                }
+            };
+            self.media.retain(gone);
+        }
+        self
+    }
+}
+
+pub(super) fn prune(connection: &mut Connection, prune: &Prune) -> rusqlite::Result<Pruned> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut pruned = Pruned::default();
+    let mut going: Vec<String> = Vec::new();
+    {
+        let mut statement = transaction.prepare(
+            "SELECT r.run_id, r.last_at_ms, r.ended IS NOT NULL,
+                (SELECT coalesce(sum(length(CAST(e.body AS BLOB))), 0) FROM events AS e WHERE e.run_id = r.run_id)
+             FROM runs AS r ORDER BY r.last_at_ms",
+        )?;
+        let rows = statement.query_map([], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, bool>(2)?, row.get::<_, i64>(3)?))
+        })?;
+        let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+        let mut kept: u64 = rows.iter().map(|row| row.3.unsigned_abs()).sum();
+        for (run, last, ended, bytes) in rows {
+            let is_old = prune.before_ms.is_some_and(|before| last.unsigned_abs() < before);
+            let is_over = prune.most_bytes.is_some_and(|most| kept > most);
+            if ended && (is_old || is_over) {
+                kept = kept.saturating_sub(bytes.unsigned_abs());
+                pruned.runs += 1;
+                pruned.bytes += bytes.unsigned_abs();
+                going.push(run);
+            }
+        }
+    }
+    let mut media: BTreeSet<String> = BTreeSet::new();
+    for run in &going {
+        let mut statement = transaction.prepare_cached("SELECT body FROM events WHERE run_id = ?1")?;
+        let bodies = statement.query_map([run], |row| row.get::<_, String>(0))?;
+        for body in bodies {
+            media.extend(named(&body?).map(str::to_owned));
+        }
+        for table in ["events", "requests", "runs"] {
+            transaction.prepare_cached(&format!("DELETE FROM {table} WHERE run_id = ?1"))?.execute(params![run])?;
+        }
+    }
+    if !media.is_empty() {
+        let mut statement = transaction.prepare("SELECT body FROM events UNION ALL SELECT body FROM requests")?;
+        let bodies = statement.query_map([], |row| row.get::<_, String>(0))?;
+        for body in bodies {
+            for name in named(&body?) {
+                media.remove(name);
+            }
+        }
+    }
+    pruned.media = media.into_iter().collect();
+    if prune.dry {
+        transaction.rollback()?;
+        return Ok(pruned);
+    }
+    transaction.commit()?;
+    if pruned.runs > 0 {
+        // Another process may read or write; what is free is used again in any case.
+        let _ = connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+    }
+    Ok(pruned)
+}
+
+/// The display paths that stand in an event.
+fn named(body: &str) -> impl Iterator<Item = &str> {
+    let folders = ["/images/", "/audios/", "/videos/", "/tables/"];
+    folders.into_iter().flat_map(move |folder| {
+        body.match_indices(folder).filter_map(move |(at, _)| {
+            let rest = body.get(at..)?;
+            let name = rest.get(folder.len()..)?;
+            let end =
+                name.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))).unwrap_or(name.len());
+            (end > 0).then(|| rest.get(..folder.len() + end)).flatten()
+        })
+    })
+}

@@ -1,0 +1,202 @@
+//! Runs gone on with, tried anew, cancelled and removed.
+
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use jarvis_engine::Past;
+use jarvis_events::Began;
+use jarvis_hugginggpt::GoingOn;
+use jarvis_plan::{Event, EventKind, RunId, TaskId};
+use jarvis_react::Asked;
+use jarvis_store::{Claim, Journal, Prune, RunRecord};
+
+use super::record;
+use crate::cli::{Global, ResumeArgs};
+use crate::commands::run;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::session::{self, Live, Work};
+use crate::wiring::{self, App, Flags, MODEL};
+
+/// A run that goes on here, and what it has done.
+struct Going {
+    record: RunRecord,
+    past: Past,
+    app: App,
+}
+
+/// Goes on with a run that was cut off.
+pub(super) async fn resume(args: ResumeArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let Going { record, past, app } = going(&args, global, printer).await?;
+    let run = record.summary.run_id.clone();
+    if !record.summary.resumable {
+        let status = record.summary.status.as_str();
+        let hint = match status {
+            "running" => "follow it where it runs".to_owned(),
+            "waiting" => "the server that it waits at takes the answer".to_owned(),
+            _ => format!("`jarvis runs retry {run}` tries it anew"),
+        };
+        return Err(Failure::usage(format!("run {run} was not cut off: it is {status}")).hint(hint));
+    }
+    let began = began(&past)?;
+    let missing = app.meter.missing(&began.settings);
+    if !missing.is_empty() {
+        return Err(Failure::work(format!("run {run} cannot go on: {}", missing.join("; ")))
+            .hint(format!("give it what it had, or try it anew with `jarvis runs retry {run}`")));
+    }
+    let work = work(&app, &began)?;
+    match journal(&app)?.claim(&run).await.map_err(Failure::work)? {
+        Claim::Ours => {}
+        Claim::Held | Claim::Ended | Claim::Unknown => {
+            return Err(Failure::work(format!("another process goes on with run {run}, or ended it")));
+        }
+    }
+    printer.progress(&format!("going on with {} steps that are done", past.steps()));
+    carry_out(&args, &app, &began, run, past, work, printer).await
+}
+
+/// Tries a run anew as another one.
+pub(super) async fn retry(
+    args: ResumeArgs,
+    from: Option<u32>,
+    global: &Global,
+    printer: Printer,
+) -> Result<ExitCode, Failure> {
+    let Going { record, past, app } = going(&args, global, printer).await?;
+    let old = record.summary.run_id.clone();
+    if record.summary.status.as_str() == "running" {
+        return Err(
+            Failure::usage(format!("run {old} still goes on")).hint(format!("`jarvis runs cancel {old}` ends it"))
+        );
+    }
+    let from = from.map(|task| TaskId(task - 1));
+    let past = past.for_retry(old.clone(), from).map_err(|error| {
+        Failure::usage(format!("run {old} cannot be tried anew: {error}"))
+            .hint(format!("`jarvis runs show {old}` numbers the tasks; name one with --from"))
+    })?;
+    let began = began(&past)?;
+    let work = work(&app, &began)?;
+    let run = RunId(App::new_run_id());
+    printer.progress(&format!("run {run} takes over {} steps of {old}", past.steps()));
+    carry_out(&args, &app, &began, run, past, work, printer).await
+}
+
+/// Reads a run and builds what it needs: with its own model, where none is named.
+async fn going(args: &ResumeArgs, global: &Global, printer: Printer) -> Result<Going, Failure> {
+    let journal = wiring::open_journal(global, printer)?;
+    let record = record(&journal, &args.id)?;
+    drop(journal);
+    let past = Past::of(&record.clone().whole_events()).map_err(|error| {
+        Failure::work(format!("run {} cannot be read: {error}", record.summary.run_id))
+            .hint("it was begun by another version of jarvis; ask for it again")
+    })?;
+    let mut global = global.clone();
+    let model = past.began().and_then(|began| began.settings.get(MODEL));
+    global.llm = global.llm.or(model.cloned());
+    let flags = Flags { approval: args.approval.clone(), ..Flags::default() };
+    let app = App::build_with(flags, &global, printer).await?;
+    Ok(Going { record, past, app })
+}
+
+fn began(past: &Past) -> Result<Began, Failure> {
+    let began = past.began().cloned();
+    began.ok_or_else(|| Failure::work("the beginning of the run is not in the journal").hint("ask for it again"))
+}
+
+fn journal(app: &App) -> Result<&Journal, Failure> {
+    app.journal.as_deref().ok_or_else(|| Failure::work("the journal cannot be opened"))
+}
+
+/// What the run carries out.
+fn work(app: &App, began: &Began) -> Result<Work, Failure> {
+    if began.pipeline == jarvis_react::NAME
+        && let Some(asked) = Asked::of(began)
+    {
+        return Ok(Work::Question(Box::new(asked)));
+    }
+    let going = app.pipeline.going_on(began).map_err(|error| {
+        let hint = error.hint();
+        Failure::work(error).hint(hint)
+    })?;
+    Ok(match going {
+        GoingOn::Request(request) => Work::Request(*request, app.pipeline_named(&began.pipeline)?),
+        GoingOn::Plan(request, plan) => Work::Plan(*request, plan),
+    })
+}
+
+async fn carry_out(
+    args: &ResumeArgs,
+    app: &App,
+    began: &Began,
+    run: RunId,
+    past: Past,
+    work: Work,
+    printer: Printer,
+) -> Result<ExitCode, Failure> {
+    let live = if args.events { Live::Events } else { Live::Nothing };
+    let finished = session::run_as(app, run, past, work, live, printer).await?;
+    if args.json {
+        printer.json(&run::document(app, &began.planner, &began.request.text, &finished))?;
+    } else if !args.events {
+        run::show(app, &began.planner, &finished, printer);
+    }
+    run::all_put(app, &finished)?;
+    Ok(if finished.run.ok() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Cancels a run: the process that goes on with it is told, or, where there is none, the run ends here.
+pub(super) async fn cancel(id: &str, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let journal = wiring::open_journal(global, printer)?;
+    let record = record(&journal, id)?;
+    let run = record.summary.run_id.clone();
+    let ended = || {
+        let status = record.summary.status.as_str();
+        Err(Failure::usage(format!("run {run} has ended: it is {status}")))
+    };
+    match journal.ask_to_cancel(&run).await.map_err(Failure::work)? {
+        Claim::Held => printer.out(&format!("run {run} is told to end")),
+        Claim::Ended | Claim::Unknown => return ended(),
+        Claim::Ours => {
+            if journal.claim(&run).await.map_err(Failure::work)? != Claim::Ours {
+                return ended();
+            }
+            let seq =
+                record.events.iter().filter_map(|event| event.get("seq")?.as_u64()).max().map_or(0, |seq| seq + 1);
+            let kind = EventKind::Error {
+                code: "cancelled".to_owned(),
+                message: "the run was cut off, and then cancelled".to_owned(),
+                hint: None,
+                ms: record.summary.ms,
+            };
+            journal.append(&Event { run_id: run.clone(), seq, piece: 0, at_ms: now_ms(), kind });
+            journal.flush().await.map_err(Failure::work)?;
+            printer.out(&format!("run {run} is cancelled"));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Removes runs that have ended.
+pub(super) async fn prune(
+    older: Option<Duration>,
+    most: Option<u64>,
+    dry: bool,
+    global: &Global,
+    printer: Printer,
+) -> Result<ExitCode, Failure> {
+    let journal = wiring::open_journal(global, printer)?;
+    let before_ms = older.map(|older| now_ms().saturating_sub(u64::try_from(older.as_millis()).unwrap_or(u64::MAX)));
+    let media = std::sync::Arc::new(wiring::open_media(global, printer)?);
+    let pruned = journal.prune(Prune { before_ms, most_bytes: most, dry }, media).await.map_err(Failure::work)?;
+    pruned.stuck.iter().for_each(|why| printer.warning(why));
+    let files = pruned.media.len();
+    let done = if dry { "would be removed" } else { "were removed" };
+    let (runs, kb) = (pruned.runs, pruned.bytes.div_ceil(1_000));
+    printer.out(&format!("{runs} runs with {kb} kB of events and {files} files {done}"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

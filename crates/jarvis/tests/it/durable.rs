@@ -1,0 +1,263 @@
+//! Runs of the binary that are killed at each of their writes, and go on.
+//!
+//! The far side counts: what was on the disk when a process died is not done again, nothing is lost, and a change is made once.
+//! `JARVIS_KILL_ROUNDS=25 cargo test -p jarvis --test it -- durable::` kills it over a thousand times.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jarvis_testing::chat::{FakeChat, Reply, Script};
+use jarvis_testing::stub::{Canned, Stub};
+use serde_json::{Value, json};
+
+use crate::harness::Harness;
+use crate::serve::Server;
+
+const REQUEST: &str = "plan my trip and book it";
+
+/// A travel agency: it finds in three places at once, compares, and, once its finds were looked at, books.
+struct Agency {
+    stub: Stub,
+    chat: FakeChat,
+    harness: Harness,
+}
+
+impl Agency {
+    async fn open(takes_keys: bool) -> Agency {
+        let plan = json!({"tasks": [
+            {"task": "agency.find", "id": 0, "dep": [-1], "args": {"what": "trains"}},
+            {"task": "agency.find", "id": 1, "dep": [-1], "args": {"what": "flights"}},
+            {"task": "agency.find", "id": 2, "dep": [-1], "args": {"what": "buses"}},
+            {"task": "agency.compare", "id": 3, "dep": [0, 1, 2], "args":
+                {"one": "<GENERATED>-0.id", "two": "<GENERATED>-1.id", "three": "<GENERATED>-2.id"}},
+        ], "more": true});
+        let next = json!({"tasks": [
+            {"task": "agency.book", "id": 4, "dep": [3], "args": {"id": "<GENERATED>-3.best"}},
+            {"task": "agency.find", "id": 5, "dep": [4], "args": {"what": "<GENERATED>-4.next"}},
+        ]});
+        let stub = Stub::start(|request| {
+            let query = request.query.trim_start_matches("what=").to_owned();
+            match request.path.as_str() {
+                "/find" => Canned::json(&json!({"id": format!("id-of-{query}")})),
+                "/compare" => Canned::json(&json!({"best": "id-of-trains"})),
+                "/book" => Canned::json(&json!({"booked": true, "next": "hotels"})).status(201),
+                _ => Canned::json(&json!({"error": "not found"})).status(404),
+            }
+        });
+        let stub = stub.await.expect("a port");
+        let script = Script::new()
+            .on("parse_task", Reply::text(plan.to_string()))
+            .on_containing("replan", &["id-of-hotels"], r#"{"done": true}"#)
+            .on_containing("replan", &["Ids go on from 4"], next.to_string())
+            .on("replan", r#"{"done": true}"#)
+            .on("response_results", "The train is booked.");
+        let chat = FakeChat::start(script).await;
+        let harness = Harness::new();
+        let text = |name: &str| json!({"name": name, "in": "query", "required": true, "schema": {"type": "string"}});
+        let get = |id: &str, names: &[&str]| {
+            let parameters: Vec<Value> = names.iter().map(|name| text(name)).collect();
+            json!({"get": {"operationId": id, "summary": format!("Does {id}"), "parameters": parameters,
+                "responses": {"200": {"description": "Done"}}}})
+        };
+        let body = json!({"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}});
+        let document = json!({
+            "openapi": "3.1.0",
+            "info": {"title": "Agency", "version": "1"},
+            "servers": [{"url": stub.url("")}],
+            "paths": {
+                "/find": get("find", &["what"]),
+                "/compare": get("compare", &["one", "two", "three"]),
+                "/book": {"post": {
+                    "operationId": "book", "summary": "Books",
+                    "requestBody": {"required": true, "content": {"application/json": {"schema": body}}},
+                    "responses": {"201": {"description": "Booked"}},
+                }},
+            },
+        });
+        harness.file("agency.json", document.to_string());
+        let key = if takes_keys { ", idempotency_header: Idempotency-Key" } else { "" };
+        let tools = format!(
+            "tools:\n  - name: agency\n    when: a trip is wanted\n    openapi: {{document: agency.json{key}}}\n"
+        );
+        harness.file("jarvis.yaml", tools + "planning:\n  replan: always\n");
+        Agency { stub, chat, harness }
+    }
+
+    fn args<'a>(&self, url: &'a str, command: &[&'a str]) -> Vec<&'a str> {
+        [command, &["--config", "jarvis.yaml", "--llm", "gpt-4", "--base-url", url]].concat()
+    }
+
+    /// What was asked for on the far side, with how often; and the keys of bookings.
+    fn done(&self) -> (BTreeMap<String, usize>, BTreeSet<String>) {
+        let (mut done, mut keys) = (BTreeMap::new(), BTreeSet::new());
+        for request in self.stub.requests() {
+            *done.entry(format!("{}?{}", request.path, request.query)).or_default() += 1;
+            if request.path == "/book" {
+                keys.insert(request.header("idempotency-key").unwrap_or_default().to_owned());
+            }
+        }
+        for stage in self.chat.stages() {
+            *done.entry(stage).or_default() += 1;
+        }
+        (done, keys)
+    }
+
+    /// Runs the binary, which dies at a write if one is given; what it said, and whether it died.
+    fn run(&self, args: &[&str], dies: Option<&str>) -> (Option<i32>, Value) {
+        let url = self.chat.url();
+        let mut command = self.harness.command(&self.args(&url, args));
+        if let Some(dies) = dies {
+            command.env("JARVIS_TEST_DIE_AT_WRITE", dies);
+        }
+        let output = command.output().expect("it starts");
+        (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or_default())
+    }
+
+    /// The only run of the journal, if there is one.
+    fn listed(&self) -> Option<Value> {
+        let (_, runs) = self.harness.json(&["runs", "list", "--json"]);
+        assert!(runs.as_array().is_some_and(|runs| runs.len() <= 1), "{runs}");
+        runs.get(0).cloned()
+    }
+
+    fn events(&self, id: &str) -> Vec<Value> {
+        let (_, events) = self.harness.json(&["runs", "show", id, "--json"]);
+        events.as_array().cloned().unwrap_or_default()
+    }
+}
+
+fn rounds() -> usize {
+    std::env::var("JARVIS_KILL_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1)
+}
+
+/// The log of a run is whole: each number once, each task ended once, one end.
+fn whole(events: &[Value], told: &str) {
+    let numbers: Vec<u64> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
+    assert_eq!(numbers, (0..events.len() as u64).collect::<Vec<_>>(), "{told}");
+    let mut ended: Vec<u64> = Vec::new();
+    for event in events.iter().filter(|event| event["event"] == "task_finished") {
+        ended.push(event["outcome"]["id"].as_u64().expect("an id"));
+    }
+    ended.sort_unstable();
+    assert_eq!(ended, [0, 1, 2, 3, 4, 5], "{told}");
+    assert_eq!(events.iter().filter(|event| event["event"] == "done").count(), 1, "{told}");
+}
+
+/// What the journal had when a process died: finds and model calls that must not be made again.
+fn kept(events: &[Value]) -> Vec<String> {
+    let step = |event: &Value| match event["event"].as_str() {
+        Some("task_finished") => Some(event["outcome"]["args"].to_string()),
+        Some("model_call") => event["stage"].as_str().map(str::to_owned),
+        _ => None,
+    };
+    events.iter().filter_map(step).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_killed_at_every_write_and_goes_on() {
+    let undisturbed = Agency::open(true).await;
+    let (code, document) = undisturbed.run(&["run", REQUEST, "--yes", "--json"], None);
+    assert_eq!(code, Some(0), "{document}");
+    let (once, keys) = undisturbed.done();
+    assert_eq!(keys.len(), 1, "{once:#?}");
+    assert!(once.iter().all(|(step, times)| *times == 1 || step == "choose_model" || step == "replan"), "{once:#?}");
+    let (mut kills, mut again) = (0, 0);
+    for _ in 0..rounds() {
+        for side in ["before", "after"] {
+            // A test of every day leaves out every other one.
+            let every = if rounds() == 1 && side == "after" { 2 } else { 1 };
+            for write in (1..).step_by(every) {
+                let agency = Agency::open(true).await;
+                let (code, _) = agency.run(&["run", REQUEST, "--yes", "--json"], Some(&format!("{side} {write}")));
+                if code.is_some() {
+                    break;
+                }
+                kills += 1;
+                let told = format!("killed {side} write {write}");
+                let Some(run) = agency.listed() else { continue };
+                assert_eq!((&run["status"], &run["resumable"]), (&json!("interrupted"), &json!(true)), "{told}");
+                let id = run["run_id"].as_str().expect("an id");
+                let before = agency.events(id);
+                let (code, resumed) = agency.run(&["runs", "resume", id, "--yes", "--json"], None);
+                assert_eq!(code, Some(0), "{told}: {resumed}");
+                assert_eq!(resumed["answer"]["text"], document["answer"]["text"], "{told}");
+                assert_eq!(resumed["results"], document["results"], "{told}");
+                let events = agency.events(id);
+                whole(&events, &told);
+                let (done, keys) = agency.done();
+                assert_eq!(keys.len(), 1, "{told}: a booking has one key, {keys:?}");
+                // Only what was on its way when it died was done again.
+                let extra: usize = done.iter().map(|(step, times)| times - once.get(step).copied().unwrap_or(0)).sum();
+                assert!(extra <= 3, "{told}: {done:#?}");
+                again += extra;
+                let kept = kept(&before);
+                for (step, times) in &done {
+                    let what = step.split_once("what=").map(|(_, what)| json!({"what": what}).to_string());
+                    if what.is_some_and(|what| kept.contains(&what)) || (step == "parse_task" && kept.contains(step)) {
+                        assert_eq!(*times, once[step], "{told}: {step}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(kills > 20, "{kills}");
+    println!("{kills} kills, {again} steps on their way were done again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_may_have_arrived_waits_for_a_person() {
+    // Killed while the booking is on its way: it arrived, and its answer did not.
+    for (decision, bookings, status) in [("done", 1, "done"), ("retry", 2, "done"), ("skip", 1, "failed")] {
+        let agency = Agency::open(false).await;
+        let url = agency.chat.url();
+        let mut at = None;
+        for write in 1..40 {
+            let tried = Agency::open(false).await;
+            let (code, _) = tried.run(&["run", REQUEST, "--yes", "--json"], Some(&format!("before {write}")));
+            assert_eq!(code, None, "it is killed at the booking at the latest");
+            if tried.stub.requests().iter().any(|request| request.path == "/book") {
+                at = Some(write);
+                break;
+            }
+        }
+        let dies = format!("before {}", at.expect("it books"));
+        let (code, _) = agency.run(&["run", REQUEST, "--yes", "--json"], Some(&dies));
+        assert_eq!(code, None);
+        let run = agency.listed().expect("it began");
+        let id = run["run_id"].as_str().expect("an id").to_owned();
+        // Where nobody can be asked it is not called again.
+        let mut server = Server::start(&agency.harness, &agency.args(&url, &[]));
+        let (code, reply) = server.post(&format!("/runs/{id}/resume"), &json!({})).await;
+        assert_eq!(code, 200, "{reply}");
+        let asked = waiting(&server, &id).await;
+        assert_eq!((&asked["tool"], &asked["unknown"]), (&json!("agency.book"), &json!(true)), "{asked}");
+        // The question outlives another process.
+        assert_eq!(server.end("-KILL"), None);
+        server = Server::start(&agency.harness, &agency.args(&url, &[]));
+        let (code, reply) = server.post(&format!("/runs/{id}/resume"), &json!({})).await;
+        assert_eq!(code, 200, "{reply}");
+        assert_eq!(waiting(&server, &id).await["unknown"], json!(true));
+        let answer = format!("/runs/{id}/approvals/4");
+        assert_eq!(server.post(&answer, &json!({"decision": "approve"})).await.0, 400, "the words are others");
+        assert_eq!(server.post(&answer, &json!({"decision": decision})).await.0, 200);
+        let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
+        let events = events.text().await.expect("they end");
+        let made = agency.stub.requests().iter().filter(|request| request.path == "/book").count();
+        assert_eq!(made, bookings, "{decision}");
+        assert_eq!(server.get(&format!("/runs/{id}")).await.1["status"], status, "{decision}: {events}");
+    }
+}
+
+/// What a run waits for, once it does.
+async fn waiting(server: &Server, id: &str) -> Value {
+    let asked = async {
+        loop {
+            let (_, run) = server.get(&format!("/runs/{id}")).await;
+            if let Some(asked) = run["waiting"].get(0) {
+                return asked.clone();
+            }
+            assert!(["queued", "running", "waiting"].iter().any(|status| run["status"] == *status), "{run}");
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(crate::serve::PATIENCE, asked).await.expect("it waits")
+}
