@@ -10,4 +10,6 @@ mod media;
 
 pub use blocking::blocking;
 pub use journal::{CostRow, Journal, JournalError, RunRecord, RunStatus, RunSummary, is_cut};
-pub use media::{Media, MediaError};
+pub use media::{Incoming, Media, MediaError, StoreFault};
+#[cfg(feature = "s3")]
+pub use media::{StoreKeys, StoreSettings};
