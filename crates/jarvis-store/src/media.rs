@@ -32,10 +32,8 @@ use std::time::SystemTime;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use jarvis_plan::Kind;
-use sha2::{Digest, Sha256};
 
 use cache::Cache;
-use content::ContentId;
 use path::relative;
 #[cfg(feature = "s3")]
 pub use s3::{StoreKeys, StoreSettings};
@@ -142,7 +140,7 @@ impl Media {
     }
 
     /// The same with a store behind it, for which the folder is a cache of `limit` bytes.
-    #[cfg_attr(not(any(feature = "s3", test)), allow(dead_code, reason = "a build without stores has none"))]
+    #[cfg(feature = "s3")]
     fn behind(mut self, shared: Arc<dyn Shared>, limit: u64) -> Result<Media, MediaError> {
         let dir = self.dir.try_clone().map_err(|source| disk_error("open the folder", "/", source))?;
         self.cache = Some(Arc::new(Cache::new(dir, Arc::clone(&shared), limit)));
@@ -211,11 +209,9 @@ impl Media {
                 return Ok(true);
             }
         }
-        let (part, file) = self.new_part().map_err(failed)?;
-        let mut received = Received { file, hasher: Sha256::new(), size: 0 };
-        shared.fetch(name, &content, &mut received)?;
-        let Received { file, hasher, size } = received;
-        let found = ContentId::finish(hasher);
+        let mut writing = self.new_part().map_err(failed)?;
+        shared.fetch(name, &content, &mut writing)?;
+        let (found, size) = (writing.content(), writing.size());
         if found != content {
             return Err(MediaError::Store {
                 doing: "read",
@@ -226,7 +222,7 @@ impl Media {
             });
         }
         let new = New { name: name.to_owned(), may_exist: true, content, size };
-        self.place(&new, || Ok((part, file))).map_err(failed)?;
+        self.place(&new, || Ok(writing)).map_err(failed)?;
         if let Some(cache) = &self.cache {
             cache.grew(size);
         }
@@ -285,10 +281,14 @@ impl Media {
     pub fn disk_path(&self, path: &str) -> Result<PathBuf, MediaError> {
         let relative = relative(path)?;
         match self.dir.canonicalize(&relative) {
-            Ok(_) if self.cache.is_some() => drop(self.open_here(path, &relative).map(|(file, _)| self.used(&file))),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => drop(self.fetch(path, &relative)?),
             Err(error) => return Err(disk_error("find", path, error)),
+        }
+        if self.cache.is_some()
+            && let Ok((file, _)) = self.open_here(path, &relative)
+        {
+            self.used(&file);
         }
         Ok(self.root.join(relative))
     }
@@ -299,29 +299,9 @@ impl Media {
     /// # Errors
     /// [`MediaError::Io`] when the disk is full, read-only or gone; [`MediaError::Store`].
     pub fn check_writable(&self) -> Result<(), MediaError> {
-        let written = self.new_part().and_then(|(_part, mut file)| file.write_all(&[0; 4096]));
+        let written = self.new_part().and_then(|mut part| part.write_all(&[0; 4096]));
         written.map_err(|source| disk_error("write", "/images", source))?;
         self.shared.as_ref().map_or(Ok(()), |shared| shared.check())
-    }
-}
-
-/// A file that arrives, and what its bytes are.
-struct Received {
-    file: std::fs::File,
-    hasher: Sha256,
-    size: u64,
-}
-
-impl Write for Received {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.hasher.update(bytes.get(..written).unwrap_or(bytes));
-        self.size += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

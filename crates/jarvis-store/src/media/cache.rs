@@ -42,6 +42,7 @@ struct Found {
 }
 
 impl Cache {
+    #[cfg_attr(not(feature = "s3"), allow(dead_code, reason = "a build without stores has no cache"))]
     pub(super) fn new(dir: Dir, shared: Arc<dyn Shared>, limit: u64) -> Cache {
         // The first file that comes has the folder looked through.
         let grown = AtomicU64::new(limit);

@@ -168,8 +168,14 @@ impl Shared for Remote {
 
     fn check(&self) -> Result<(), MediaError> {
         let (store, key) = (Arc::clone(&self.store), self.key("check"));
-        let work = async move { store.put(&key, PutPayload::new()).await };
-        self.wait(work).map(drop).map_err(|error| self.error("write", "check", error))
+        // Written once; from then on a look, which costs less, tells whether the store answers and takes the key.
+        let work = async move {
+            match store.head(&key).await {
+                Err(Error::NotFound { .. }) => store.put(&key, PutPayload::new()).await.map(drop),
+                found => found.map(drop),
+            }
+        };
+        self.wait(work).map_err(|error| self.error("write", "check", error))
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) trait Shared: Debug + Display + Send + Sync {
     /// Removes a name, and the content when it was the last one; false when there is no such name.
     fn remove(&self, name: &str) -> Result<bool, MediaError>;
 
-    /// Makes sure that the store can be written to.
+    /// Makes sure that the store is there, and could be written to once.
     fn check(&self) -> Result<(), MediaError>;
 }
 

@@ -20,24 +20,18 @@ const STALE: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
 #[derive(Debug)]
 pub struct Incoming {
     part: Part,
-    file: File,
-    content: Sha256,
     /// The hash that names a file from outside, of its name and its content.
     named: Option<Sha256>,
     kind: Kind,
     extension: String,
-    size: u64,
 }
 
 impl Write for Incoming {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        let bytes = bytes.get(..written).unwrap_or(bytes);
-        self.content.update(bytes);
+        let written = self.part.write(bytes)?;
         if let Some(named) = &mut self.named {
-            named.update(bytes);
+            named.update(bytes.get(..written).unwrap_or(bytes));
         }
-        self.size += written as u64;
         Ok(written)
     }
 
@@ -52,10 +46,10 @@ impl Incoming {
     /// # Errors
     /// As [`Media::create`].
     pub fn finish(self, media: &Media) -> Result<String, MediaError> {
-        let Incoming { part, file, content, named, kind, extension, size } = self;
+        let Incoming { part, named, kind, extension } = self;
         let may_exist = named.is_some();
         let name = place(kind, &named.map_or_else(random, stem), &extension)?;
-        media.store(&New { name, may_exist, content: ContentId::finish(content), size }, || Ok((part, file)))
+        media.store(&New { name, may_exist, content: part.content(), size: part.size }, || Ok(part))
     }
 }
 
@@ -69,14 +63,48 @@ pub(super) struct New {
     pub(super) size: u64,
 }
 
-/// A file that has no name of its own yet; it goes when this is dropped.
+/// A file that is being written and has no name of its own yet; it goes when this is dropped.
 #[derive(Debug)]
 pub(super) struct Part {
+    file: File,
+    hasher: Sha256,
+    size: u64,
+    place: PartPlace,
+}
+
+impl Part {
+    /// What was written.
+    pub(super) fn content(&self) -> ContentId {
+        ContentId::finish(self.hasher.clone())
+    }
+
+    /// How much was written.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+}
+
+impl Write for Part {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.hasher.update(bytes.get(..written).unwrap_or(bytes));
+        self.size += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Where an unfinished file is.
+#[derive(Debug)]
+struct PartPlace {
     dir: Dir,
     path: String,
 }
 
-impl Drop for Part {
+impl Drop for PartPlace {
     fn drop(&mut self) {
         // It may have been renamed. What cannot be removed now is stale at a later start.
         let _ = self.dir.remove_file(&self.path);
@@ -109,22 +137,46 @@ impl Media {
     /// As [`Media::create`].
     pub fn incoming(&self, kind: Kind, own_name: Option<&str>, extension: &str) -> Result<Incoming, MediaError> {
         let name = place(kind, &random(), extension)?;
-        let (part, file) = self.new_part().map_err(|source| disk_error("write", &format!("/{name}"), source))?;
-        let extension = extension.to_owned();
-        Ok(Incoming { part, file, content: Sha256::new(), named: own_name.map(own), kind, extension, size: 0 })
+        let part = self.new_part().map_err(|source| disk_error("write", &format!("/{name}"), source))?;
+        Ok(Incoming { part, named: own_name.map(own), kind, extension: extension.to_owned() })
+    }
+
+    /// Takes over a file that another program wrote into the folder: forces it to the disk, and where there is a shared store
+    /// stores it as one of ours. Returns its display path, which may be another.
+    ///
+    /// # Errors
+    /// As [`Media::open_file`] and [`Media::create`].
+    pub fn adopt(&self, path: &str, kind: Kind) -> Result<String, MediaError> {
+        let (mut file, _) = self.open_file(path)?;
+        let path = Media::display(path)?;
+        let failed = |source| disk_error("write", &path, source);
+        if self.shared.is_some() {
+            let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+            let mut incoming = self.incoming(kind, None, extension)?;
+            io::copy(&mut file, &mut incoming).map_err(failed)?;
+            return incoming.finish(self);
+        }
+        // Elsewhere a file that is open for reading cannot be asked for it.
+        #[cfg(unix)]
+        file.sync_data().map_err(failed)?;
+        if let Some((folder, _)) = path.trim_start_matches('/').rsplit_once('/') {
+            sync_folder(&self.dir, folder).map_err(failed)?;
+        }
+        Ok(path)
     }
 
     fn store_bytes(&self, name: String, may_exist: bool, bytes: &[u8]) -> Result<String, MediaError> {
         let new = New { name, may_exist, content: ContentId::of(bytes), size: bytes.len() as u64 };
         self.store(&new, || {
-            let (part, mut file) = self.new_part()?;
-            file.write_all(bytes)?;
-            Ok((part, file))
+            let mut part = self.new_part()?;
+            // Past the hash, which is known.
+            part.file.write_all(bytes)?;
+            Ok(part)
         })
     }
 
     /// Stores a medium here and, where there is one, in the shared store; returns its display path.
-    fn store(&self, new: &New, part: impl FnOnce() -> io::Result<(Part, File)>) -> Result<String, MediaError> {
+    fn store(&self, new: &New, part: impl FnOnce() -> io::Result<Part>) -> Result<String, MediaError> {
         let path = format!("/{}", new.name);
         let made = self.place(new, part).map_err(|source| disk_error("write", &path, source))?;
         let shared = match &self.shared {
@@ -148,7 +200,7 @@ impl Media {
     }
 
     /// Puts content under its name, whole and on the disk; false when it is there already.
-    pub(super) fn place(&self, new: &New, part: impl FnOnce() -> io::Result<(Part, File)>) -> io::Result<bool> {
+    pub(super) fn place(&self, new: &New, part: impl FnOnce() -> io::Result<Part>) -> io::Result<bool> {
         let found = self.dir.symlink_metadata(&new.name).ok().filter(|found| new.may_exist && found.is_file());
         let is_there = found.as_ref().is_some_and(|found| found.len() == new.size);
         if found.is_some() && !is_there {
@@ -159,8 +211,8 @@ impl Media {
             true => Ok(()),
             false => self.link(new).and_then(|is_linked| match is_linked {
                 true => Ok(()),
-                false => part().and_then(|(part, file)| {
-                    file.sync_data()?;
+                false => part().and_then(|part| {
+                    part.file.sync_data()?;
                     self.publish(&part, new)
                 }),
             }),
@@ -201,19 +253,19 @@ impl Media {
     fn publish(&self, part: &Part, new: &New) -> io::Result<()> {
         // Without it the same bytes are stored again next time, and nothing else.
         let _ = self.index(part, &new.content);
-        match self.dir.hard_link(&part.path, &self.dir, &new.name) {
+        match self.dir.hard_link(&part.place.path, &self.dir, &new.name) {
             Ok(()) => return Ok(()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
             Err(_) if self.dir.try_exists(&new.name)? => return Err(io::ErrorKind::AlreadyExists.into()),
             Err(_) => {}
         }
-        match self.dir.rename(&part.path, &self.dir, &new.name) {
+        match self.dir.rename(&part.place.path, &self.dir, &new.name) {
             // A folder of media may be a disk of its own.
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 let (folder, _) = new.name.split_once('/').ok_or(io::ErrorKind::InvalidInput)?;
-                let near = Part { dir: self.dir.try_clone()?, path: format!("{folder}/.{}.part", random()) };
+                let near = PartPlace { dir: self.dir.try_clone()?, path: format!("{folder}/.{}.part", random()) };
                 let mut file = self.open_new(&near.path)?;
-                io::copy(&mut self.dir.open(&part.path)?, &mut file)?;
+                io::copy(&mut self.dir.open(&part.place.path)?, &mut file)?;
                 file.sync_data()?;
                 self.dir.rename(&near.path, &self.dir, &new.name)
             }
@@ -225,7 +277,7 @@ impl Media {
     #[cfg(unix)]
     fn index(&self, part: &Part, content: &ContentId) -> io::Result<()> {
         let file = content.file();
-        let link = || self.dir.hard_link(&part.path, &self.dir, &file);
+        let link = || self.dir.hard_link(&part.place.path, &self.dir, &file);
         match link() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let (folder, _) = file.rsplit_once('/').ok_or(io::ErrorKind::InvalidInput)?;
@@ -247,16 +299,16 @@ impl Media {
         Ok(())
     }
 
-    pub(super) fn new_part(&self) -> io::Result<(Part, File)> {
-        let part = Part { dir: self.dir.try_clone()?, path: format!("{FOLDER}/.{}.part", random()) };
-        let file = match self.open_new(&part.path) {
+    pub(super) fn new_part(&self) -> io::Result<Part> {
+        let place = PartPlace { dir: self.dir.try_clone()?, path: format!("{FOLDER}/.{}.part", random()) };
+        let file = match self.open_new(&place.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make_folder(&self.dir, FOLDER)?;
-                self.open_new(&part.path)?
+                self.open_new(&place.path)?
             }
             opened => opened?,
         };
-        Ok((part, file))
+        Ok(Part { file, hasher: Sha256::new(), size: 0, place })
     }
 
     /// Makes a file that only its maker's handle writes to: where a content has several names, a change under one of them would

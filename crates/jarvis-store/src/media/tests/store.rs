@@ -180,6 +180,21 @@ fn the_folder_of_a_store_is_bounded_and_only_what_the_store_has_goes() {
 }
 
 #[test]
+fn a_file_that_another_program_wrote_is_shared_too() {
+    let server = Server::start();
+    let settings = settings(&server.address);
+    let (_folder, media) = machine(&settings);
+    fs::write(media.root().join("images/1a2b.PNG"), "by a model server").unwrap();
+    let path = media.adopt("public/images/1a2b.PNG", Kind::Image).unwrap();
+    assert!(path.ends_with(".png"));
+    assert_eq!(machine(&settings).1.read(&path, 100).unwrap(), b"by a model server");
+    let (_folder, media) = super::media();
+    fs::write(media.root().join("images/1a2b.PNG"), "by a model server").unwrap();
+    assert_eq!(media.adopt("public/images/1a2b.PNG", Kind::Image).unwrap(), "/images/1a2b.PNG");
+    assert_eq!(word(&media.adopt("../1a2b.PNG", Kind::Image)), "it leads upwards");
+}
+
+#[test]
 fn calls_inside_of_a_runtime_and_many_at_once_are_served() {
     let server = Server::start();
     let settings = settings(&server.address);

@@ -45,9 +45,8 @@ fn cutting(server: &Server, cut: usize, after: u64) -> (String, Arc<AtomicUsize>
 fn a_store_that_refuses_is_told_from_one_without_the_bucket() {
     let server = Server::start();
     let right = settings(&server.address);
-    let secret = Some(Secret::new("another").unwrap());
-    let keys = StoreKeys { secret: secret.unwrap(), ..right.keys.clone() };
-    let (_folder, media) = machine(&StoreSettings { keys, ..right.clone() });
+    let keys = StoreKeys { secret: Secret::new("another").unwrap(), ..right.keys };
+    let (_folder, media) = machine(&StoreSettings { keys, ..right });
     assert_eq!(fault(&media.create(Kind::Image, "png", b"x")), Ok(StoreFault::Refused));
     assert_eq!(fault(&media.read("/images/0123456789abcdef0123456789abcdef.png", 9)), Ok(StoreFault::Refused));
     assert_eq!(fault(&media.check_writable()), Ok(StoreFault::Refused));
