@@ -11,8 +11,7 @@ pub(crate) struct MediaStoreConfig {
     /// [server.md](server.md#media). Default: the public root alone keeps them.
     pub(crate) bucket: String,
     /// What all keys in the bucket begin with.
-    #[serde(default)]
-    pub(crate) prefix: String,
+    pub(crate) prefix: Option<String>,
     /// The store's address, such as `http://minio:9000`. Default: Amazon's for the region.
     pub(crate) endpoint: Option<String>,
     /// Its region.

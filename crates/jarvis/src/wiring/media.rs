@@ -51,7 +51,7 @@ fn behind(media: Media, store: &MediaStoreConfig) -> Result<Media, Failure> {
     };
     let endpoint =
         store.endpoint.as_deref().map(|endpoint| super::url("media_store.endpoint", endpoint)).transpose()?;
-    let timeout = Duration::from_secs(store.timeout_s.max(1));
+    let (prefix, timeout) = (prefix.unwrap_or_default(), Duration::from_secs(store.timeout_s.max(1)));
     let settings = StoreSettings { bucket, prefix, endpoint, region, keys, cache_bytes, timeout };
     media.with_store(&settings).map_err(failure)
 }
