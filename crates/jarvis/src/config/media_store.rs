@@ -6,6 +6,10 @@ use super::env_vars;
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[cfg_attr(
+    not(feature = "s3"),
+    allow(dead_code, reason = "a build without stores only names the bucket it cannot use")
+)]
 pub(crate) struct MediaStoreConfig {
     /// The bucket of an S3 store that keeps media for several machines; the public root is then its cache. See
     /// [server.md](server.md#media). Default: the public root alone keeps them.
