@@ -236,6 +236,12 @@ impl From<MediaError> for ApiError {
                     .hint("free disk space in the data folder of the server")
             }
             MediaError::Io { .. } => ApiError::internal("the public folder cannot be used", &error),
+            MediaError::Store { source, .. } => {
+                tracing::error!(%error, %source, hint = error.hint(), "the media store cannot be used");
+                let message = "the store of media cannot be used";
+                ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message)
+                    .hint("try again later; the server's log says more")
+            }
         }
     }
 }
@@ -260,7 +266,7 @@ impl From<AttachError> for ApiError {
             AttachError::Store(MediaError::Forbidden { reason, .. }) => {
                 ApiError::invalid(format!("the file's name cannot be used: {reason}"))
             }
-            AttachError::Store(store) => store.into(),
+            AttachError::Store(store) => return store.into(),
             AttachError::Broken { .. } => ApiError::internal("the file cannot be stored", &error),
         };
         api_error.hint_if(hint)

@@ -12,4 +12,6 @@ pub use blocking::blocking;
 pub use journal::{
     Claim, CostRow, Due, Journal, JournalError, Prune, Pruned, RunRecord, RunStatus, RunSummary, Synchronous,
 };
-pub use media::{Media, MediaError};
+pub use media::{Incoming, Media, MediaError, StoreFault};
+#[cfg(feature = "s3")]
+pub use media::{StoreKeys, StoreSettings};

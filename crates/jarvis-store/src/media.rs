@@ -1,14 +1,46 @@
 //! Media under the public root: one folder, opened once as a directory handle; nothing outside it can be named.
+//!
+//! Media are kept by what they hold. A content is the file `sha256/ab/cd…` (its SHA-256 in hexadecimal), made when it is not
+//! there, and a display path (`/images/ab12.png`) is a hard link to it: the same bytes are kept once, and go with their last
+//! name. A file that has its display path alone, as older versions left them, is a medium like any other.
+//!
+//! Behind the folder there may be a store that several machines share (`shared.rs`; `remote.rs` for S3). It holds each content
+//! as `sha256/ab/cd…` and for each name which content it stands for. The folder is then a cache: what is not in it is fetched,
+//! compared with its hash, and kept until room is needed (`cache.rs`).
+//!
+//! Invariant: when a display path is given out, its content is on the disk whole, and in the store, so that a power cut
+//! takes nothing that was told (`what_is_given_out_is_whole_after_any_failure` in `tests/durable.rs`). From then on it stands for these
+//! bytes or for nothing (`one_content_has_many_names`, `what_comes_from_the_store_is_what_was_put_there`).
 
+mod cache;
+mod content;
+mod path;
+#[cfg(feature = "s3")]
+mod remote;
+mod removal;
+#[cfg(feature = "s3")]
+mod s3;
+mod shared;
+mod write;
+
+use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::Dir;
 use jarvis_plan::Kind;
-use percent_encoding::percent_decode_str;
-use sha2::{Digest, Sha256};
-use uuid::Uuid;
+
+use cache::Cache;
+use path::relative;
+#[cfg(feature = "s3")]
+pub use s3::{StoreKeys, StoreSettings};
+use shared::Shared;
+pub use shared::StoreFault;
+pub use write::Incoming;
+use write::New;
 
 /// The public root. Files are named by display paths such as `/images/ab12.png`; the same path with the prefix
 /// `public/`, without the leading `/`, or percent-encoded names the same file. All calls block.
@@ -19,6 +51,12 @@ use uuid::Uuid;
 pub struct Media {
     root: PathBuf,
     dir: Dir,
+    /// The store behind the folder.
+    shared: Option<Arc<dyn Shared>>,
+    /// What bounds the folder where it is a cache.
+    cache: Option<Arc<Cache>>,
+    /// A lock for each name that is being fetched, so that it is fetched once.
+    fetching: Mutex<HashMap<String, Arc<Mutex<()>>>>,
 }
 
 /// The rights of folders that are made here.
@@ -41,6 +79,29 @@ pub enum MediaError {
     },
     #[error("cannot {doing} `{path}`: {source}")]
     Io { doing: &'static str, path: String, source: io::Error },
+    /// The shared store cannot be used.
+    #[error("cannot {doing} `{path}` in the media store {store}: {fault}")]
+    Store {
+        doing: &'static str,
+        path: String,
+        /// Which store it is.
+        store: String,
+        fault: StoreFault,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl MediaError {
+    /// What to try, where something can be tried.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            MediaError::Store { fault, .. } => Some(fault.hint()),
+            MediaError::Forbidden { .. }
+            | MediaError::NotFound { .. }
+            | MediaError::TooLarge { .. }
+            | MediaError::Io { .. } => None,
+        }
+    }
 }
 
 impl Media {
@@ -65,12 +126,26 @@ impl Media {
         let dir = Dir::open_ambient_dir(&root, ambient_authority()).map_err(failed("open the folder"))?;
         for folder in Kind::ALL.into_iter().filter_map(Kind::folder) {
             let opened = match dir.open_dir(folder) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => make_private(&dir, folder),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    make_private(&dir, folder).and_then(|()| sync_folder(&dir, "."))
+                }
                 opened => opened.map(drop),
             };
             opened.map_err(|source| disk_error("make the folder", &format!("{named}/{folder}"), source))?;
         }
-        Ok(Media { root, dir })
+        let media = Media { root, dir, shared: None, cache: None, fetching: Mutex::default() };
+        // There is nothing to take away before the first write.
+        let _ = media.sweep_parts();
+        Ok(media)
+    }
+
+    /// The same with a store behind it, for which the folder is a cache of `limit` bytes.
+    #[cfg(feature = "s3")]
+    fn behind(mut self, shared: Arc<dyn Shared>, limit: u64) -> Result<Media, MediaError> {
+        let dir = self.dir.try_clone().map_err(|source| disk_error("open the folder", "/", source))?;
+        self.cache = Some(Arc::new(Cache::new(dir, Arc::clone(&shared), limit)));
+        self.shared = Some(shared);
+        Ok(self)
     }
 
     pub fn root(&self) -> &Path {
@@ -89,76 +164,90 @@ impl Media {
         relative(path).map(|relative| format!("/{relative}"))
     }
 
-    /// Stores a new medium under a random name, created exclusively; returns its display path. `extension` has no dot.
-    ///
-    /// The file appears under its name only when it is whole. It is not forced to the disk: a power cut may lose it.
-    ///
-    /// # Errors
-    /// [`MediaError::Forbidden`] when the kind is not kept as files or the extension is not one to five letters or
-    /// digits; [`MediaError::Io`] when the disk refuses.
-    pub fn create(&self, kind: Kind, extension: &str, bytes: &[u8]) -> Result<String, MediaError> {
-        self.store(kind, extension, bytes, &Uuid::new_v4().simple().to_string(), false)
-    }
-
-    /// Stores a medium that came from outside under a name made of its own name and its content (the start of their
-    /// SHA-256), so that the same file given again is kept once and has one display path, while two files have two.
-    ///
-    /// # Errors
-    /// As [`Media::create`].
-    pub fn keep(&self, kind: Kind, own_name: &str, extension: &str, bytes: &[u8]) -> Result<String, MediaError> {
-        let digest = Sha256::new().chain_update(own_name).chain_update([0]).chain_update(bytes).finalize();
-        let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        self.store(kind, extension, bytes, &name, true)
-    }
-
-    fn store(
-        &self,
-        kind: Kind,
-        extension: &str,
-        bytes: &[u8],
-        name: &str,
-        may_exist: bool,
-    ) -> Result<String, MediaError> {
-        let refused = |reason| MediaError::Forbidden { path: extension.to_owned(), reason };
-        let folder = kind.folder().ok_or_else(|| refused("texts are not kept as files"))?;
-        let extension = extension.to_ascii_lowercase();
-        if !(1..=5).contains(&extension.len()) || !extension.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            return Err(refused("an extension is one to five letters or digits"));
-        }
-        let whole = format!("{folder}/{name}.{extension}");
-        let same = |metadata: cap_std::fs::Metadata| metadata.is_file() && metadata.len() == bytes.len() as u64;
-        if may_exist && self.dir.symlink_metadata(&whole).is_ok_and(same) {
-            return Ok(format!("/{whole}"));
-        }
-        let part = format!("{folder}/.{}.part", Uuid::new_v4().simple());
-        let written = self.write_new(&part, bytes).and_then(|()| self.publish(&part, &whole));
-        if written.is_err() {
-            // The first error is reported; a leftover `.part` file is never served as a medium.
-            let _ = self.dir.remove_file(&part);
-        }
-        match written {
-            // Another writer has just stored the same content.
-            Err(error) if may_exist && error.kind() == io::ErrorKind::AlreadyExists => {}
-            written => written.map_err(|source| disk_error("write", &format!("/{whole}"), source))?,
-        }
-        Ok(format!("/{whole}"))
-    }
-
-    /// Opens a file to be read; also gives its size in bytes.
+    /// Opens a file to be read, fetching it from the shared store when it is not here; also gives its size in bytes.
     ///
     /// # Errors
     /// [`MediaError::Forbidden`] for a path or link that leads outside or is not a file; [`MediaError::NotFound`];
-    /// [`MediaError::Io`].
+    /// [`MediaError::Io`]; [`MediaError::Store`].
     pub fn open_file(&self, path: &str) -> Result<(std::fs::File, u64), MediaError> {
         let relative = relative(path)?;
+        let opened = match self.open_here(path, &relative) {
+            Err(missing @ MediaError::NotFound { .. }) => match self.fetch(path, &relative)? {
+                true => self.open_here(path, &relative),
+                false => Err(missing),
+            },
+            opened => opened,
+        }?;
+        self.used(&opened.0);
+        Ok(opened)
+    }
+
+    /// Brings a file from the shared store; false when it holds none of this name.
+    fn fetch(&self, path: &str, name: &str) -> Result<bool, MediaError> {
+        let Some(shared) = self.shared.as_ref().filter(|_| path::is_made(name)) else { return Ok(false) };
+        let lock = Arc::clone(
+            self.fetching.lock().unwrap_or_else(PoisonError::into_inner).entry(name.to_owned()).or_default(),
+        );
+        let fetched = {
+            let _one = lock.lock().unwrap_or_else(PoisonError::into_inner);
+            match self.dir.try_exists(name).unwrap_or(false) {
+                true => Ok(true),
+                false => self.fetch_alone(&**shared, path, name),
+            }
+        };
+        self.fetching.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        fetched
+    }
+
+    fn fetch_alone(&self, shared: &dyn Shared, path: &str, name: &str) -> Result<bool, MediaError> {
+        let Some(content) = shared.find(name)? else { return Ok(false) };
+        let failed = |source| disk_error("write", path, source);
+        // Its bytes may be here under another name.
+        if let Ok(found) = self.dir.metadata(content.file()) {
+            let new = New { name: name.to_owned(), may_exist: true, content, size: found.len() };
+            if self.link(&new).map_err(failed)? {
+                return Ok(true);
+            }
+        }
+        let mut writing = self.new_part().map_err(failed)?;
+        shared.fetch(name, &content, &mut writing)?;
+        let (found, size) = (writing.content(), writing.size());
+        if found != content {
+            return Err(MediaError::Store {
+                doing: "read",
+                path: path.to_owned(),
+                store: shared.to_string(),
+                fault: StoreFault::Damaged,
+                source: format!("its SHA-256 is {found}, and not {content}").into(),
+            });
+        }
+        let new = New { name: name.to_owned(), may_exist: true, content, size };
+        self.place(&new, || Ok(writing)).map_err(failed)?;
+        if let Some(cache) = &self.cache {
+            cache.grew(size);
+        }
+        Ok(true)
+    }
+
+    /// Notes that a file of the cache is of use.
+    fn used(&self, file: &std::fs::File) {
+        let is_old = || file.metadata().ok()?.modified().ok()?.elapsed().ok().map(|age| age > cache::TOUCH);
+        if self.cache.is_some() && is_old() == Some(true) {
+            // Of a file that is another's the time cannot be set; it goes a little earlier.
+            let _ = file.set_modified(SystemTime::now());
+        }
+    }
+
+    /// Opens a file of the folder.
+    fn open_here(&self, path: &str, relative: &str) -> Result<(std::fs::File, u64), MediaError> {
         let failed = |doing| move |source| disk_error(doing, path, source);
         let check = |metadata: cap_std::fs::Metadata| match metadata.is_file() {
             true => Ok(metadata.len()),
             false => Err(MediaError::Forbidden { path: path.to_owned(), reason: "it is not a file" }),
         };
         // Looked at before it is opened, since opening a pipe would wait for its other end.
-        check(self.dir.metadata(&relative).map_err(failed("look at"))?)?;
-        let file = self.dir.open(&relative).map_err(failed("open"))?;
+        check(self.dir.metadata(relative).map_err(failed("look at"))?)?;
+        let file = self.dir.open(relative).map_err(failed("open"))?;
         let size = check(file.metadata().map_err(failed("look at"))?)?;
         Ok((file.into_std(), size))
     }
@@ -183,54 +272,50 @@ impl Media {
         }
     }
 
-    /// Where the file of a display path is on disk, for programs and people; it need not exist.
+    /// Where the file of a display path is on disk, for programs and people; it need not exist. A file that only the shared
+    /// store has is fetched.
     ///
     /// # Errors
-    /// [`MediaError::Forbidden`] for a path that leads outside, also by a link that is on the disk now.
+    /// [`MediaError::Forbidden`] for a path that leads outside, also by a link that is on the disk now;
+    /// [`MediaError::Store`] when it cannot be fetched.
     pub fn disk_path(&self, path: &str) -> Result<PathBuf, MediaError> {
         let relative = relative(path)?;
         match self.dir.canonicalize(&relative) {
-            Ok(_) => Ok(self.root.join(relative)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(self.root.join(relative)),
-            Err(error) => Err(disk_error("find", path, error)),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => drop(self.fetch(path, &relative)?),
+            Err(error) => return Err(disk_error("find", path, error)),
         }
+        if self.cache.is_some()
+            && let Ok((file, _)) = self.open_here(path, &relative)
+        {
+            self.used(&file);
+        }
+        Ok(self.root.join(relative))
     }
 
-    /// Removes a file.
+    /// Makes sure that a file can be written, by writing a small one and taking it away again; and that the shared store can be
+    /// written to. Blocks.
     ///
     /// # Errors
-    /// [`MediaError::Forbidden`] for a path that leads outside; [`MediaError::NotFound`]; [`MediaError::Io`].
-    pub fn remove(&self, path: &str) -> Result<(), MediaError> {
-        let relative = relative(path)?;
-        self.dir.remove_file(&relative).map_err(|source| disk_error("remove", path, source))
-    }
-
-    /// Makes sure that a file can be written, by writing a small one and taking it away again. Blocks.
-    ///
-    /// # Errors
-    /// [`MediaError::Io`] when the disk is full, read-only or gone.
+    /// [`MediaError::Io`] when the disk is full, read-only or gone; [`MediaError::Store`].
     pub fn check_writable(&self) -> Result<(), MediaError> {
-        let part = format!("images/.{}.part", Uuid::new_v4().simple());
-        let written = self.write_new(&part, &[0; 4096]);
-        let removed = self.dir.remove_file(&part);
-        written.and(removed).map_err(|source| disk_error("write", "/images", source))
+        let written = self.new_part().and_then(|mut part| part.write_all(&[0; 4096]));
+        written.map_err(|source| disk_error("write", "/images", source))?;
+        self.shared.as_ref().map_or(Ok(()), |shared| shared.check())
     }
+}
 
-    fn write_new(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
-        let mut file = self.dir.open_with(path, OpenOptions::new().write(true).create_new(true))?;
-        file.write_all(bytes)
+/// Forces the names in a folder to the disk, on systems where that is to be asked for.
+fn sync_folder(dir: &Dir, folder: &str) -> io::Result<()> {
+    #[cfg(unix)]
+    match dir.open(folder)?.sync_all() {
+        // Some file systems of user programs know no such thing.
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {}
+        synced => synced?,
     }
-
-    /// Gives a finished file its name. A hard link fails if the name is taken; where the file system has none, the
-    /// name is moved instead, after a look, which the 122 random bits of the name make safe enough.
-    fn publish(&self, part: &str, whole: &str) -> io::Result<()> {
-        match self.dir.hard_link(part, &self.dir, whole) {
-            Ok(()) => self.dir.remove_file(part),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-            Err(_) if self.dir.try_exists(whole)? => Err(io::ErrorKind::AlreadyExists.into()),
-            Err(_) => self.dir.rename(part, &self.dir, whole),
-        }
-    }
+    #[cfg(not(unix))]
+    let _ = (dir, folder);
+    Ok(())
 }
 
 /// Makes a folder that only its owner can use, where the system knows such things.
@@ -243,45 +328,6 @@ fn make_private(dir: &Dir, folder: &str) -> io::Result<()> {
     }
     #[cfg(not(unix))]
     dir.create_dir(folder)
-}
-
-/// The path under the root, with `/` between names, or why there is none.
-fn relative(path: &str) -> Result<String, MediaError> {
-    let refused = |reason| MediaError::Forbidden { path: path.to_owned(), reason };
-    let decoded = percent_decode_str(path).decode_utf8().map_err(|_| refused("its name is not text"))?;
-    if has_escape(&decoded) {
-        return Err(refused("it is percent-encoded more than once"));
-    }
-    if decoded.chars().any(char::is_control) {
-        return Err(refused("it holds a control character"));
-    }
-    if decoded.contains('\\') {
-        return Err(refused("it holds a backslash"));
-    }
-    if decoded.contains(':') {
-        return Err(refused("it names a drive or an address"));
-    }
-    let mut names: Vec<&str> = Vec::new();
-    for name in decoded.split('/').map(str::trim) {
-        match name {
-            "" | "." => {}
-            "public" if names.is_empty() => {}
-            dots if dots.bytes().all(|byte| byte == b'.') => return Err(refused("it leads upwards")),
-            name => names.push(name),
-        }
-    }
-    if names.is_empty() {
-        return Err(refused("it names no file"));
-    }
-    Ok(names.join("/"))
-}
-
-/// True when decoding once more would change the text.
-fn has_escape(text: &str) -> bool {
-    text.as_bytes().windows(3).any(|three| match three {
-        [b'%', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
-        _ => false,
-    })
 }
 
 /// Sorts a disk's answer. The directory handle reports an escape as a refusal without a system error number.

@@ -1,14 +1,15 @@
 //! Files in: bytes that a person gives become a [`Resource`] of a request. Where the bytes come from (a path, an upload,
-//! a data URL) is the front end's business.
+//! a data URL) is the front end's business. A file of any size arrives in pieces ([`Arriving`]): media go to the disk as they come.
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use jarvis_document::{Container, Document, DocumentError, DocumentReader, Format};
+use jarvis_document::{Container, Document, DocumentError, DocumentReader, Format, MAX_FILE};
 use jarvis_plan::{Kind, Resource, Source};
 use jarvis_store::sniff::{Sniffed, describe, sniff};
-use jarvis_store::{Media, MediaError};
+use jarvis_store::{Incoming, Media, MediaError};
 
 /// The largest text that is taken in, in bytes.
 pub const MAX_TEXT: u64 = 2 << 20;
@@ -38,7 +39,8 @@ impl AttachError {
             ),
             AttachError::Document { .. } => Some("give its text"),
             AttachError::Other { .. } => Some("give the file its true name"),
-            AttachError::TextTooLong { .. } | AttachError::Broken { .. } | AttachError::Store(_) => None,
+            AttachError::Store(error) => error.hint(),
+            AttachError::TextTooLong { .. } | AttachError::Broken { .. } => None,
         }
     }
 }
@@ -74,6 +76,119 @@ pub async fn attach(
     taken.await.unwrap_or(Err(AttachError::Broken { name }))
 }
 
+/// The bytes of a file that are held before it is known what it is, and then on their way to the disk. More than is looked at to
+/// tell what a file is.
+const HELD: usize = 1 << 20;
+
+/// A file that arrives piece by piece, to be taken in as by [`attach`]. A medium is written as it comes, and at most 1 MiB of it
+/// is held; a text or document is held up to the bound that it has anyway. Dropped before [`Arriving::finish`], it leaves nothing.
+#[derive(Debug)]
+pub struct Arriving {
+    name: String,
+    media: Arc<Media>,
+    /// What is not written yet, or all of it.
+    held: Vec<u8>,
+    size: u64,
+    form: Form,
+}
+
+/// What a file that arrives has turned out to be.
+#[derive(Debug)]
+enum Form {
+    Unknown,
+    Medium(Kind, Incoming),
+    /// A text, or a document with text in it, of at most so many bytes.
+    Text(usize),
+}
+
+impl Arriving {
+    pub fn new(name: &str, media: &Arc<Media>) -> Arriving {
+        Arriving { name: name.to_owned(), media: Arc::clone(media), held: Vec::new(), size: 0, form: Form::Unknown }
+    }
+
+    /// The bytes that have arrived.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Takes the next piece; returns the file with it.
+    ///
+    /// # Errors
+    /// As [`attach`], as soon as it is known.
+    pub async fn add(mut self, piece: &[u8]) -> Result<Arriving, AttachError> {
+        self.size += piece.len() as u64;
+        match self.form {
+            // It is too long, whatever else comes, and its whole size is to be told.
+            Form::Text(most) if self.held.len() > most => {}
+            Form::Unknown | Form::Medium(..) | Form::Text(_) => self.held.extend_from_slice(piece),
+        }
+        match self.form {
+            Form::Unknown | Form::Medium(..) if self.held.len() >= HELD => self.on_disk(Arriving::write).await,
+            Form::Unknown | Form::Medium(..) | Form::Text(_) => Ok(self),
+        }
+    }
+
+    /// Takes the whole file in.
+    ///
+    /// # Errors
+    /// As [`attach`].
+    pub async fn finish(self, reader: &dyn DocumentReader) -> Result<Attached, AttachError> {
+        match self.form {
+            Form::Text(most) if self.held.len() > most => Err(match most {
+                MAX_FILE => {
+                    let bytes = usize::try_from(self.size).unwrap_or(usize::MAX);
+                    AttachError::Document { name: self.name, source: DocumentError::Size { bytes, most } }
+                }
+                _ => AttachError::TextTooLong { name: self.name, size: self.size },
+            }),
+            Form::Unknown | Form::Text(_) => attach(&self.name, self.held, &self.media, reader).await,
+            Form::Medium(..) => {
+                let whole = |file: Arriving| {
+                    let Arriving { name, media, form, .. } = file.write()?;
+                    match form {
+                        Form::Medium(kind, incoming) => Ok(stored(&name, kind, incoming.finish(&media)?)),
+                        Form::Unknown | Form::Text(_) => Err(AttachError::Broken { name }),
+                    }
+                };
+                self.on_disk(whole).await
+            }
+        }
+    }
+
+    /// Does what blocks on a thread for it.
+    async fn on_disk<T: Send + 'static>(
+        self,
+        work: impl FnOnce(Arriving) -> Result<T, AttachError> + Send + 'static,
+    ) -> Result<T, AttachError> {
+        let name = self.name.clone();
+        let done = tokio::task::spawn_blocking(move || work(self)).await;
+        done.unwrap_or(Err(AttachError::Broken { name }))
+    }
+
+    /// Writes what is held of a medium, and finds out first whether it is one.
+    fn write(mut self) -> Result<Arriving, AttachError> {
+        if matches!(self.form, Form::Unknown) {
+            let is_medium = Kind::of_name(&self.name).is_some_and(Kind::is_media);
+            self.form = if !is_medium && Container::of(&self.held).is_some() {
+                Form::Text(MAX_FILE)
+            } else {
+                match kind_of(&self.name, &self.held)? {
+                    (kind @ (Kind::Image | Kind::Audio | Kind::Video), extension) => {
+                        Form::Medium(kind, self.media.incoming(kind, Some(&self.name), &extension)?)
+                    }
+                    (Kind::Text | Kind::Json, _) => Form::Text(MAX_TEXT as usize),
+                }
+            };
+        }
+        if let Form::Medium(_, incoming) = &mut self.form {
+            let failed = |source| MediaError::Io { doing: "write", path: self.name.clone(), source };
+            incoming.write_all(&self.held).map_err(failed)?;
+            self.held.clear();
+        }
+        Ok(self)
+    }
+}
+
 fn text(name: &str, kind: Kind, read: Document) -> Result<Attached, AttachError> {
     let size = read.text.len() as u64;
     if size > MAX_TEXT {
@@ -85,25 +200,9 @@ fn text(name: &str, kind: Kind, read: Document) -> Result<Attached, AttachError>
 }
 
 fn take(name: &str, bytes: &[u8], media: &Media) -> Result<Attached, AttachError> {
-    let extension = || Path::new(name).extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    let sniffed = sniff(bytes);
-    if let Some(kind) = Kind::of_name(name).filter(|kind| kind.is_media())
-        && is_other(kind, &extension(), sniffed.as_ref())
-    {
-        let article = if kind == Kind::Video { "a" } else { "an" };
-        return Err(AttachError::Other { name: name.to_owned(), kind, article, found: describe(bytes) });
-    }
-    let (kind, extension) = match (Kind::of_name(name), sniffed) {
-        (Some(kind), _) => (kind, extension()),
-        (None, Some(sniffed)) => (sniffed.kind.unwrap_or(Kind::Text), sniffed.extension.to_owned()),
-        (None, None) => (Kind::Text, String::new()),
-    };
+    let (kind, extension) = kind_of(name, bytes)?;
     match kind {
-        Kind::Image | Kind::Audio | Kind::Video => {
-            let source = Source::Public(media.keep(kind, name, &extension, bytes)?);
-            let resource = Resource { kind, source, name: Some(name.to_owned()) };
-            Ok(Attached { resource, warnings: Vec::new() })
-        }
+        Kind::Image | Kind::Audio | Kind::Video => Ok(stored(name, kind, media.keep(kind, name, &extension, bytes)?)),
         Kind::Text | Kind::Json => {
             let size = bytes.len() as u64;
             if size > MAX_TEXT {
@@ -118,6 +217,28 @@ fn take(name: &str, bytes: &[u8], media: &Media) -> Result<Attached, AttachError
     }
 }
 
+fn stored(name: &str, kind: Kind, path: String) -> Attached {
+    let resource = Resource { kind, source: Source::Public(path), name: Some(name.to_owned()) };
+    Attached { resource, warnings: Vec::new() }
+}
+
+/// The kind of a file and the extension that it is stored with, by its name and its first bytes.
+fn kind_of(name: &str, bytes: &[u8]) -> Result<(Kind, String), AttachError> {
+    let extension = || Path::new(name).extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let sniffed = sniff(bytes);
+    if let Some(kind) = Kind::of_name(name).filter(|kind| kind.is_media())
+        && is_other(kind, &extension(), sniffed.as_ref())
+    {
+        let article = if kind == Kind::Video { "a" } else { "an" };
+        return Err(AttachError::Other { name: name.to_owned(), kind, article, found: describe(bytes) });
+    }
+    Ok(match (Kind::of_name(name), sniffed) {
+        (Some(kind), _) => (kind, extension()),
+        (None, Some(sniffed)) => (sniffed.kind.unwrap_or(Kind::Text), sniffed.extension.to_owned()),
+        (None, None) => (Kind::Text, String::new()),
+    })
+}
+
 /// True when the bytes are known to be something else, or are not known although every file of that name is.
 fn is_other(kind: Kind, extension: &str, sniffed: Option<&Sniffed>) -> bool {
     match sniffed {
@@ -125,3 +246,6 @@ fn is_other(kind: Kind, extension: &str, sniffed: Option<&Sniffed>) -> bool {
         None => matches!(extension, "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "tif" | "tiff" | "wav" | "flac"),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use jarvis_plan::{ErrorCode, Kind, TaskError};
-use jarvis_store::{Media, MediaError, blocking, sniff};
+use jarvis_store::{Media, MediaError, StoreFault, blocking, sniff};
 use url::Url;
 
 pub(crate) use data_url::base64;
@@ -189,11 +189,18 @@ pub(crate) fn media_error(error: &MediaError) -> TaskError {
         MediaError::NotFound { .. } => ErrorCode::NotFound,
         MediaError::TooLarge { .. } => ErrorCode::TooLarge,
         MediaError::Io { .. } => ErrorCode::Internal,
+        MediaError::Store { fault, .. } => match fault {
+            StoreFault::Refused | StoreFault::NoBucket => ErrorCode::NotConfigured,
+            StoreFault::Unreachable | StoreFault::Failing => ErrorCode::Unavailable,
+            StoreFault::Slow => ErrorCode::Timeout,
+            StoreFault::Damaged => ErrorCode::Internal,
+        },
     };
     let task_error = TaskError::new(code, shorten(&error.to_string(), 400));
-    match code {
-        ErrorCode::NotFound => task_error.hint("name a file in the request, or attach one"),
-        _ => task_error,
+    match (code, error.hint()) {
+        (ErrorCode::NotFound, _) => task_error.hint("name a file in the request, or attach one"),
+        (_, Some(hint)) => task_error.hint(hint),
+        (_, None) => task_error,
     }
 }
 

@@ -21,7 +21,7 @@ mod router;
 mod testkit;
 mod tool;
 
-pub use attach::{AttachError, Attached, MAX_TEXT, attach};
+pub use attach::{Arriving, AttachError, Attached, MAX_TEXT, attach};
 pub use chat::{ChatWorker, PICTURE_TASKS, TASK_STAGE, TaskPrompt};
 pub use huggingface::{HF_INFERENCE, HuggingFace, HuggingFaceConfig};
 pub use inputs::{InputLimits, Inputs};

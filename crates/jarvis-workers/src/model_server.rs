@@ -224,7 +224,10 @@ impl ModelServer {
         let path = Media::display(named).map_err(|error| results::bad_reply(media_error(&error)))?;
         if self.config.sharing == Sharing::Folder {
             match self.inputs.bytes(&path, kind).await {
-                Ok(_) => return Ok(path),
+                Ok(_) => {
+                    let media = Arc::clone(self.inputs.media());
+                    return blocking(move || media.adopt(&path, kind).map_err(|error| media_error(&error))).await;
+                }
                 Err(error) if error.code == ErrorCode::NotFound => {}
                 Err(error) => return Err(results::bad_reply(error)),
             }

@@ -9,6 +9,7 @@ pub(crate) mod env_vars;
 mod experts;
 mod limits;
 mod llm;
+mod media_store;
 mod model;
 mod original;
 mod runs;
@@ -23,6 +24,7 @@ use serde_json::{Map, Value};
 pub(crate) use decisions::{DecisionsConfig, LastResort};
 pub(crate) use experts::{MediaConfig, StatusApi};
 pub(crate) use llm::{FallbackConfig, Setting};
+pub(crate) use media_store::MediaStoreConfig;
 pub(crate) use model::Config;
 pub(crate) use runs::Resume;
 #[cfg(feature = "serve")]

@@ -12,6 +12,7 @@ mod encoders;
 mod experts;
 mod lazy_chat;
 mod local;
+mod media;
 pub(crate) mod pipelines;
 pub(crate) mod pulls;
 #[cfg(feature = "serve")]
@@ -61,6 +62,7 @@ pub(crate) use experts::{Addresses, Experts, hub_url, local_timeout, secret, tok
 #[cfg(any(feature = "experts", feature = "llm"))]
 pub(crate) use local::child as local_model;
 pub(crate) use local::{LocalRuntime, RUNS_LOCAL_MODELS, files_of, hub_environment, hub_variables, limits};
+pub(crate) use media::{failure as media_failure, media, open_media};
 use pipelines::Contexts;
 pub(crate) use tools::{Tools, changed_tools, look_at_tools, open_tools};
 
@@ -133,9 +135,7 @@ impl App {
             false => None,
         };
         let chat = chat::build(&mut config, local.as_deref(), global.record.as_deref()).await?;
-        let media = Arc::new(Media::open(&folders.public).map_err(|error| {
-            Failure::work(error).hint("choose another folder with --data-dir, or the configuration key `public_dir`")
-        })?);
+        let media = Arc::new(media(&config, &folders)?);
         let journal = match Journal::open_with(&folders.journal, config.runs.synchronous.into()) {
             Ok(journal) => Some(Arc::new(journal)),
             Err(error) => {
@@ -379,12 +379,6 @@ pub(crate) fn open_journal(global: &Global, printer: Printer) -> Result<Journal,
         let hint = error.hint();
         Failure::work(error).maybe_hint(hint)
     })
-}
-
-/// The public root.
-pub(crate) fn open_media(global: &Global, printer: Printer) -> Result<Media, Failure> {
-    let loaded = load_config(global, printer)?;
-    Media::open(&Folders::of(&loaded.config)?.public).map_err(Failure::work)
 }
 
 pub(crate) fn refresh(config: &Config) -> Result<RefreshConfig, Failure> {

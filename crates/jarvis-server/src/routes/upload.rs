@@ -1,9 +1,10 @@
-//! Files in: multipart uploads, stored under the public root or taken in as text.
+//! Files in: multipart uploads, stored under the public root as they come, or taken in as text.
 
 use axum::Json;
 use axum::extract::State;
 use axum::extract::multipart::{Multipart, MultipartError, MultipartRejection};
 use axum::http::StatusCode;
+use jarvis_workers::Arriving;
 use utoipa::ToSchema;
 
 use crate::error::{ApiError, ErrorBody, Failures};
@@ -40,7 +41,7 @@ pub(crate) async fn upload(
             .hint("send the file as the form field `file`: curl -F file=@photo.jpg …/upload")
     })?;
     let mut files = Vec::new();
-    while let Some(field) = form.next_field().await.map_err(|error| broken(&error))? {
+    while let Some(mut field) = form.next_field().await.map_err(|error| broken(&error))? {
         if field.name() != Some("file") {
             continue;
         }
@@ -50,16 +51,19 @@ pub(crate) async fn upload(
         // Only the name counts; some browsers send it with a path.
         let name = field.file_name().unwrap_or("file").rsplit(['/', '\\']).next().unwrap_or("file");
         let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
-        let bytes = field.bytes().await.map_err(|error| broken(&error))?;
-        if bytes.is_empty() {
+        let crate::Parts { media, agent, .. } = &server.parts;
+        let mut file = Arriving::new(&name, media);
+        while let Some(piece) = field.chunk().await.map_err(|error| broken(&error))? {
+            if file.size() + piece.len() as u64 > server.options.max_upload as u64 {
+                return Err(too_large());
+            }
+            file = file.add(&piece).await?;
+        }
+        let size = file.size();
+        if size == 0 {
             return Err(ApiError::invalid(format!("`{name}` is empty")).param("file"));
         }
-        if bytes.len() > server.options.max_upload {
-            return Err(too_large());
-        }
-        let size = bytes.len() as u64;
-        let crate::Parts { media, agent, .. } = &server.parts;
-        let resource = jarvis_workers::attach(&name, bytes, media, agent.reader.as_ref()).await?.resource;
+        let resource = file.finish(agent.reader.as_ref()).await?.resource;
         server.metrics.uploaded.inc_by(size);
         files.push(Uploaded { attachment: Attachment::of(&resource), bytes: size });
     }

@@ -59,6 +59,27 @@ async fn uploads_are_known_by_name_or_by_their_bytes() {
 }
 
 #[tokio::test]
+async fn a_large_upload_is_stored_as_it_comes_and_read_in_parts() {
+    let harness = harness::offline().options(|options| options.max_upload = 12 << 20).start().await;
+    let mut film = b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom".to_vec();
+    film.extend((0..5_u32 << 20).map(|at| at.to_le_bytes()[at as usize % 3]));
+    let reply = upload(&harness, &[("film.mp4", &film), ("again.mp4", &film)]).await;
+    assert_eq!((reply.status, reply.json["bytes"].as_u64()), (200, Some(film.len() as u64)), "{}", reply.text);
+    let path = reply.json["path"].as_str().expect("a path");
+    for (range, part) in [("bytes=0-9", 0..10), ("bytes=5000000-5000099", 5_000_000..5_000_100)] {
+        let reply = harness.request(Method::GET, path).header("range", range).send().await.expect("a reply");
+        assert_eq!((reply.status().as_u16(), reply.bytes().await.expect("bytes").as_ref()), (206, &film[part]));
+    }
+    let whole = harness.request(Method::GET, path).send().await.expect("a reply");
+    assert_eq!(whole.bytes().await.expect("bytes").as_ref(), film);
+    film.resize((12 << 20) + 1, 0);
+    assert_eq!(upload(&harness, &[("film.mp4", &film)]).await.told(), "413 too_large");
+    let kept = std::fs::read_dir(harness.folder().join("public/sha256")).expect("a folder");
+    let parts = kept.filter(|entry| entry.as_ref().expect("an entry").path().is_file()).count();
+    assert_eq!(parts, 0, "what was refused leaves nothing");
+}
+
+#[tokio::test]
 async fn uploads_that_cannot_be_taken_are_refused() {
     let harness = harness::offline().options(|options| options.max_upload = 100_000).start().await;
     let large = vec![0; 300_000];

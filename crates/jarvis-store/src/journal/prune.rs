@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use crate::Media;
+use crate::{Media, MediaError};
 
 /// Which runs are removed. Runs that have not ended stay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,18 +33,20 @@ pub struct Pruned {
 impl Pruned {
     /// Removes the media; those that are no longer there are left out of it. Blocks.
     pub(super) fn remove(mut self, media: &Media, dry: bool) -> Pruned {
-        self.media.retain(|path| media.disk_path(path).is_ok_and(|path| path.is_file()));
-        if !dry {
-            let gone = |path: &String| match media.remove(path) {
-                Ok(()) => true,
-                Err(error) => {
-                    self.stuck.push(error.to_string());
-                    false
-                }
-            };
-            self.media.retain(gone);
+        if dry {
+            self.media.retain(|path| media.open_file(path).is_ok());
+            return self;
         }
-        self
+        let (mut gone, mut stuck) = (Vec::new(), Vec::new());
+        for path in std::mem::take(&mut self.media) {
+            match media.remove(&path) {
+                Ok(true) => gone.push(path),
+                // Not every path in a run is a medium of jarvis' own.
+                Ok(false) | Err(MediaError::Forbidden { .. }) => {}
+                Err(error) => stuck.push(error.to_string()),
+            }
+        }
+        Pruned { media: gone, stuck, ..self }
     }
 }
 

@@ -21,6 +21,7 @@ fn word<T>(result: &Result<T, MediaError>) -> &'static str {
         Err(MediaError::NotFound { .. }) => "not found",
         Err(MediaError::TooLarge { .. }) => "too large",
         Err(MediaError::Io { .. }) => "io",
+        Err(MediaError::Store { .. }) => "store",
     }
 }
 
@@ -243,3 +244,8 @@ fn what_came_from_outside_is_kept_once() {
     assert_eq!(std::fs::read_dir(folder.path().join("images")).unwrap().count(), 4, "and no parts");
     assert!(media.keep(Kind::Text, "a", "txt", b"").is_err() && media.keep(Kind::Image, "a", "../x", b"").is_err());
 }
+
+mod durable;
+mod kept;
+#[cfg(feature = "s3")]
+mod store;

@@ -6,7 +6,7 @@ mod chat;
 use std::process::ExitCode;
 
 use jarvis_catalogue::Wanted;
-use jarvis_store::{Journal, Media};
+use jarvis_store::Journal;
 use serde::Serialize;
 
 use crate::cli::{DoctorArgs, Global};
@@ -61,11 +61,10 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
     if let Some(loaded) = &loaded {
         match Folders::of(&loaded.config) {
             Ok(folders) => {
-                findings.push(match Media::open(&folders.public).and_then(|media| media.check_writable()) {
-                    Ok(_) => Finding::good("media folder", folders.public.display().to_string()),
-                    Err(error) => {
-                        Finding::bad("media folder", true, error.to_string(), "choose another with --data-dir")
-                    }
+                let media = wiring::media(&loaded.config, &folders);
+                findings.push(match media.and_then(|media| media.check_writable().map_err(wiring::media_failure)) {
+                    Ok(()) => Finding::good("media folder", folders.public.display().to_string()),
+                    Err(failure) => Finding::failed("media folder", true, &failure, "choose another with --data-dir"),
                 });
                 findings.push(match Journal::open(&folders.journal) {
                     Ok(_) => Finding::good("run journal", folders.journal.display().to_string()),

@@ -36,6 +36,12 @@ pub(crate) const HF_ENDPOINT: &str = "HF_ENDPOINT";
 pub(crate) const HF_HUB_OFFLINE: &str = "HF_HUB_OFFLINE";
 /// Seconds for which a download may stall.
 pub(crate) const HF_HUB_DOWNLOAD_TIMEOUT: &str = "HF_HUB_DOWNLOAD_TIMEOUT";
+/// The id of the media store's access key, unless `media_store.access_key_env` names another variable.
+pub(crate) const AWS_ACCESS_KEY_ID: &str = "AWS_ACCESS_KEY_ID";
+/// The secret of that key, unless `media_store.secret_key_env` names another variable.
+pub(crate) const AWS_SECRET_ACCESS_KEY: &str = "AWS_SECRET_ACCESS_KEY";
+/// The session token of a temporary key, unless `media_store.session_token_env` names another variable.
+pub(crate) const AWS_SESSION_TOKEN: &str = "AWS_SESSION_TOKEN";
 /// The variables of the Hugging Face programs that pulling models obeys.
 pub(crate) const HUB: [&str; 9] = [
     HF_HUB_CACHE,

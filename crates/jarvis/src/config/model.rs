@@ -15,6 +15,7 @@ use super::decisions::{ChooseConfig, DecisionsConfig, PlanningConfig};
 use super::experts::{HuggingFaceConfig, LocalConfig, LocalEndpoint, MediaConfig};
 use super::limits::{LimitsConfig, UrlConfig};
 use super::llm::{BiasConfig, LlmConfig};
+use super::media_store::MediaStoreConfig;
 use super::runs::RunsConfig;
 #[cfg(feature = "serve")]
 use super::server::{GrpcConfig, ServerConfig};
@@ -85,6 +86,7 @@ pub(crate) struct Config {
     pub(crate) data_dir: Option<PathBuf>,
     /// The public root. Default: `DATA/public`.
     pub(crate) public_dir: Option<PathBuf>,
+    pub(crate) media_store: Option<MediaStoreConfig>,
 }
 
 impl Default for Config {
@@ -124,6 +126,7 @@ impl Default for Config {
             urls: UrlConfig::default(),
             data_dir: None,
             public_dir: None,
+            media_store: None,
         }
     }
 }

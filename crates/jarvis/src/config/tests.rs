@@ -27,6 +27,18 @@ fn environment_wins_over_file_and_file_over_default() {
 }
 
 #[test]
+fn a_media_store_needs_a_bucket_and_has_usual_values_for_the_rest() {
+    let store = with("media_store: {bucket: shared}", &[("JARVIS_MEDIA_STORE__ENDPOINT", "http://minio:9000")]);
+    let store = store.expect("valid").config.media_store.expect("a store");
+    assert_eq!((store.bucket.as_str(), store.endpoint.as_deref()), ("shared", Some("http://minio:9000")));
+    assert_eq!((store.region.as_str(), store.access_key_env.as_str()), ("us-east-1", "AWS_ACCESS_KEY_ID"));
+    assert_eq!((store.cache_bytes, store.timeout_s), (20 << 30, 60));
+    let error = with("media_store: {endpoint: x}", &[]).expect_err("no bucket");
+    assert!(error.contains("media_store") && error.contains("bucket"), "{error}");
+    assert_eq!(with("", &[]).expect("valid").config.media_store, None);
+}
+
+#[test]
 fn variables_are_typed_by_what_they_set() {
     let loaded = with("", &[("JARVIS_LLM", "1234"), ("JARVIS_LLM__BASE_URL", ""), ("JARVIS_INFERENCE_MODE", "local")])
         .expect("valid");
