@@ -460,3 +460,6 @@ fn same(event: &Value) -> String {
     }
     without_times(event).to_string()
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,7 +24,7 @@ fn the_words_stay() {
     assert_eq!(words(&Kind::ALL, Kind::as_str), "text image audio video json");
     assert_eq!(
         EventKind::VARIANTS.join(" "),
-        "queued run_started model_call plan plan_grew budget mapped model_chosen execution_config approval_needed approval_given task_started task_attempt task_finished \
+        "queued run_started resumed model_call plan plan_grew budget mapped model_chosen execution_config approval_needed approval_given task_started task_attempt task_finished \
          thought action observation token answer note done error"
     );
 }

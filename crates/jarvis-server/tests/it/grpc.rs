@@ -242,7 +242,8 @@ async fn a_server_that_stops_says_so_and_waits_for_nobody_for_ever() {
     let refused = late.query_file(question("And now?", b"x")).await.unwrap_err();
     assert_eq!(refused.code(), Code::Unavailable, "{refused:?}");
     let status = asking.await.unwrap().unwrap_err();
-    assert_eq!((status.code(), status.message()), (Code::Unavailable, "the server is stopping"));
+    let told = "the server stops; the run goes on when it is back";
+    assert_eq!((status.code(), status.message()), (Code::Unavailable, told));
     tokio::time::timeout(PATIENCE, harness.served).await.expect("it ends").unwrap();
     drop(idle);
 }

@@ -245,7 +245,8 @@ async fn what_was_left_and_what_is_to_be_cancelled_is_due() {
 #[test]
 fn a_journal_of_the_first_version_is_taken_over_with_its_runs() {
     let shelf = Shelf::new();
-    let connection = rusqlite::Connection::open(shelf.path()).unwrap();
+    fs::create_dir_all(shelf.path().parent().unwrap()).unwrap();
+    let connection = Connection::open(shelf.path()).unwrap();
     connection.execute_batch(include_str!("version_1.sql")).unwrap();
     drop(connection);
     let journal = shelf.open();
@@ -352,7 +353,7 @@ fn damaged_foreign_and_newer_files_are_refused_and_left_as_they_are() {
         ("text", b"dear diary, this is no database at all, but it is long enough".repeat(40), "is damaged"),
         ("foreign", foreign("CREATE TABLE recipes (name TEXT)"), "not a journal of jarvis"),
         ("foreign with a version", foreign("PRAGMA user_version = 1; CREATE TABLE t (x)"), "not a journal of jarvis"),
-        ("newer", newer, "has version 99; this program knows versions up to 1"),
+        ("newer", newer, "has version 99; this program knows versions up to 2"),
     ] {
         let shelf = Shelf::new();
         fs::create_dir_all(shelf.path().parent().unwrap()).unwrap();

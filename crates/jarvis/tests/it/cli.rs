@@ -75,6 +75,7 @@ transcripts! {
     models
     plan
     run
+    runs
     taskbench_evaluate
     taskbench_generate
     taskbench_graph

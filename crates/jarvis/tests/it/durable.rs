@@ -174,6 +174,10 @@ async fn a_run_is_killed_at_every_write_and_goes_on() {
                 kills += 1;
                 let told = format!("killed {side} write {write}");
                 let Some(run) = agency.listed() else { continue };
+                // Its end was the last that was written.
+                if run["status"] == "done" {
+                    continue;
+                }
                 assert_eq!((&run["status"], &run["resumable"]), (&json!("interrupted"), &json!(true)), "{told}");
                 let id = run["run_id"].as_str().expect("an id");
                 let before = agency.events(id);
@@ -207,21 +211,17 @@ async fn a_run_is_killed_at_every_write_and_goes_on() {
 async fn a_change_that_may_have_arrived_waits_for_a_person() {
     // Killed while the booking is on its way: it arrived, and its answer did not.
     for (decision, bookings, status) in [("done", 1, "done"), ("retry", 2, "done"), ("skip", 1, "failed")] {
-        let agency = Agency::open(false).await;
-        let url = agency.chat.url();
-        let mut at = None;
-        for write in 1..40 {
-            let tried = Agency::open(false).await;
-            let (code, _) = tried.run(&["run", REQUEST, "--yes", "--json"], Some(&format!("before {write}")));
+        let mut write = 8;
+        let agency = loop {
+            let agency = Agency::open(false).await;
+            let (code, _) = agency.run(&["run", REQUEST, "--yes", "--json"], Some(&format!("before {write}")));
             assert_eq!(code, None, "it is killed at the booking at the latest");
-            if tried.stub.requests().iter().any(|request| request.path == "/book") {
-                at = Some(write);
-                break;
+            if agency.stub.requests().iter().any(|request| request.path == "/book") {
+                break agency;
             }
-        }
-        let dies = format!("before {}", at.expect("it books"));
-        let (code, _) = agency.run(&["run", REQUEST, "--yes", "--json"], Some(&dies));
-        assert_eq!(code, None);
+            write += 1;
+        };
+        let url = agency.chat.url();
         let run = agency.listed().expect("it began");
         let id = run["run_id"].as_str().expect("an id").to_owned();
         // Where nobody can be asked it is not called again.
@@ -260,4 +260,39 @@ async fn waiting(server: &Server, id: &str) -> Value {
         }
     };
     tokio::time::timeout(crate::serve::PATIENCE, asked).await.expect("it waits")
+}
+
+/// Where the disk has no room for a result, the run stops, and goes on when there is.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_stops_on_a_full_disk_and_goes_on() {
+    let mut stopped = 0;
+    // The largest file in blocks of 1,024 bytes: of no room for the journal, of some, and of enough.
+    for blocks in [40, 60, 80, 100, 130, 1_000] {
+        let agency = Agency::open(true).await;
+        let url = agency.chat.url();
+        let binary = env!("CARGO_BIN_EXE_jarvis");
+        let line = format!(
+            "trap '' XFSZ; ulimit -f {blocks}; exec {binary} run '{REQUEST}' --yes --json --config jarvis.yaml --llm gpt-4 \
+             --base-url {url}"
+        );
+        let ended = agency.harness.shell(&line);
+        let Some(run) = agency.listed() else { continue };
+        let id = run["run_id"].as_str().expect("an id").to_owned();
+        if run["status"] == "done" {
+            continue;
+        }
+        stopped += 1;
+        assert!(ended.contains("--- exit 1") && ended.contains("cannot be kept"), "{blocks}: {ended}");
+        assert_eq!(run["resumable"], json!(true), "{blocks}: {run}");
+        let (code, resumed) = agency.run(&["runs", "resume", &id, "--yes", "--json"], None);
+        assert_eq!(
+            (code, &resumed["answer"]["text"]),
+            (Some(0), &json!("The train is booked.")),
+            "{blocks}: {resumed}"
+        );
+        whole(&agency.events(&id), &format!("{blocks} blocks"));
+        assert_eq!(agency.done().1.len(), 1, "{blocks}: it is booked once");
+    }
+    assert!(stopped > 0, "there was room enough");
 }
