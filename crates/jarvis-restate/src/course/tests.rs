@@ -1,0 +1,1 @@
+//! Plans and reports in, steps out.

@@ -1,0 +1,85 @@
+//! The events of a run inside its workflow: numbered from 0, each a durable promise that a follower awaits.
+
+use jarvis_plan::{EventKind, Money, RunId, Tokens, Usage};
+use restate_sdk::endpoint::ContextInternal;
+use restate_sdk::serde::Json;
+use serde_json::{Map, Value};
+
+use crate::step::value_of;
+
+/// The promise of an event.
+pub(crate) fn promise_of(seq: u64) -> String {
+    format!("event-{seq}")
+}
+
+/// Numbers events and hands them out. Its clock is the latest time that a journalled step brought, so that a replay gives the same
+/// events.
+pub(crate) struct Log<'c> {
+    ctx: &'c ContextInternal,
+    run: &'c RunId,
+    started_at_ms: u64,
+    at_ms: u64,
+    seq: u64,
+    usage: Usage,
+}
+
+impl<'c> Log<'c> {
+    pub(crate) fn new(ctx: &'c ContextInternal, run: &'c RunId, started_at_ms: u64) -> Log<'c> {
+        Log { ctx, run, started_at_ms, at_ms: started_at_ms, seq: 0, usage: Usage::default() }
+    }
+
+    /// How many events there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.seq
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        self.usage.clone()
+    }
+
+    /// How long the run has taken, in milliseconds.
+    pub(crate) fn ms(&self) -> u64 {
+        self.at_ms.saturating_sub(self.started_at_ms)
+    }
+
+    pub(crate) fn emit(&mut self, kind: &EventKind) {
+        self.write(value_of(kind));
+    }
+
+    /// Takes the events of a step that ended at a time. Of a model call, its usage counts.
+    pub(crate) fn take(&mut self, at_ms: u64, events: Vec<Value>) {
+        self.at_ms = self.at_ms.max(at_ms);
+        for event in events {
+            self.count(&event);
+            self.write(event);
+        }
+    }
+
+    pub(crate) fn write(&mut self, kind: Value) {
+        let mut event = Map::new();
+        event.insert("run_id".to_owned(), Value::from(self.run.0.as_str()));
+        event.insert("seq".to_owned(), Value::from(self.seq));
+        event.insert("at_ms".to_owned(), Value::from(self.at_ms));
+        if let Value::Object(kind) = kind {
+            event.extend(kind);
+        }
+        self.ctx.resolve_promise(&promise_of(self.seq), Json(Value::Object(event)));
+        self.seq += 1;
+    }
+
+    fn count(&mut self, event: &Value) {
+        if event.get("event").and_then(Value::as_str) != Some("model_call") {
+            return;
+        }
+        let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
+        let number = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or_default();
+        let tokens = Tokens {
+            prompt: number("prompt_tokens"),
+            cached: number("cached_tokens"),
+            completion: number("completion_tokens"),
+            estimated: event.get("estimated").and_then(Value::as_bool).unwrap_or_default(),
+        };
+        let cost = event.get("cost").and_then(|cost| serde_json::from_value::<Money>(cost.clone()).ok());
+        self.usage.add_call(text("stage"), text("model"), tokens, cost);
+    }
+}
