@@ -1,6 +1,6 @@
 //! The client of runs: starts, follows, attaches, decides, cancels.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use futures::stream::{self, Stream};
@@ -59,17 +59,20 @@ impl Client {
     /// [`Error::NotServed`] when the plan needs what no worker serves, [`Error::NoHost`] when nobody hosts runs, or what hinders the
     /// call.
     pub async fn start(&self, run: &RunId, input: &RunInput) -> Result<Started, Error> {
+        let mut input = input.clone();
         if let Some(plan) = &input.plan {
-            let capabilities = self.admin.not_served(&plan.capabilities()).await?;
+            let wanted = plan.capabilities();
+            let missing = self.admin.not_served(&wanted).await?;
             // One candidate that is served is enough for a task.
             let short = plan.tasks.iter().filter(|task| task.fault.is_none()).flat_map(|task| {
                 let needed: Vec<String> = task.candidates().into_iter().map(|candidate| candidate.effective_task).collect();
-                if needed.iter().all(|name| capabilities.contains(name)) { needed } else { Vec::new() }
+                if needed.iter().all(|name| missing.contains(name)) { needed } else { Vec::new() }
             });
-            let short: std::collections::BTreeSet<String> = short.collect();
+            let short: BTreeSet<String> = short.collect();
             if !short.is_empty() {
                 return Err(Error::NotServed { capabilities: short });
             }
+            input.served = Some(wanted.difference(&missing).cloned().collect());
         }
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -78,7 +81,7 @@ impl Client {
             status: String,
         }
         let url = self.ingress.url(&[&self.workflow, &run.0, "run", "send"]);
-        let request = self.ingress.request(Method::POST, &url).await?.json(input);
+        let request = self.ingress.request(Method::POST, &url).await?.json(&input);
         let response = self.ingress.send(&url, request).await?;
         if response.status() == StatusCode::NOT_FOUND {
             return Err(Error::NoHost { workflow: self.workflow.clone() });

@@ -1,5 +1,6 @@
 //! What travels between client, workflow and workers, as JSON. It is in journals for days: fields are added, never changed.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -28,6 +29,10 @@ pub struct RunInput {
     /// When it was started, in milliseconds since the Unix epoch.
     #[serde(default)]
     pub started_at_ms: u64,
+    /// Those of the plan's capabilities that some worker serves. [`crate::Client::start`] fills it in; where it is missing, the
+    /// workflow asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<BTreeSet<String>>,
 }
 
 impl RunInput {
@@ -40,6 +45,7 @@ impl RunInput {
             pipeline: String::new(),
             model: None,
             started_at_ms: crate::clock::now_ms(),
+            served: None,
         }
     }
 
@@ -123,7 +129,7 @@ impl Planned {
     }
 
     /// The capabilities that its candidates need, in ascending order.
-    pub fn capabilities(&self) -> std::collections::BTreeSet<String> {
+    pub fn capabilities(&self) -> BTreeSet<String> {
         let runs = self.tasks.iter().filter(|task| task.fault.is_none());
         runs.flat_map(PlannedTask::candidates).map(|candidate| candidate.effective_task).collect()
     }

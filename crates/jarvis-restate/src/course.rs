@@ -11,7 +11,6 @@ use jarvis_plan::{
 use serde_json::Value;
 
 use crate::contract::{Decision, PlannedTask, Question, Report, Tried};
-use crate::names::service_of;
 
 /// What the workflow is to do next.
 #[derive(Debug, PartialEq)]
@@ -27,7 +26,7 @@ pub(crate) struct Course<'a> {
     resolver: &'a dyn Resolver,
     concurrency: usize,
     max_fallbacks: usize,
-    /// Services that somebody serves, as far as that was asked; `None` where it was not.
+    /// Capabilities that some worker serves; `None` where that is unknown.
     served: Option<BTreeSet<String>>,
     schedule: Schedule,
     tasks: Vec<PlannedTask>,
@@ -78,9 +77,9 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Says which services there are. A call of another one would never return, and could not even be cancelled.
-    pub(crate) fn served(&mut self, services: BTreeSet<String>) {
-        self.served = Some(services);
+    /// Adds capabilities that some worker serves. A call of another one would never return, and could not even be cancelled.
+    pub(crate) fn served(&mut self, capabilities: BTreeSet<String>) {
+        self.served.get_or_insert_default().extend(capabilities);
     }
 
     /// Adds tasks that were planned together, with the outcomes of all tasks before in sight.
@@ -195,7 +194,7 @@ impl<'a> Course<'a> {
             self.conclude(id, Status::Failed, Err(error));
             return None;
         };
-        if self.served.as_ref().is_some_and(|served| !served.contains(&service_of(&candidate.effective_task))) {
+        if self.served.as_ref().is_some_and(|served| !served.contains(&candidate.effective_task)) {
             let error = not_served(&candidate.effective_task);
             self.failed(id, candidate, error, 0);
             return None;

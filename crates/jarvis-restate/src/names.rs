@@ -32,6 +32,11 @@ pub fn capability_of(service: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// The idempotency key of a job: the same for every try of its task, however often a worker is killed in it.
+pub fn idempotency_key(job: &jarvis_engine::Job) -> String {
+    format!("{}/{}", job.events.run_id(), job.task.id)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -113,7 +113,6 @@ mod tests {
     fn a_task_comes_back_as_it_was() {
         let args = json!({
             "whole": out("a"),
-            "text": format!("see {} twice", out("a")),
             "looks": "a <GENERATED> that is none",
             "list": [out("a"), 1, {"deep": out("a")}],
             "none": null,
@@ -124,7 +123,9 @@ mod tests {
             let text = serde_json::to_string(&Wrapped(task.clone())).expect("a task is JSON");
             assert_eq!(serde_json::from_str::<Wrapped>(&text).expect("it was written above").0, *task);
         }
+        let part = Piece::Part(TaskId(0), FieldPath(vec![Step::Field("x".to_owned()), Step::Index(1), Step::Each]));
         let mut literal = plan.tasks()[0].clone();
+        literal.args.insert("part".to_owned(), Arg::text([Piece::Text("see ".to_owned()), part]));
         literal.args.insert("text".to_owned(), Arg::Value(json!("<GENERATED>-0")));
         let text = serde_json::to_string(&Wrapped(literal.clone())).expect("a task is JSON");
         assert_eq!(serde_json::from_str::<Wrapped>(&text).expect("it was written above").0, literal);

@@ -135,11 +135,13 @@ impl<'c> Scheduler<'c> {
             None => {
                 let request = self.input.request.clone();
                 let stages = Arc::clone(&self.host.stages);
-                let planned = self.stage("plan", |cx| async move { stages.plan(&request, &cx).await }).await?;
-                self.ask_served(&planned).await?;
-                planned
+                self.stage("plan", |cx| async move { stages.plan(&request, &cx).await }).await?
             }
         };
+        match &self.input.served {
+            Some(served) if self.input.plan.is_some() => self.course.served(served.clone()),
+            Some(_) | None => self.ask_served(&planned).await?,
+        }
         let tasks: Vec<Value> = planned.tasks.iter().map(|planned| json!(planned.task)).collect();
         self.log.write(json!({"event": "plan", "plan": {"tasks": tasks, "notes": planned.notes}}));
         if let Some(timeout) = self.input.limits.run_timeout() {
@@ -190,24 +192,21 @@ impl<'c> Scheduler<'c> {
         self.stage("look", |cx| async move { stages.look(&progress, &cx).await }).await
     }
 
-    /// Asks which services there are: a call of one that nobody serves would park the run beyond cancellation.
+    /// Asks which of a plan's capabilities are served: a call of one that nobody serves would park the run beyond cancellation.
     async fn ask_served(&mut self, planned: &Planned) -> Result<(), Stop> {
-        let wanted: BTreeSet<String> = planned.capabilities().iter().map(|name| service_of(name)).collect();
+        let wanted = planned.capabilities();
         let admin = &self.host.admin;
         let ask = async || -> HandlerResult<Json<Option<BTreeSet<String>>>> {
-            Ok(Json(match admin.services().await {
-                Ok(services) => {
-                    Some(services.into_iter().map(|service| service.name).filter(|name| wanted.contains(name)).collect())
-                }
+            Ok(Json(match admin.not_served(&wanted).await {
+                Ok(missing) => Some(wanted.difference(&missing).cloned().collect()),
                 Err(error) => {
-                    tracing::warn!(%error, "which services there are is unknown");
+                    tracing::warn!(%error, "what workers serve is unknown");
                     None
                 }
             }))
         };
         match self.ctx.run(ask).name("served").await {
-            Ok(Json(Some(served))) => self.course.served(served),
-            Ok(Json(None)) => {}
+            Ok(Json(served)) => served.into_iter().for_each(|served| self.course.served(served)),
             Err(error) => return Err(stop(&error)),
         }
         Ok(())

@@ -1,0 +1,12 @@
+//! Runs against a real Restate server, named by `JARVIS_RESTATE_SERVER`; without it each test prints that it is skipped.
+
+mod cluster;
+mod far;
+mod figures;
+mod kills;
+mod node;
+mod people;
+mod proxy;
+mod runs;
+mod server;
+mod world;
