@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -50,29 +51,26 @@ pub(crate) struct Node {
     pub(crate) address: SocketAddr,
 }
 
+/// What a process tells.
+pub(crate) struct Output(oneshot::Receiver<()>);
+
+impl Output {
+    /// Waits until it is registered.
+    pub(crate) async fn registered(&mut self) {
+        (&mut self.0).await.expect("it registers");
+    }
+}
+
 impl Node {
     /// Starts a process and waits until it is registered.
     pub(crate) async fn start(role: Role) -> Node {
-        let (mut node, mut lines) = Node::spawn(role).await;
-        loop {
-            let line = lines.next_line().await.expect("its output can be read").expect("it registers");
-            if line == "registered" {
-                break;
-            }
-        }
-        node.role.listen = Some(node.address);
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        let (node, mut output) = Node::listening(role).await;
+        output.registered().await;
         node
     }
 
     /// Starts a process and waits until it listens.
-    pub(crate) async fn listening(role: Role) -> Node {
-        let (node, mut lines) = Node::spawn(role).await;
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        node
-    }
-
-    async fn spawn(role: Role) -> (Node, tokio::io::Lines<BufReader<tokio::process::ChildStderr>>) {
+    pub(crate) async fn listening(role: Role) -> (Node, Output) {
         let mut child = Command::new(std::env::current_exe().expect("a test has a binary"))
             .args(["node::node", "--exact", "--nocapture"])
             .env(VARIABLE, serde_json::to_string(&role).expect("a role is JSON"))
@@ -90,7 +88,17 @@ impl Node {
                 break address.parse().expect("an address");
             }
         };
-        (Node { role, child, stdin, address }, lines)
+        let role = Role { listen: Some(address), ..role };
+        let (registered, hears) = oneshot::channel();
+        tokio::spawn(async move {
+            let mut registered = Some(registered);
+            while let Ok(Some(line)) = lines.next_line().await {
+                if let Some(registered) = registered.take_if(|_| line == "registered") {
+                    let _ = registered.send(());
+                }
+            }
+        });
+        (Node { role, child, stdin, address }, Output(hears))
     }
 
     /// Kills it as a crash would.

@@ -30,7 +30,7 @@ pub(crate) struct Server {
     pub(crate) name: String,
     dir: TempDir,
     /// By what listens there: `message-fabric-server`, `http-ingress-server`, `admin-api-server`.
-    ports: BTreeMap<String, u16>,
+    pub(crate) ports: BTreeMap<String, u16>,
     env: Vec<(String, String)>,
     pub(crate) log: Vec<Value>,
     child: Option<Child>,
@@ -155,9 +155,5 @@ impl Server {
 
     pub(crate) fn ingress(&self) -> Url {
         self.url("http-ingress-server")
-    }
-
-    pub(crate) fn fabric(&self) -> Url {
-        self.url("message-fabric-server")
     }
 }
