@@ -12,7 +12,7 @@ use restate_sdk::serde::Serialize;
 use restate_sdk::service::macro_support::{ServiceBoxFuture, service_definition};
 use restate_sdk::service::{Service, ServiceDefinition};
 use serde_json::Value;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -65,7 +65,7 @@ impl Endpoint {
     /// When the socket cannot be opened.
     pub async fn bind(address: SocketAddr, advertise: Option<Url>, admin: Admin) -> Result<Endpoint, Error> {
         let listen = |source| Error::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(listen)?;
+        let listener = listener(address).map_err(listen)?;
         let bound = listener.local_addr().map_err(listen)?;
         let own = || Url::parse(&format!("http://{bound}")).expect("a socket address is a host and a port");
         let advertise = advertise.unwrap_or_else(own);
@@ -107,6 +107,16 @@ impl Endpoint {
         tokio::join!(serve, drain);
         Ok(())
     }
+}
+
+/// Opens a socket whose connections send at once, which they inherit: a workflow writes several small messages a step, each of which
+/// would wait 40 ms for the acknowledgement of the one before.
+fn listener(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_nodelay(true)?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(1024)
 }
 
 /// Bounds the work that is under way at once: Restate itself sends calls without limit.
