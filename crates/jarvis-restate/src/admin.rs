@@ -123,7 +123,12 @@ impl Admin {
         self.api.base()
     }
 
-    async fn call<T: DeserializeOwned>(&self, method: Method, segments: &[&str], body: Option<Value>) -> Result<T, Error> {
+    async fn call<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        segments: &[&str],
+        body: Option<Value>,
+    ) -> Result<T, Error> {
         let url = self.api.url(segments);
         let mut request = self.api.request(method, &url).await?.timeout(WITHIN);
         if let Some(body) = body {

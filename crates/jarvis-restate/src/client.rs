@@ -13,8 +13,8 @@ use url::Url;
 use crate::admin::{Admin, Api};
 use crate::contract::{Decided, Decision, Page, RunEnd, RunInput};
 use crate::error::Error;
-use crate::shared::{APPROVE, From, NEXT};
 use crate::host::WORKFLOW;
+use crate::shared::{APPROVE, From, NEXT};
 
 /// How Restate says that a run has not ended yet.
 const NOT_READY: u16 = 470;
@@ -65,7 +65,8 @@ impl Client {
             let missing = self.admin.not_served(&wanted).await?;
             // One candidate that is served is enough for a task.
             let short = plan.tasks.iter().filter(|task| task.fault.is_none()).flat_map(|task| {
-                let needed: Vec<String> = task.candidates().into_iter().map(|candidate| candidate.effective_task).collect();
+                let needed: Vec<String> =
+                    task.candidates().into_iter().map(|candidate| candidate.effective_task).collect();
                 if needed.iter().all(|name| missing.contains(name)) { needed } else { Vec::new() }
             });
             let short: BTreeSet<String> = short.collect();

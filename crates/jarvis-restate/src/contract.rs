@@ -122,7 +122,8 @@ impl Planned {
         match dense && known {
             true => Ok(()),
             false => {
-                let message = format!("the tasks do not go on from {before}: their ids or dependencies have gaps or repeats");
+                let message =
+                    format!("the tasks do not go on from {before}: their ids or dependencies have gaps or repeats");
                 Err(TaskError::new(ErrorCode::BadPlan, message))
             }
         }

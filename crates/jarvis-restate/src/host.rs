@@ -83,8 +83,12 @@ impl RunHost {
     pub async fn serve(self, endpoint: Endpoint, shutdown: CancellationToken) -> Result<(), Error> {
         let slots = Slots::new(self.slots);
         let description = self.description();
-        let handlers =
-            Runs { stages: self.stages, resolver: self.resolver, admin: endpoint.admin.clone(), slots: Arc::clone(&slots) };
+        let handlers = Runs {
+            stages: self.stages,
+            resolver: self.resolver,
+            admin: endpoint.admin.clone(),
+            slots: Arc::clone(&slots),
+        };
         let definition = definition(Arc::new(handlers), description)?;
         endpoint.serve([definition], slots, shutdown).await
     }
@@ -148,4 +152,3 @@ impl Handle for Runs {
         }
     }
 }
-

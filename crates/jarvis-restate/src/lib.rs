@@ -41,4 +41,3 @@ pub use host::{RunHost, WORKFLOW};
 pub use names::{capability_of, idempotency_key, service_of};
 pub use stages::{Growth, Progress, StageContext, Stages};
 pub use worker::{Capability, TaskHost};
-

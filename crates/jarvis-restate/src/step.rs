@@ -78,9 +78,7 @@ where
     let result = match timeout(within, task).await {
         Ok(Ok(result)) => result,
         Ok(Err(error)) => Err(TaskError::new(ErrorCode::Panic, panicked(error))),
-        Err(_) => {
-            Err(TaskError::new(ErrorCode::Timeout, format!("it did not end within {} s", within.as_secs_f64())))
-        }
+        Err(_) => Err(TaskError::new(ErrorCode::Timeout, format!("it did not end within {} s", within.as_secs_f64()))),
     };
     let mut events = Vec::new();
     while let Ok(event) = reported.try_recv() {
@@ -97,7 +95,8 @@ pub(crate) fn value_of(kind: &EventKind) -> Value {
 fn panicked(error: tokio::task::JoinError) -> String {
     match error.try_into_panic() {
         Ok(panic) => {
-            let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+            let text =
+                panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
             format!("the worker panicked: {}", text.unwrap_or("without a message"))
         }
         Err(_) => "the worker was stopped before it ended".to_owned(),

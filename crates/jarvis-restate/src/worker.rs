@@ -77,11 +77,8 @@ impl TaskHost {
         let slots = Slots::new(self.slots);
         let mut definitions = Vec::new();
         for Capability { name, idempotent } in &self.capabilities {
-            let handlers = Performer {
-                worker: Arc::clone(&self.worker),
-                slots: Arc::clone(&slots),
-                idempotent: *idempotent,
-            };
+            let handlers =
+                Performer { worker: Arc::clone(&self.worker), slots: Arc::clone(&slots), idempotent: *idempotent };
             definitions.push(definition(Arc::new(handlers), description(name, self.timeouts))?);
         }
         endpoint.serve(definitions, slots, shutdown).await
@@ -148,7 +145,12 @@ impl Performer {
         let most = if once { 1 } else { TRIES };
         let work = async || -> HandlerResult<Json<Report>> {
             if !began_here {
-                return Ok(Json(Report { result: Tried::Unknown, events: Vec::new(), ms: 0, at_ms: crate::clock::now_ms() }));
+                return Ok(Json(Report {
+                    result: Tried::Unknown,
+                    events: Vec::new(),
+                    ms: 0,
+                    at_ms: crate::clock::now_ms(),
+                }));
             }
             let report = self.once(&call).await;
             match &report.result {
@@ -162,9 +164,7 @@ impl Performer {
         match ctx.run(work).name(PERFORM).retry_policy(tries(most)).await {
             Ok(Json(report)) => Ok(report),
             Err(error) if error.code() == CANCELLED => Err(error.into()),
-            Err(error) => {
-                Ok(Report { result: Tried::Failed(last_error(&error)), events: Vec::new(), ms: 0, at_ms: 0 })
-            }
+            Err(error) => Ok(Report { result: Tried::Failed(last_error(&error)), events: Vec::new(), ms: 0, at_ms: 0 }),
         }
     }
 

@@ -20,9 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{
-    Decision, Planned, Question, Report, RunEnd, RunInput, RunLimits, RunStatus, TaskCall, Tried,
-};
+use crate::contract::{Decision, Planned, Question, Report, RunEnd, RunInput, RunLimits, RunStatus, TaskCall, Tried};
 use crate::course::{Course, Step};
 use crate::host::Runs;
 use crate::log::Log;
@@ -223,7 +221,8 @@ impl<'c> Scheduler<'c> {
         let step = async move || -> HandlerResult<Json<StageDone<T>>> {
             let _slot = slots.take().await?;
             let run = run.clone();
-            let staged = |events: Events, cancel: CancellationToken| work(StageContext { run: run.clone(), events, cancel });
+            let staged =
+                |events: Events, cancel: CancellationToken| work(StageContext { run: run.clone(), events, cancel });
             let Ended { result, events, at_ms, .. } = perform(&run, within, staged).await;
             if let Err(error) = &result
                 && let Some(passing) = Passing::of(error)

@@ -100,7 +100,13 @@ fn candidates_follow_each_other_and_dependants_are_skipped() {
     check(
         8,
         "x a|b|c\ny a\nz a y",
-        &[("", &["call 0 a", "call 1 a"]), ("0 down", &["call 0 b"]), ("1 wrong", &[]), ("0 down", &["call 0 c"]), ("0 down", &[])],
+        &[
+            ("", &["call 0 a", "call 1 a"]),
+            ("0 down", &["call 0 b"]),
+            ("1 wrong", &[]),
+            ("0 down", &["call 0 c"]),
+            ("0 down", &[]),
+        ],
         &["0 failed", "1 failed", "2 skipped"],
     );
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use jarvis_plan::{Request, RunId};
 use jarvis_restate::{Admin, Error, RunInput, RunStatus, checkup};
 use serde_json::json;
-use tokio::process::Command;
 use tempfile::TempDir;
+use tokio::process::Command;
 use url::Url;
 
 use crate::far::Far;
@@ -143,7 +143,16 @@ async fn versions_stand_beside_each_other() {
     let found = checkup(world.client.admin(), world.server.ingress()).await.expect("it answers");
     assert!(found.stale.is_empty(), "{found:?}");
     let counts = world.far.counts();
-    assert_eq!(counts, counted(&[
-        ("old/0", 1), ("old/1", 1), ("old/answer", 1), ("new/0", 1), ("new/answer", 1), ("last/0", 1), ("last/answer", 1),
-    ]));
+    assert_eq!(
+        counts,
+        counted(&[
+            ("old/0", 1),
+            ("old/1", 1),
+            ("old/answer", 1),
+            ("new/0", 1),
+            ("new/answer", 1),
+            ("last/0", 1),
+            ("last/answer", 1),
+        ])
+    );
 }

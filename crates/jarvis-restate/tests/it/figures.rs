@@ -128,7 +128,8 @@ async fn bare(world: &World, n: usize, chain: bool) -> Duration {
     let url = world.server.ingress().join(if chain { "BareFlow/chain" } else { "BareFlow/fan" }).expect("a path");
     let client = jarvis_net::http::client(jarvis_net::http::ClientOptions::default()).expect("a client");
     let since = Instant::now();
-    let ended: u64 = within(client.post(url).json(&n).send()).await.expect("it answers").json().await.expect("a number");
+    let ended: u64 =
+        within(client.post(url).json(&n).send()).await.expect("it answers").json().await.expect("a number");
     assert_eq!(ended, n as u64);
     since.elapsed()
 }

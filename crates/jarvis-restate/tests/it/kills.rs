@@ -149,7 +149,11 @@ async fn a_write_with_a_key_is_made_again() {
     worker.kill().await;
     worker.again().await;
     assert_eq!(world.end(&run).await.succeeded, 1);
-    assert_eq!(world.far.counts(), counted(&[("r/0", 2), ("r/answer", 1)]), "the far side takes the second for the first");
+    assert_eq!(
+        world.far.counts(),
+        counted(&[("r/0", 2), ("r/answer", 1)]),
+        "the far side takes the second for the first"
+    );
 }
 
 /// A worker that stands still past its timeouts, and goes on later, makes no write twice.
@@ -184,7 +188,10 @@ async fn a_run_is_cancelled() {
     let end = world.end(&run).await;
     assert_eq!(end.status, RunStatus::Cancelled);
     let events = world.events(&run).await;
-    assert_eq!(events.last().map(|last| (last["event"].clone(), last["cancelled"].clone())), Some((json!("done"), json!(true))));
+    assert_eq!(
+        events.last().map(|last| (last["event"].clone(), last["cancelled"].clone())),
+        Some((json!("done"), json!(true)))
+    );
     assert_eq!(names(&events).iter().filter(|name| **name == "task_finished").count(), 6);
     assert!(!world.far.counts().contains_key("r/3"));
     drop(held);

@@ -9,8 +9,8 @@ use std::time::Duration;
 use jarvis_engine::Job;
 use jarvis_plan::{Answer, Effect, Plan, Request, Selection, TaskError, TaskId, Vocabulary};
 use jarvis_restate::{
-    Admin, Capability, Endpoint, Growth, Planned, PlannedTask, Progress, RunHost, StageContext, Stages, TaskHost, Timeouts,
-    idempotency_key,
+    Admin, Capability, Endpoint, Growth, Planned, PlannedTask, Progress, RunHost, StageContext, Stages, TaskHost,
+    Timeouts, idempotency_key,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -188,7 +188,11 @@ async fn serve(role: Role) {
                 }
             }
         };
-        TaskHost::new(Arc::new(worker), capabilities).slots(role.slots).timeouts(timeouts).serve(endpoint, shutdown).await
+        TaskHost::new(Arc::new(worker), capabilities)
+            .slots(role.slots)
+            .timeouts(timeouts)
+            .serve(endpoint, shutdown)
+            .await
     };
     served.expect("it serves");
 }

@@ -12,8 +12,12 @@ use crate::world::{World, outcomes, within};
 async fn writes_wait_for_what_is_before_them_and_for_approval() {
     let Some(mut world) = World::new(Far::holding(&["r/0"]).await).await else { return };
     let (mut host, _worker) = (world.host().await, world.worker(&["a"]).await);
-    let lines =
-        [Line::new("x", "a", &[]), Line::new("w", "a", &[]).writes(), Line::new("v", "a", &[]).writes(), Line::new("z", "a", &[])];
+    let lines = [
+        Line::new("x", "a", &[]),
+        Line::new("w", "a", &[]).writes(),
+        Line::new("v", "a", &[]).writes(),
+        Line::new("z", "a", &[]),
+    ];
     let run = world.start("r", &lines).await;
     let held = within(world.far.held()).await;
     let early = world.client.approve(&run, TaskId(1), Decision::Approve { args: None }).await;
@@ -36,7 +40,8 @@ async fn writes_wait_for_what_is_before_them_and_for_approval() {
     assert_eq!(outcomes(&events), ["z succeeded", "x succeeded", "other succeeded", "v failed"]);
     let refused = events.iter().rev().find(|event| event["event"] == "task_finished").expect("it ended");
     assert_eq!(refused["outcome"]["error"]["message"], "`a` was not allowed: not today");
-    let written: Vec<Value> = world.far.calls().into_iter().filter(|call| call.key == "r/1").map(|call| call.args).collect();
+    let written: Vec<Value> =
+        world.far.calls().into_iter().filter(|call| call.key == "r/1").map(|call| call.args).collect();
     assert_eq!(written, [json!({"name": "other"})]);
     assert!(!world.far.counts().contains_key("r/2"));
 }

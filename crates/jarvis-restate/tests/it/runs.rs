@@ -16,16 +16,16 @@ async fn a_plan_is_carried_out_and_told() {
     let run = world.start("r", &lines).await;
     let events = world.events(&run).await;
     let task = ["task_started", "task_finished"].repeat(3);
-    let expected = [
-        vec!["run_started", "plan", "model_chosen", "model_chosen", "model_chosen"],
-        task,
-        vec!["answer", "done"],
-    ];
+    let expected =
+        [vec!["run_started", "plan", "model_chosen", "model_chosen", "model_chosen"], task, vec!["answer", "done"]];
     assert_eq!(names(&events), expected.concat());
-    assert_eq!(events[10]["outcome"]["args"], json!({"name": "z", "needs": {
-        "x": {"name": "x", "needs": {}},
-        "y": {"name": "y", "needs": {"x": {"name": "x", "needs": {}}}},
-    }}));
+    assert_eq!(
+        events[10]["outcome"]["args"],
+        json!({"name": "z", "needs": {
+            "x": {"name": "x", "needs": {}},
+            "y": {"name": "y", "needs": {"x": {"name": "x", "needs": {}}}},
+        }})
+    );
     let end = world.end(&run).await;
     assert_eq!((end.status, end.succeeded, end.tasks, end.events), (RunStatus::Answered, 3, 3, 13));
     assert_eq!(end.answer.expect("an answer").text, "a succeeded, b/c succeeded, a succeeded");
@@ -64,7 +64,8 @@ async fn failures_are_tried_again_and_then_elsewhere() {
         _ => Reaction::Answer(Ok(call.args.clone())),
     });
     let Some(world) = World::new(far.await).await else { return };
-    let (_worker, _host) = (world.worker(&["shaky", "down", "unable", "broken", "good", "large"]).await, world.host().await);
+    let (_worker, _host) =
+        (world.worker(&["shaky", "down", "unable", "broken", "good", "large"]).await, world.host().await);
     let lines = [
         Line::new("0", "shaky", &[]),
         Line::new("1", "down", &[]).or("good"),
@@ -121,10 +122,17 @@ async fn what_nobody_serves_is_named() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn slots_bound_what_a_worker_does_at_once() {
-    let Some(mut world) = World::new(Far::new(|call, _| match call.what.as_str() {
-        "a" => Reaction::Hold,
-        _ => Reaction::Answer(Ok(call.args.clone())),
-    }).await).await else { return };
+    let Some(mut world) = World::new(
+        Far::new(|call, _| match call.what.as_str() {
+            "a" => Reaction::Hold,
+            _ => Reaction::Answer(Ok(call.args.clone())),
+        })
+        .await,
+    )
+    .await
+    else {
+        return;
+    };
     let mut role = world.role(&["a"]);
     role.slots = 3;
     let (_worker, _host) = (crate::node::Node::start(role).await, world.host().await);
