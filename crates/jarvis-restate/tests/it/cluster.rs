@@ -74,7 +74,7 @@ async fn a_cluster_of_three_loses_a_node() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_are_signed_where_openssl_is_installed() {
+async fn requests_are_signed() {
     let one = World::lock().await;
     let Some(binary) = binary() else { return };
     if which::which("openssl").is_err() {

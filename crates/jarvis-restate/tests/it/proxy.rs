@@ -70,7 +70,7 @@ async fn pair(world: &World, timeout_ms: Option<u64>) -> Option<(Proxy, [Node; 2
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn workers_share_the_work_and_one_is_killed_where_haproxy_is_installed() {
+async fn workers_share_the_work_behind_haproxy_and_one_is_killed() {
     let hold_first = |call: &crate::far::Call, nth| match call.what == "a" && nth == 1 {
         true => Reaction::Hold,
         false => Reaction::Answer(Ok(json!(1))),
@@ -97,7 +97,7 @@ async fn workers_share_the_work_and_one_is_killed_where_haproxy_is_installed() {
 
 /// A worker that is cut off past its timeouts, while another takes over, writes nothing when it is back.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_that_is_cut_off_writes_once_where_haproxy_is_installed() {
+async fn a_worker_that_is_cut_off_behind_haproxy_writes_once() {
     let Some(mut world) = World::new(Far::holding(&["r/0"]).await).await else { return };
     let _host = world.host().await;
     let Some((_proxy, [first, second])) = pair(&world, Some(400)).await else { return };
