@@ -12,6 +12,9 @@ pub(crate) fn promise_of(seq: u64) -> String {
     format!("event-{seq}")
 }
 
+/// Events that only the workflow tells.
+const OWN: [&str; 4] = ["run_started", "answer", "done", "error"];
+
 /// Numbers events and hands them out. Its clock is the latest time that a journalled step brought, so that a replay gives the same
 /// events.
 pub(crate) struct Log<'c> {
@@ -46,10 +49,12 @@ impl<'c> Log<'c> {
         self.write(value_of(kind));
     }
 
-    /// Takes the events of a step that ended at a time. Of a model call, its usage counts.
+    /// Takes the events of a step that ended at a time. Of a model call, its usage counts. That the run begins and ends is the
+    /// workflow's to tell: followers stop at the first end.
     pub(crate) fn take(&mut self, at_ms: u64, events: Vec<Value>) {
         self.at_ms = self.at_ms.max(at_ms);
-        for event in events {
+        let is_own = |event: &Value| event.get("event").and_then(Value::as_str).is_some_and(|name| OWN.contains(&name));
+        for event in events.into_iter().filter(|event| !is_own(event)) {
             self.count(&event);
             self.write(event);
         }
