@@ -126,7 +126,8 @@ impl Client {
     /// The events of a run from a number on, as they come, up to its last. Each is the JSON of a [`jarvis_plan::Event`]. While
     /// Restate is away, the stream ends with an error; following again from the next number leaves no gap and no double.
     pub fn follow(&self, run: RunId, from: u64) -> impl Stream<Item = Result<Value, Error>> + Send + use<> {
-        let state = Following { client: self.clone(), run, from, page: VecDeque::new(), done: false };
+        let state =
+            Following { client: self.clone(), run, from, reads_on: from == 0, page: VecDeque::new(), done: false };
         stream::unfold(state, |mut state| async move { state.next().await.map(|event| (event, state)) })
     }
 
@@ -209,6 +210,8 @@ struct Following {
     run: RunId,
     /// The next event to ask for.
     from: u64,
+    /// Whether that is the first of a page.
+    reads_on: bool,
     page: VecDeque<Value>,
     done: bool,
 }
@@ -255,11 +258,12 @@ impl Following {
     }
 
     fn take(&mut self, page: Vec<Value>) {
-        self.from += u64::try_from(page.len()).unwrap_or(u64::MAX);
+        self.from += page.len() as u64;
+        self.reads_on |= !page.is_empty();
         self.page.extend(page);
     }
 
     async fn page_from(&self, from: u64) -> Result<Vec<Value>, Error> {
-        Ok(self.client.call::<Page>(&self.run, NEXT, json!(From { from })).await?.events)
+        Ok(self.client.call::<Page>(&self.run, NEXT, json!(From { from, reads_on: self.reads_on })).await?.events)
     }
 }

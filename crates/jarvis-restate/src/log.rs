@@ -1,15 +1,22 @@
-//! The events of a run inside its workflow: numbered from 0, each a durable promise that a follower awaits.
+//! The events of a run inside its workflow: numbered from 0, and handed out in pages. A page is a durable promise that is named
+//! after the number of its first event: one for whatever happens between two waits of the workflow.
 
+use bytes::Bytes;
 use jarvis_plan::{EventKind, Money, RunId, Tokens, Usage};
 use restate_sdk::endpoint::ContextInternal;
-use restate_sdk::serde::Json;
 use serde_json::{Map, Value};
 
 use crate::step::value_of;
 
-/// The promise of an event.
-pub(crate) fn promise_of(seq: u64) -> String {
-    format!("event-{seq}")
+/// The most events of a page.
+pub(crate) const PAGE: u64 = 32;
+
+/// The bytes from which a page is full.
+const FULL: usize = 1 << 20;
+
+/// The promise of the page that begins with an event.
+pub(crate) fn promise_of(first: u64) -> String {
+    format!("events-{first}")
 }
 
 /// Events that only the workflow tells.
@@ -24,11 +31,23 @@ pub(crate) struct Log<'c> {
     at_ms: u64,
     seq: u64,
     usage: Usage,
+    /// Events of the page that is being filled, each as JSON.
+    page: Vec<String>,
+    bytes: usize,
 }
 
 impl<'c> Log<'c> {
     pub(crate) fn new(ctx: &'c ContextInternal, run: &'c RunId, started_at_ms: u64) -> Log<'c> {
-        Log { ctx, run, started_at_ms, at_ms: started_at_ms, seq: 0, usage: Usage::default() }
+        Log {
+            ctx,
+            run,
+            started_at_ms,
+            at_ms: started_at_ms,
+            seq: 0,
+            usage: Usage::default(),
+            page: Vec::new(),
+            bytes: 0,
+        }
     }
 
     /// How many events there are.
@@ -68,8 +87,25 @@ impl<'c> Log<'c> {
         if let Value::Object(kind) = kind {
             event.extend(kind);
         }
-        self.ctx.resolve_promise(&promise_of(self.seq), Json(Value::Object(event)));
+        let text = Value::Object(event).to_string();
         self.seq += 1;
+        self.bytes += text.len();
+        self.page.push(text);
+        if self.bytes >= FULL || self.page.len() as u64 >= PAGE {
+            self.flush();
+        }
+    }
+
+    /// Hands out what there is. Called before each wait: what has happened is told while the next thing is waited for.
+    pub(crate) fn flush(&mut self) {
+        if self.page.is_empty() {
+            return;
+        }
+        let first = self.seq - self.page.len() as u64;
+        let page = format!("[{}]", self.page.join(","));
+        self.ctx.resolve_promise(&promise_of(first), Bytes::from(page));
+        self.page.clear();
+        self.bytes = 0;
     }
 
     fn count(&mut self, event: &Value) {

@@ -124,6 +124,7 @@ impl<'c> Scheduler<'c> {
                 None
             }
         };
+        self.log.flush();
         Ok(RunEnd { status, answer, error, succeeded, tasks: self.course.tasks().len(), events: self.log.len() })
     }
 
@@ -203,6 +204,7 @@ impl<'c> Scheduler<'c> {
                 }
             }))
         };
+        self.log.flush();
         match self.ctx.run(ask).name("served").await {
             Ok(Json(served)) => served.into_iter().for_each(|served| self.course.served(served)),
             Err(error) => return Err(stop(&error)),
@@ -231,6 +233,7 @@ impl<'c> Scheduler<'c> {
             }
             Ok(Json(StageDone { result, events, at_ms }))
         };
+        self.log.flush();
         match self.ctx.run(step).name(name).retry_policy(tries(TRIES)).await {
             Ok(Json(StageDone { result, events, at_ms })) => {
                 self.log.take(at_ms, events);
@@ -268,6 +271,7 @@ impl<'c> Scheduler<'c> {
             if self.pending.len() <= usize::from(self.timed) {
                 break;
             }
+            self.log.flush();
             match self.pending.next().await {
                 Ok(Some((at, woken))) => match (self.waits.get(at), woken) {
                     (Some(Waits::Time), _) => {

@@ -18,6 +18,8 @@ pub(crate) mod pulls;
 mod reach;
 #[cfg(feature = "serve")]
 mod served;
+#[cfg(feature = "restate")]
+pub(crate) mod scale;
 mod tools;
 
 use std::collections::BTreeMap;
