@@ -50,6 +50,11 @@ impl<'c> Log<'c> {
         }
     }
 
+    /// Sets when the run started.
+    pub(crate) fn starts(&mut self, at_ms: u64) {
+        (self.started_at_ms, self.at_ms) = (at_ms, at_ms);
+    }
+
     /// How many events there are.
     pub(crate) fn len(&self) -> u64 {
         self.seq

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::clock::now_ms;
 use crate::contract::{Decision, Planned, Question, Report, RunEnd, RunInput, RunLimits, RunStatus, TaskCall, Tried};
 use crate::course::{Course, Step};
 use crate::host::Runs;
@@ -98,6 +99,11 @@ impl<'c> Scheduler<'c> {
 
     pub(crate) async fn run(mut self) -> HandlerResult<RunEnd> {
         let RunInput { request, pipeline, model, .. } = self.input;
+        if self.input.started_at_ms == 0 {
+            // Whoever started it told no time.
+            let now = self.ctx.run(async || Ok(now_ms())).name("clock").await;
+            self.log.starts(now.unwrap_or_default());
+        }
         self.log.emit(&EventKind::run_started(pipeline, request.clone(), model.clone()));
         let answer = self.answered().await;
         let (mut status, mut error) = (RunStatus::Answered, None);

@@ -3,13 +3,14 @@
 
 use std::time::{Duration, Instant};
 
-use jarvis_plan::{Effect, Plan, Request, RunId, Vocabulary};
-use jarvis_restate::{Admin, Planned, PlannedTask, RunInput, RunLimits};
+use futures::{StreamExt, stream};
+use jarvis_plan::{Effect, Plan, Request, RunId, TaskId, Vocabulary};
+use jarvis_restate::{Admin, Decision, Planned, PlannedTask, RunInput, RunLimits};
 use restate_sdk::prelude::*;
 use serde_json::{Value, json};
 
 use crate::far::Far;
-use crate::node::Role;
+use crate::node::{Line, Node, Role};
 use crate::world::{World, within};
 
 /// How often each is measured, after one run that is not.
@@ -74,7 +75,7 @@ async fn figures() {
         return println!("skipped: JARVIS_RESTATE_FIGURES is not set");
     }
     let Some(world) = World::new(Far::echo().await).await else { return };
-    let (_worker, _host) = (world.worker(&["bare"]).await, world.host().await);
+    let (_worker, host) = (world.worker(&["bare"]).await, world.host().await);
     let (_task, _flow) = (world.worker(&["@task"]).await, world.worker(&["@flow"]).await);
     println!("{:<12} {:>12} {:>12} {:>7}", "", "a run", "bare", "times");
     for (name, n, chain) in [("one task", 1, true), ("chain 100", 100, true), ("fan-out 100", 100, false)] {
@@ -95,6 +96,49 @@ async fn figures() {
     let events = Instant::now();
     let all = world.events(&RunId("fan-out 100 1".to_owned())).await.len();
     println!("{all} events of a run that has ended, read in {:.1?}", events.elapsed());
+    waiting(&world, &host).await;
+}
+
+/// Runs that all wait for a person at once: what they hold, and how fast they go on.
+async fn waiting(world: &World, host: &Node) {
+    let memory = || (resident(world.server.pid()), resident(host.pid()));
+    let before = memory();
+    let lines = [Line::new("x", "bare", &[]), Line::new("w", "bare", &["x"]).writes()];
+    let since = Instant::now();
+    let names: Vec<String> = (0..RUNS).map(|run| format!("waiting {run}")).collect();
+    stream::iter(&names).for_each_concurrent(32, |name| async { drop(world.start(name, &lines).await) }).await;
+    let all_ask = |rows: &[Value]| rows.first().and_then(|row| row["n"].as_u64()) == Some(RUNS as u64);
+    world.until("select count(*) as n from state where key = 'question-1'", all_ask).await;
+    let (asked, held) = (since.elapsed(), memory());
+    let kilobytes = |before: u64, after: u64| after.saturating_sub(before) / RUNS as u64;
+    println!(
+        "{RUNS} runs wait for a person after {asked:.1?}; a run holds {} kB of the server and {} kB of the host ({} and {} MB in all)",
+        kilobytes(before.0, held.0),
+        kilobytes(before.1, held.1),
+        held.0 / 1024,
+        held.1 / 1024,
+    );
+    let since = Instant::now();
+    let decide = |name: &str| {
+        let run = RunId(name.to_owned());
+        async move {
+            world.client.approve(&run, TaskId(1), Decision::Approve { args: None }).await.expect("it asks");
+            assert_eq!(world.end(&run).await.succeeded, 2);
+        }
+    };
+    stream::iter(&names).for_each_concurrent(32, |name| decide(name)).await;
+    let took = since.elapsed();
+    println!("all decided and ended after {took:.1?}: {:.0} a second", RUNS as f64 / took.as_secs_f64());
+}
+
+/// How many runs wait at once.
+const RUNS: usize = 1000;
+
+/// The resident memory of a process, in kilobytes.
+fn resident(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
 }
 
 fn median(took: &mut [Duration]) -> Duration {

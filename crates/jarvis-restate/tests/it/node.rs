@@ -102,6 +102,10 @@ impl Node {
         (Node { role, child, stdin, address }, Output(hears))
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id().expect("it runs")
+    }
+
     /// Kills it as a crash would.
     pub(crate) async fn kill(&mut self) {
         self.child.kill().await.expect("it can be killed");
@@ -114,7 +118,7 @@ impl Node {
 
     /// Sends it a signal by name.
     pub(crate) async fn signal(&self, name: &str) {
-        let pid = self.child.id().expect("it runs").to_string();
+        let pid = self.pid().to_string();
         let status = Command::new("kill").args([&format!("-{name}"), &pid]).status().await;
         assert!(status.expect("kill starts").success());
     }

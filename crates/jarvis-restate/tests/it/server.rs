@@ -145,6 +145,10 @@ impl Server {
         child.kill().await.expect("it can be killed");
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.as_ref().and_then(Child::id).expect("it runs")
+    }
+
     fn url(&self, server: &str) -> Url {
         Url::parse(&format!("http://127.0.0.1:{}", self.ports[server])).expect("an address")
     }
