@@ -18,5 +18,7 @@ pub use contract::{Gate, Job, OpenGate, Selector, Tell, Worker};
 pub use engine::{Engine, GrowingPlan, Growth, Limits, NotExtended, Run, RunEnded};
 pub use jarvis_events::{Events, InvalidPrice, Meter, Price, Prices};
 pub use jarvis_plan::{Plan as Graph, out};
-pub use resolve::{ByOutput, Outcomes, Resolved, Resolver, Unresolved, as_planned, fill, finished, part, planned_fault, unavailable};
+pub use resolve::{
+    ByOutput, Outcomes, Resolved, Resolver, Unresolved, as_planned, fill, finished, part, planned_fault, unavailable,
+};
 pub use schedule::Schedule;

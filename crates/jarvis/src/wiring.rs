@@ -16,10 +16,10 @@ pub(crate) mod pipelines;
 pub(crate) mod pulls;
 #[cfg(feature = "serve")]
 mod reach;
-#[cfg(feature = "serve")]
-mod served;
 #[cfg(feature = "restate")]
 pub(crate) mod scale;
+#[cfg(feature = "serve")]
+mod served;
 mod tools;
 
 use std::collections::BTreeMap;

@@ -12,9 +12,7 @@ use jarvis_pipeline::resources;
 use jarvis_plan::{
     Answer, Draft, DraftTask, Effect, ErrorCode, EventKind, Limits, Plan, Request, Selection, Task, TaskError,
 };
-use jarvis_restate::{
-    Capability, Planned, PlannedTask, Progress, RunHost, StageContext, Stages, TaskHost, Timeouts,
-};
+use jarvis_restate::{Capability, Planned, PlannedTask, Progress, RunHost, StageContext, Stages, TaskHost, Timeouts};
 
 use super::App;
 use crate::failure::Failure;
