@@ -151,8 +151,10 @@ impl Client {
             Err(Error::Refused { status: 404 | 409, .. }) => return Ok(false),
             cancelled => cancelled?,
         }
-        if tokio::time::timeout(grace, self.attach(run)).await.is_ok() {
-            return Ok(false);
+        match tokio::time::timeout(grace, self.attach(run)).await {
+            Ok(Ok(_) | Err(Error::Ended { .. })) => return Ok(false),
+            Ok(Err(error)) => return Err(error),
+            Err(_) => {}
         }
         // Children first: when their caller is gone, nothing leads to them.
         for child in self.children(&invocation).await? {

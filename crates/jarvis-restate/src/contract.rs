@@ -80,6 +80,7 @@ impl Default for RunLimits {
 }
 
 impl RunLimits {
+    /// The time of the whole run.
     pub(crate) fn run_timeout(&self) -> Option<Duration> {
         self.run_timeout_ms.map(Duration::from_millis)
     }
@@ -183,6 +184,9 @@ pub(crate) struct TaskCall {
     pub(crate) candidate: Candidate,
     pub(crate) effect: Effect,
     pub(crate) timeout_ms: u64,
+    /// When the run must have ended, in milliseconds since the Unix epoch. What still waits for a slot then is not begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) until_ms: Option<u64>,
 }
 
 /// How one try ended. Failures are values, so that the workflow can try the next candidate.

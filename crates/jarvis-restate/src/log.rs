@@ -55,6 +55,10 @@ impl<'c> Log<'c> {
         (self.started_at_ms, self.at_ms) = (at_ms, at_ms);
     }
 
+    pub(crate) fn started_at_ms(&self) -> u64 {
+        self.started_at_ms
+    }
+
     /// How many events there are.
     pub(crate) fn len(&self) -> u64 {
         self.seq

@@ -27,6 +27,9 @@ pub(crate) const APPROVE: &str = "approve";
 /// killed.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
+/// A page that is waited for, or none when that took too long.
+type PageOrNone<'c> = Pin<Box<dyn DurableFuture<Output = Result<Option<Vec<Value>>, TerminalError>> + Send + 'c>>;
+
 /// What `next` takes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct From {
@@ -67,8 +70,7 @@ pub(crate) async fn next(ctx: &ContextInternal) -> HandlerResult<Reply> {
         let mut either = DurableFuturesUnordered::new();
         let page = ctx.promise::<Json<Vec<Value>>>(&name).map_ok(|Json(page)| Some(page));
         let waited = ctx.sleep(LONGEST_WAIT).map_ok(|()| None);
-        let page: Pin<Box<dyn DurableFuture<Output = Result<Option<Vec<Value>>, TerminalError>> + Send>> =
-            Box::pin(page);
+        let page: PageOrNone<'_> = Box::pin(page);
         either.push(page);
         either.push(Box::pin(waited));
         if let Some((_, page)) = either.next().await?

@@ -13,6 +13,7 @@ use restate_sdk::serde::Json;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use crate::clock::now_ms;
 use crate::contract::{Report, TaskCall, Tried};
 use crate::endpoint::{Endpoint, Handle, Reply, Slots, Timeouts, definition};
 use crate::error::Error;
@@ -145,12 +146,7 @@ impl Performer {
         let most = if once { 1 } else { TRIES };
         let work = async || -> HandlerResult<Json<Report>> {
             if !began_here {
-                return Ok(Json(Report {
-                    result: Tried::Unknown,
-                    events: Vec::new(),
-                    ms: 0,
-                    at_ms: crate::clock::now_ms(),
-                }));
+                return Ok(Json(Report { result: Tried::Unknown, events: Vec::new(), ms: 0, at_ms: now_ms() }));
             }
             let report = self.once(&call).await;
             match &report.result {
@@ -171,8 +167,14 @@ impl Performer {
     /// Performs a task once.
     async fn once(&self, call: &TaskCall) -> Report {
         let worker = Arc::clone(&self.worker);
+        let left = call.until_ms.map(|until| until.saturating_sub(now_ms()));
+        let timeout_ms = left.map_or(call.timeout_ms, |left| left.min(call.timeout_ms));
+        if timeout_ms == 0 {
+            let error = TaskError::new(ErrorCode::Timeout, "the run ended before the task had its turn");
+            return Report { result: Tried::Failed(error), events: Vec::new(), ms: 0, at_ms: now_ms() };
+        }
         let Ended { result, events, ms, at_ms } =
-            perform(&call.run, Duration::from_millis(call.timeout_ms), |events, cancel| {
+            perform(&call.run, Duration::from_millis(timeout_ms), |events, cancel| {
                 let job = Job {
                     request: Arc::new(call.request.clone()),
                     task: Arc::new(call.task.clone()),

@@ -70,6 +70,8 @@ pub(crate) struct Scheduler<'c> {
     waits: Vec<Waits>,
     /// Whether the run has a timer, which is none of its work.
     timed: bool,
+    /// Whether the run has had its time.
+    time_up: bool,
     round: u32,
 }
 
@@ -93,6 +95,7 @@ impl<'c> Scheduler<'c> {
             pending: DurableFuturesUnordered::new(),
             waits: Vec::new(),
             timed: false,
+            time_up: false,
             round: 0,
         }
     }
@@ -190,7 +193,7 @@ impl<'c> Scheduler<'c> {
 
     async fn look(&mut self) -> Result<Option<Growth>, Stop> {
         // A plan that was brought along is carried out as it is.
-        if self.input.plan.is_some() || self.round >= self.input.limits.rounds {
+        if self.input.plan.is_some() || self.time_up || self.round >= self.input.limits.rounds {
             return Ok(None);
         }
         let (stages, progress) = (Arc::clone(&self.host.stages), self.progress());
@@ -281,9 +284,9 @@ impl<'c> Scheduler<'c> {
             match self.pending.next().await {
                 Ok(Some((at, woken))) => match (self.waits.get(at), woken) {
                     (Some(Waits::Time), _) => {
-                        self.timed = false;
-                        let message = "the run did not end in time".to_owned();
-                        stopped = Some((Status::Failed, TaskError::new(ErrorCode::Timeout, message)));
+                        (self.timed, self.time_up) = (false, true);
+                        stopped =
+                            Some((Status::Failed, TaskError::new(ErrorCode::Timeout, "the run did not end in time")));
                         break;
                     }
                     (Some(Waits::Call(id) | Waits::Question(id)), woken) => self.woken(*id, woken),
@@ -303,10 +306,10 @@ impl<'c> Scheduler<'c> {
         for kind in self.course.events() {
             self.log.emit(&kind);
         }
+        // When time is up, the request is answered with what there is.
         match stopped {
-            None => Ok(()),
             Some((Status::Cancelled, _)) => Err(Stop::Cancelled),
-            Some((_, error)) => Err(Stop::Failed(error)),
+            Some(_) | None => Ok(()),
         }
     }
 
@@ -321,6 +324,7 @@ impl<'c> Scheduler<'c> {
             candidate,
             effect: planned.effect,
             timeout_ms: self.input.limits.task_timeout_ms,
+            until_ms: self.input.limits.run_timeout_ms.map(|timeout| self.log.started_at_ms().saturating_add(timeout)),
         };
         match serde_json::to_vec(&call) {
             Ok(bytes) if bytes.len() <= LARGEST_CALL => {

@@ -1,11 +1,12 @@
 //! Runs that nothing disturbs: order, arguments, fallbacks, limits, what is not served, what is asked of the installation.
 
+use futures::StreamExt;
 use jarvis_plan::{ErrorCode, Request, RunId, TaskError};
 use jarvis_restate::{Error, RunInput, RunStatus, checkup};
 use serde_json::json;
 
 use crate::far::{Far, Reaction};
-use crate::node::{Line, Script, planned};
+use crate::node::{Line, Node, Script, planned};
 use crate::world::{World, counted, names, outcomes, within};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -137,7 +138,7 @@ async fn slots_bound_what_a_worker_does_at_once() {
     };
     let mut role = world.role(&["a"]);
     role.slots = 3;
-    let (_worker, _host) = (crate::node::Node::start(role).await, world.host().await);
+    let (_worker, _host) = (Node::start(role).await, world.host().await);
     let lines: Vec<Line> = (0..12).map(|n| Line::new(&n.to_string(), "a", &[])).collect();
     let run = world.start("r", &lines).await;
     for _ in 0..12 {
@@ -146,4 +147,32 @@ async fn slots_bound_what_a_worker_does_at_once() {
     assert_eq!(world.end(&run).await.succeeded, 12);
     assert_eq!(world.far.calls().len(), 13);
     assert!(world.far.most() <= 3, "{}", world.far.most());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_ends_in_time() {
+    let Some(mut world) = World::new(Far::holding(&["r/0"]).await).await else { return };
+    let mut role = world.role(&["a"]);
+    role.slots = 1;
+    let (_worker, _host) = (Node::start(role).await, world.host().await);
+    let lines = [Line::new("x", "a", &[]), Line::new("y", "a", &[]), Line::new("z", "a", &["x"])];
+    let mut input = RunInput::new(Request::new("a plan")).with_plan(planned(&lines));
+    input.limits.run_timeout_ms = Some(3000);
+    let run = RunId("r".to_owned());
+    world.client.start(&run, &input).await.expect("it starts");
+    let held = within(world.far.held()).await;
+    let end = world.end(&run).await;
+    assert_eq!((end.status, end.succeeded, end.tasks), (RunStatus::Answered, 0, 3), "with what there is");
+    let events = world.events(&run).await;
+    let mut ended = outcomes(&events);
+    ended.sort();
+    assert!(ended.iter().zip(["x failed", "y failed", "z "]).all(|(ended, of)| ended.starts_with(of)), "{ended:?}");
+    // The slot is free again, and what waited for it was not begun.
+    drop(held);
+    let after = world.start("s", &[Line::new("x", "a", &[])]).await;
+    assert_eq!(world.end(&after).await.succeeded, 1);
+    assert_eq!(world.far.counts(), counted(&[("r/0", 1), ("r/answer", 1), ("s/0", 1), ("s/answer", 1)]));
+    let nobody = RunId("none".to_owned());
+    let followed = within(world.client.follow(nobody, 0).collect::<Vec<_>>()).await;
+    assert!(matches!(followed.as_slice(), [Err(Error::NoRun { .. })]), "{followed:?}");
 }
