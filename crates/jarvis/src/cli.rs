@@ -470,4 +470,12 @@ pub(crate) struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[cfg(feature = "restate")]
+    /// Look at a Restate server too: its ingress
+    #[arg(long, value_name = "URL", requires = "restate_admin")]
+    pub(crate) restate: Option<url::Url>,
+    #[cfg(feature = "restate")]
+    /// Its admin API
+    #[arg(long, value_name = "URL", requires = "restate")]
+    pub(crate) restate_admin: Option<url::Url>,
 }

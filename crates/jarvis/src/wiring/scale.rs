@@ -105,7 +105,7 @@ fn plan_of(tasks: &[PlannedTask], pipeline: &HuggingGpt) -> Plan {
     });
     let draft = Draft { tasks: draft.collect(), ..Draft::default() };
     let mut plan = Plan::default();
-    plan.grow(&draft, &pipeline.vocabulary, Limits { max_tasks: tasks.len(), ..Limits::default() });
+    plan.grow(&draft, &pipeline.vocabulary, Limits { max_tasks: tasks.len() });
     plan
 }
 
