@@ -37,6 +37,10 @@ pub(super) async fn endpoint(
     args: RestateArgs,
     printer: Printer,
 ) -> Result<Endpoint, Failure> {
+    if listen.ip().is_unspecified() && args.advertise.is_none() {
+        return Err(Failure::usage(format!("Restate cannot reach a process at {listen}"))
+            .hint("say where it is reached with --advertise http://HOST:PORT"));
+    }
     let mut endpoint = Endpoint::bind(listen, args.advertise, Admin::new(admin)).await.map_err(failed)?;
     endpoint.identity_key = args.identity_key;
     let (at, admin) = (endpoint.advertise.clone(), endpoint.admin.base().clone());
