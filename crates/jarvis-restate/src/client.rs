@@ -126,8 +126,15 @@ impl Client {
     /// The events of a run from a number on, as they come, up to its last. Each is the JSON of a [`jarvis_plan::Event`]. While
     /// Restate is away, the stream ends with an error; following again from the next number leaves no gap and no double.
     pub fn follow(&self, run: RunId, from: u64) -> impl Stream<Item = Result<Value, Error>> + Send + use<> {
-        let state =
-            Following { client: self.clone(), run, from, reads_on: from == 0, page: VecDeque::new(), done: false };
+        let state = Following {
+            client: self.clone(),
+            run,
+            from,
+            reads_on: from == 0,
+            page: VecDeque::new(),
+            known: false,
+            done: false,
+        };
         stream::unfold(state, |mut state| async move { state.next().await.map(|event| (event, state)) })
     }
 
@@ -215,6 +222,8 @@ struct Following {
     /// Whether that is the first of a page.
     reads_on: bool,
     page: VecDeque<Value>,
+    /// Whether there is such a run.
+    known: bool,
     done: bool,
 }
 
@@ -244,6 +253,13 @@ impl Following {
 
     /// Asks for the next page. An empty one says to ask again, unless the run has ended and nothing comes any more.
     async fn more(&mut self) -> Result<(), Error> {
+        if !self.known {
+            // The events of a run that was never started would be waited for.
+            match self.client.end(&self.run).await {
+                Ok(_) | Err(Error::Ended { .. }) => self.known = true,
+                Err(error) => return Err(error),
+            }
+        }
         let page = self.page_from(self.from).await?;
         if page.is_empty() && self.client.end(&self.run).await?.is_some() {
             // Its last events may have come between the two questions.
