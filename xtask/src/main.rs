@@ -5,6 +5,7 @@
 
 mod deny;
 mod doors;
+mod restate;
 mod setup;
 mod steps;
 mod tidy;
@@ -38,6 +39,11 @@ Commands:
   tidy    check the project rules that clippy and cargo-deny have no lint for
   python  run the Python tests alone (tests/python) against target/debug/jarvis
   web     run the web page's tests alone, by themselves and against target/debug/jarvis
+  restate [--figures]
+          test runs on many machines (crates/jarvis-restate) against a real Restate server: the one that
+          JARVIS_RESTATE_SERVER names, or the npm package installed into target/restate. Whole, in about two minutes;
+          haproxy and openssl are used where they are installed. `test --doors` runs the short form.
+          --figures  measure instead, in a release build
   bench   run every benchmark of the workspace
   load    build jarvis for release and measure `jarvis serve` from outside; see `cargo xtask load --help`
   deny    run cargo-deny with deny.toml: licences, bans, sources, and advisories where their database is present
@@ -91,6 +97,8 @@ fn command(args: &[String]) -> Result<()> {
         ["setup"] => setup::run(&root),
         ["python"] => doors::python(&root),
         ["web"] => doors::web(&root),
+        ["restate"] => restate::prove(&root, restate::Form::Whole),
+        ["restate", "--figures"] => restate::prove(&root, restate::Form::Figures),
         ["bench"] => steps::bench(&root),
         ["deny"] => deny::run(&root),
         other => bail!(UsageError(format!("unknown command `{}`", other.join(" ")))),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::{deny, doors, setup, tidy, weights};
+use crate::{deny, doors, restate, setup, tidy, weights};
 
 /// Which checks to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +75,7 @@ fn doors(root: &Path, steps: &mut Steps) -> Result<()> {
     })?;
     steps.run("python", || doors::python(root))?;
     steps.run("web", || doors::web(root))?;
+    steps.run("restate", || restate::prove(root, restate::Form::Short))?;
     steps.run("deny", || {
         if deny::is_installed() {
             return deny::run(root);
@@ -112,7 +113,11 @@ pub(crate) fn cargo(root: &Path, args: &[&str]) -> Result<()> {
 }
 
 /// Like [`cargo`], with environment variables that name paths.
-fn cargo_with<'a>(root: &Path, args: &[&str], env: impl IntoIterator<Item = (&'static str, &'a Path)>) -> Result<()> {
+pub(crate) fn cargo_with<'a>(
+    root: &Path,
+    args: &[&str],
+    env: impl IntoIterator<Item = (&'static str, &'a Path)>,
+) -> Result<()> {
     let line = format!("cargo {}", args.join(" "));
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(program)

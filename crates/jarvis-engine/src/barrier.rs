@@ -8,7 +8,7 @@ use jarvis_plan::{Effect, Task, TaskId};
 
 /// For each task of a batch, what it waits for beside its dependencies: nothing for those that only read, for the others all
 /// tasks before it. A task that stands before one that it depends on counts as standing after that.
-pub(crate) fn barriers(tasks: &[&Task], effects: &[Effect]) -> Vec<Vec<TaskId>> {
+pub fn barriers(tasks: &[&Task], effects: &[Effect]) -> Vec<Vec<TaskId>> {
     let mut barriers = vec![Vec::new(); tasks.len()];
     if effects.iter().all(|effect| *effect == Effect::Reads) {
         return barriers;

@@ -153,7 +153,7 @@ pub fn unavailable(name: &str, outcome: &Outcome) -> Unresolved {
 }
 
 /// Why a task cannot run, when the plan says so.
-pub(crate) fn planned_fault(task: &Task) -> Option<Unresolved> {
+pub fn planned_fault(task: &Task) -> Option<Unresolved> {
     let first = task.faults.first()?;
     let all: Vec<String> = task.faults.iter().map(ToString::to_string).collect();
     let mut unresolved = Unresolved::failed(first.code(), format!("`{}` cannot run: {}", task.task, all.join("; ")));
@@ -162,6 +162,6 @@ pub(crate) fn planned_fault(task: &Task) -> Option<Unresolved> {
 }
 
 /// The arguments as planned, for tasks whose references were never replaced.
-pub(crate) fn as_planned(task: &Task) -> IndexMap<String, Value> {
+pub fn as_planned(task: &Task) -> IndexMap<String, Value> {
     task.args.iter().map(|(name, arg)| (name.clone(), arg.to_value())).collect()
 }

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 /// close() says that nothing more is added
 /// ```
 #[derive(Debug, Default)]
-pub(crate) struct Schedule {
+pub struct Schedule {
     rows: FxHashMap<TaskId, Row>,
     ready: Vec<TaskId>,
     /// Tasks added and not finished.
@@ -42,12 +42,12 @@ enum State {
 
 impl Schedule {
     /// An empty schedule, open for tasks.
-    pub(crate) fn new() -> Schedule {
+    pub fn new() -> Schedule {
         Schedule::default()
     }
 
     /// Adds tasks of one plan, each with further tasks that it waits for. What they wait for may come later, but no later than [`Schedule::close`].
-    pub(crate) fn extend<'a>(&mut self, tasks: impl IntoIterator<Item = (&'a Task, &'a [TaskId])>) {
+    pub fn extend<'a>(&mut self, tasks: impl IntoIterator<Item = (&'a Task, &'a [TaskId])>) {
         let tasks = tasks.into_iter();
         self.rows.reserve(tasks.size_hint().0);
         for (task, further) in tasks {
@@ -72,7 +72,7 @@ impl Schedule {
 
     /// Says that a task has finished, however it ended; it need not have been ready. False when there is no such task or
     /// it had finished before.
-    pub(crate) fn finish(&mut self, id: TaskId) -> bool {
+    pub fn finish(&mut self, id: TaskId) -> bool {
         let Some(row) = self.rows.get_mut(&id) else { return false };
         match row.state {
             State::Unknown | State::Finished => return false,
@@ -92,24 +92,24 @@ impl Schedule {
     }
 
     /// Says that no more tasks are added.
-    pub(crate) fn close(&mut self) {
+    pub fn close(&mut self) {
         self.closed = true;
     }
 
     /// Takes the tasks that became ready since the last call, in the order they did.
-    pub(crate) fn ready(&mut self) -> Vec<TaskId> {
+    pub fn ready(&mut self) -> Vec<TaskId> {
         let mut ready = std::mem::take(&mut self.ready);
         ready.retain(|id| self.rows.get(id).is_some_and(|row| row.state == State::Released));
         ready
     }
 
     /// True when the schedule is closed and every task has finished.
-    pub(crate) fn is_done(&self) -> bool {
+    pub fn is_done(&self) -> bool {
         self.closed && self.unfinished == 0
     }
 
     /// The tasks that have not finished, in ascending id.
-    pub(crate) fn unfinished(&self) -> Vec<TaskId> {
+    pub fn unfinished(&self) -> Vec<TaskId> {
         let unfinished = |row: &Row| matches!(row.state, State::Waiting | State::Released);
         let mut ids: Vec<TaskId> = self.rows.iter().filter(|(_, row)| unfinished(row)).map(|(id, _)| *id).collect();
         ids.sort_unstable();

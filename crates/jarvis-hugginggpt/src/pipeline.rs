@@ -13,7 +13,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_ask::{Ask, Events};
 use jarvis_chat::ChatModel;
-use jarvis_engine::{Engine, Gate, Limits, OpenGate, Selector, Worker};
+use jarvis_engine::{Engine, Gate, Limits, OpenGate, Resolver, Selector, Worker};
 use jarvis_pipeline::approval::{Approver, Nobody};
 use jarvis_pipeline::{
     Pipeline, Run, RunContext, RunError, Shelf, not_done, put_out, report_end, resources, unplanned,
@@ -304,6 +304,18 @@ impl HuggingGpt {
         failed.task == later.task || outputs(failed).iter().any(|kind| outputs(later).contains(kind))
     }
 
+    /// Performs tasks as runs do: once for each element where the plan says so, with the contents of attached texts.
+    pub fn performer(&self) -> Arc<dyn Worker> {
+        let (worker, vocabulary) = (Arc::clone(&self.worker), Arc::clone(&self.vocabulary));
+        let worker = Arc::new(attached::Expand { worker, vocabulary });
+        Arc::new(ForEach { worker, gate: Arc::clone(&self.gate), concurrency: self.settings.engine.concurrency })
+    }
+
+    /// What references in its plans stand for.
+    pub fn resolver(&self) -> Arc<dyn Resolver> {
+        Arc::new(ByKind { vocabulary: Arc::clone(&self.vocabulary), max_each: self.settings.max_each })
+    }
+
     /// The engine of a run that began then, with whoever chooses.
     pub(crate) fn engine(
         &self,
@@ -313,13 +325,9 @@ impl HuggingGpt {
         began: Instant,
     ) -> Engine {
         let run_timeout = self.left(began, events);
-        let (worker, vocabulary) = (Arc::clone(&self.worker), Arc::clone(&self.vocabulary));
-        let worker = Arc::new(attached::Expand { worker, vocabulary });
-        let (gate, vocabulary) = (Arc::clone(&self.gate), Arc::clone(&self.vocabulary));
-        let (concurrency, max_each) = (self.settings.engine.concurrency, self.settings.max_each);
-        Engine::new(ForEach { worker, gate, concurrency })
+        Engine::shared(self.performer())
             .selector(selector)
-            .resolver(Arc::new(ByKind { vocabulary, max_each }))
+            .resolver(self.resolver())
             .gate(Arc::clone(&self.gate))
             .request(Arc::clone(request))
             .events(events.clone())

@@ -116,6 +116,14 @@ pub(crate) enum Command {
           -d '{\"messages\": [{\"role\": \"user\", \"content\": \"read this aloud: hello\"}]}'\n\n\
         The API is described at /docs and /openapi.json; MCP clients call /mcp. On an address that other machines can reach, a token is required.")]
     Serve(ServeArgs),
+    #[cfg(feature = "restate")]
+    /// Perform tasks of runs on many machines, for a Restate server
+    #[command(after_help = "Examples:\n  \
+        jarvis worker --restate-admin http://127.0.0.1:9070\n  \
+        jarvis worker --restate-admin http://restate:9070 --listen 0.0.0.0:9080 --advertise http://worker-1:9080 --slots 8\n  \
+        jarvis worker --restate-admin http://restate:9070 --kinds object-detection --kinds image-to-text\n\n\
+        docs/scale.md says how it all fits together.")]
+    Worker(WorkerArgs),
     #[cfg(feature = "serve")]
     /// Be an MCP server for one client, over standard input and output
     #[command(after_help = "Examples, in the configuration of an MCP client, which starts this itself:\n  \
@@ -343,6 +351,38 @@ pub(crate) struct Absent {
     _arguments: Vec<std::ffi::OsString>,
 }
 
+#[cfg(feature = "restate")]
+/// How this process takes part in runs on many machines.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RestateArgs {
+    /// Where Restate reaches this process, or the load balancer before it [default: the address it listens on]
+    #[arg(long, value_name = "URL")]
+    pub(crate) advertise: Option<url::Url>,
+    /// Restate's public key (`publickeyv1_…`); calls that are not signed with it are refused
+    #[arg(long, value_name = "KEY")]
+    pub(crate) identity_key: Option<String>,
+}
+
+#[cfg(feature = "restate")]
+/// What a worker is told.
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArgs {
+    /// Restate's admin API, where the worker is registered
+    #[arg(long, value_name = "URL")]
+    pub(crate) restate_admin: url::Url,
+    /// Where to listen for Restate; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// Serve only these task types and tools [default: all that a backend is configured for]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) kinds: Vec<String>,
+    /// The most tasks at once [default: `limits.concurrency`]
+    #[arg(long, value_name = "N")]
+    pub(crate) slots: Option<std::num::NonZeroUsize>,
+    #[command(flatten)]
+    pub(crate) restate: RestateArgs,
+}
+
 /// `jarvis serve`.
 #[cfg(feature = "serve")]
 #[derive(Debug, Args)]
@@ -361,6 +401,21 @@ pub(crate) struct ServeArgs {
     /// for chat, embeddings and speech [default address: 127.0.0.1:8005]
     #[arg(long, conflicts_with_all = ["no_http", "grpc"])]
     pub(crate) models_only: bool,
+    #[cfg(feature = "restate")]
+    /// Host runs on many machines: Restate's ingress
+    #[arg(long, value_name = "URL", requires = "restate_admin", conflicts_with = "models_only")]
+    pub(crate) restate: Option<url::Url>,
+    #[cfg(feature = "restate")]
+    /// Restate's admin API, where this server is registered
+    #[arg(long, value_name = "URL")]
+    pub(crate) restate_admin: Option<url::Url>,
+    #[cfg(feature = "restate")]
+    /// Where to listen for Restate; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    pub(crate) restate_listen: std::net::SocketAddr,
+    #[cfg(feature = "restate")]
+    #[command(flatten)]
+    pub(crate) restate_endpoint: RestateArgs,
 }
 
 /// `jarvis runs …`.
@@ -479,4 +534,12 @@ pub(crate) struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[cfg(feature = "restate")]
+    /// Look at a Restate server too: its ingress
+    #[arg(long, value_name = "URL", requires = "restate_admin")]
+    pub(crate) restate: Option<url::Url>,
+    #[cfg(feature = "restate")]
+    /// Its admin API
+    #[arg(long, value_name = "URL", requires = "restate")]
+    pub(crate) restate_admin: Option<url::Url>,
 }

@@ -16,6 +16,8 @@ mod serve;
 #[cfg(feature = "bench")]
 pub(crate) mod taskbench;
 pub(crate) mod tools;
+#[cfg(feature = "restate")]
+mod worker;
 
 use std::io::Read;
 use std::path::Path;
@@ -33,6 +35,8 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
         Command::Tools(command) => tools::run(command, &cli.global, printer).await,
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, &cli.global, printer).await,
+        #[cfg(feature = "restate")]
+        Command::Worker(args) => worker::run(args, &cli.global, printer).await,
         #[cfg(feature = "serve")]
         Command::Mcp => mcp::run(&cli.global, printer).await,
         Command::Plan(args) => plan::run(args, &cli.global, printer).await,

@@ -17,6 +17,8 @@ pub(crate) mod pipelines;
 pub(crate) mod pulls;
 #[cfg(feature = "serve")]
 mod reach;
+#[cfg(feature = "restate")]
+pub(crate) mod scale;
 #[cfg(feature = "serve")]
 mod served;
 mod tools;

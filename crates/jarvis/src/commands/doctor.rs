@@ -2,6 +2,8 @@
 //! not hide another.
 
 mod chat;
+#[cfg(feature = "restate")]
+mod restate;
 
 use std::process::ExitCode;
 
@@ -97,6 +99,8 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
         }
         Err(_) => {}
     }
+    #[cfg(feature = "restate")]
+    restate::look(args, &mut findings).await;
     if args.json {
         printer.json(&findings)?;
     } else {

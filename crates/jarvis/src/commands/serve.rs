@@ -17,6 +17,8 @@ use crate::cli::{Global, ServeArgs};
 use crate::config::{Config, GrpcConfig, Resume, env_vars};
 use crate::failure::Failure;
 use crate::printer::Printer;
+#[cfg(feature = "restate")]
+use crate::wiring::scale::CHECKUP;
 use crate::wiring::{App, Flags, Reader, checks, secret};
 
 const HTTP_PORT: u16 = 8004;
@@ -45,14 +47,51 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
         (false, "offline") => "planning with the offline planner".to_owned(),
         (false, _) => format!("planning with {}", app.pipeline.model_name()),
     };
+    #[cfg(feature = "restate")]
+    let hosted = host_runs(&args, &app, printer).await?;
     let token = if options.token.is_some() { "needed" } else { "not needed" };
     printer.progress(&format!("{work}; a token is {token}; stop with Ctrl-C"));
     let parts = parts(app, desk, global)?;
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), printer));
+    #[cfg(feature = "restate")]
+    if let Some((host, endpoint)) = hosted {
+        let hosting = tokio::spawn(host.serve(endpoint, stop.clone()));
+        jarvis_server::serve(listeners, parts, options, stop).await.map_err(refused)?;
+        hosting.await.map_err(Failure::work)?.map_err(super::worker::failed)?;
+        printer.progress("stopped");
+        return Ok(ExitCode::SUCCESS);
+    }
     jarvis_server::serve(listeners, parts, options, stop).await.map_err(refused)?;
     printer.progress("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// What hosts runs of Restate, where it is asked for, and the socket that Restate calls.
+#[cfg(feature = "restate")]
+async fn host_runs(
+    args: &ServeArgs,
+    app: &App,
+    printer: Printer,
+) -> Result<Option<(jarvis_restate::RunHost, jarvis_restate::Endpoint)>, Failure> {
+    let (Some(ingress), Some(admin)) = (&args.restate, &args.restate_admin) else { return Ok(None) };
+    let host = app.run_host()?;
+    let (listen, restate) = (args.restate_listen, args.restate_endpoint.clone());
+    let endpoint = super::worker::endpoint(listen, admin.clone(), restate, printer).await?;
+    let looked = jarvis_restate::checkup(&endpoint.admin, ingress.clone());
+    match tokio::time::timeout(CHECKUP, looked).await {
+        Ok(Ok(found)) => {
+            for fault in found.admin.iter().chain(&found.ingress) {
+                printer.warning(&format!("Restate: {fault}; runs begin when it answers"));
+            }
+            let served: Vec<&str> = found.capabilities.iter().map(String::as_str).collect();
+            let served = if served.is_empty() { "nothing yet".to_owned() } else { served.join(", ") };
+            printer.progress(&format!("jarvis hosts runs of Restate; workers perform {served}"));
+        }
+        Ok(Err(error)) => printer.warning(&format!("Restate: {error}")),
+        Err(_) => printer.warning("Restate does not answer; runs begin when it does"),
+    }
+    Ok(Some((host, endpoint)))
 }
 
 pub(super) fn parts(app: App, desk: Desk, global: &Global) -> Result<Parts, Failure> {

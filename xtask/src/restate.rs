@@ -1,0 +1,79 @@
+//! The tests of runs on many machines, against a real Restate server.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::steps::cargo_with;
+
+/// The variable that names the server's binary to the tests.
+const SERVER: &str = "JARVIS_RESTATE_SERVER";
+
+/// The variable that lets them measure.
+const FIGURES: &str = "JARVIS_RESTATE_FIGURES";
+
+/// The npm package of the server, whose platform packages hold a static binary.
+const PACKAGE: &str = "@restatedev/restate-server@1.7.12";
+
+/// What is run of the tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// All of them.
+    Whole,
+    /// Those that take seconds: runs that nothing disturbs, and one where everything is killed at once.
+    Short,
+    /// The measurements alone, in a release build.
+    Figures,
+}
+
+/// Runs the tests; prints why when there is no server.
+///
+/// # Errors
+/// When a test fails.
+pub(crate) fn prove(root: &Path, form: Form) -> Result<()> {
+    let Some(server) = server(root) else { return Ok(()) };
+    let test = ["test", "--package=jarvis-restate", "--test=it"];
+    let (args, figures): (&[&str], _) = match form {
+        Form::Whole => (&["--"], None),
+        Form::Short => (&["--", "runs::", "people::", "all_are_killed_at_once"], None),
+        Form::Figures => (&["--release", "--", "figures", "--nocapture"], Some((FIGURES, Path::new("1")))),
+    };
+    let env = [(SERVER, server.as_path())].into_iter().chain(figures);
+    cargo_with(root, &[&test, args].concat(), env)
+}
+
+/// The server's binary: what [`SERVER`] names, or the package installed into `target`.
+fn server(root: &Path) -> Option<PathBuf> {
+    if let Some(binary) = std::env::var_os(SERVER).filter(|binary| !binary.is_empty()) {
+        return Some(binary.into());
+    }
+    let folder = root.join("target/restate");
+    if let Some(binary) = installed(&folder) {
+        return Some(binary);
+    }
+    println!("setup: installing {PACKAGE} into target/restate");
+    // No code of the packages runs at installation.
+    let status = Command::new("npm")
+        .args(["install", "--ignore-scripts", "--no-save", "--no-audit", "--no-fund", "--silent", "--prefix"])
+        .arg(&folder)
+        .arg(PACKAGE)
+        .status();
+    let binary = installed(&folder).filter(|_| status.is_ok_and(|status| status.success()));
+    if binary.is_none() {
+        println!("skipped: {PACKAGE} cannot be installed, and {SERVER} names no server");
+    }
+    binary
+}
+
+/// The binary in the package of this platform, which is the only one that npm installs.
+fn installed(folder: &Path) -> Option<PathBuf> {
+    let packages = std::fs::read_dir(folder.join("node_modules/@restatedev")).ok()?;
+    let binaries = packages.filter_map(|package| Some(package.ok()?.path().join("bin/restate-server")));
+    let of_platform = |binary: &PathBuf| {
+        let package = binary.ancestors().nth(2).and_then(Path::file_name).and_then(OsStr::to_str);
+        package.is_some_and(|package| package.starts_with("restate-server-")) && binary.is_file()
+    };
+    binaries.filter(of_platform).min()
+}
