@@ -224,6 +224,7 @@ impl<'a> Course<'a> {
             effect: node.planned.effect,
             each: args.contains_key(EACH) && task.each().is_some(),
             arguments: args,
+            unknown: question == Question::Arrived,
             sources,
             place: None,
         };
@@ -286,7 +287,19 @@ impl<'a> Course<'a> {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let tool = node.planned.task.task.clone();
         let approved = matches!(decision, Decision::Approve { .. } | Decision::Retry);
-        self.events.push(EventKind::ApprovalGiven { id, tool: tool.clone(), approved, answer: None });
+        let arguments = match &decision {
+            Decision::Approve { args } => args.clone(),
+            Decision::Refuse { .. } | Decision::Retry | Decision::Done { .. } | Decision::Skip => None,
+        };
+        self.events.push(EventKind::ApprovalGiven {
+            id,
+            tool: tool.clone(),
+            approved,
+            answer: None,
+            arguments,
+            always: false,
+            done: matches!(decision, Decision::Done { .. }),
+        });
         match decision {
             Decision::Approve { args } => {
                 node.allowed = true;

@@ -38,6 +38,6 @@ pub use doctor::{Checkup, Stuck, checkup};
 pub use endpoint::{Endpoint, Timeouts};
 pub use error::Error;
 pub use host::{RunHost, WORKFLOW};
-pub use names::{capability_of, idempotency_key, service_of};
+pub use names::{capability_of, service_of};
 pub use stages::{Growth, Progress, StageContext, Stages};
 pub use worker::{Capability, TaskHost};

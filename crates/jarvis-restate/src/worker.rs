@@ -25,7 +25,7 @@ use crate::step::{CANCELLED, Ended, LARGEST, Passing, TRIES, last_error, perform
 pub struct Capability {
     /// Its name, as candidates have it in `effective_task`.
     pub name: String,
-    /// Whether the far side does a call only once however often it comes with the key of [`crate::idempotency_key`]. A call that changes
+    /// Whether the far side does a call only once however often it comes with the key of [`Job::key`]. A call that changes
     /// something and may have arrived is then made again; otherwise a person is asked.
     pub idempotent: bool,
 }
@@ -182,6 +182,7 @@ impl Performer {
                     candidate: call.candidate.clone(),
                     events,
                     cancel,
+                    part: 0,
                 };
                 async move { worker.perform(&job).await }
             })

@@ -96,7 +96,7 @@ pub struct Arriving {
 #[derive(Debug)]
 enum Form {
     Unknown,
-    Medium(Kind, Incoming),
+    Medium(Kind, Box<Incoming>),
     /// A text, or a document with text in it, of at most so many bytes.
     Text(usize),
 }
@@ -174,7 +174,8 @@ impl Arriving {
             } else {
                 match kind_of(&self.name, &self.held)? {
                     (kind @ (Kind::Image | Kind::Audio | Kind::Video), extension) => {
-                        Form::Medium(kind, self.media.incoming(kind, Some(&self.name), &extension)?)
+                        let incoming = self.media.incoming(kind, Some(&self.name), &extension)?;
+                        Form::Medium(kind, Box::new(incoming))
                     }
                     (Kind::Text | Kind::Json, _) => Form::Text(MAX_TEXT as usize),
                 }

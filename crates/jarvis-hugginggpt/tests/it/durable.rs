@@ -45,12 +45,11 @@ fn growing() -> Builder {
 /// What was done on the far side: calls of the model by stage, and of tools by what they were given.
 fn done(fixture: &Fixture) -> BTreeMap<String, usize> {
     let mut done = BTreeMap::new();
-    let tools =
-        fixture.worker.seen.lock().unwrap().iter().map(|(id, _, args)| format!("{id} {args}")).collect::<Vec<_>>();
-    let stages =
-        fixture.chat.as_ref().map(|chat| chat.requests().iter().map(|r| format!("{} {}", r.stage(), r.body)).collect());
-    for step in tools.into_iter().chain(stages.unwrap_or_else(Vec::new)) {
-        *done.entry(step).or_default() += 1;
+    for (id, _, args) in fixture.worker.seen.lock().unwrap().iter() {
+        *done.entry(format!("{id} {args}")).or_default() += 1;
+    }
+    for request in fixture.chat.iter().flat_map(|chat| chat.requests()) {
+        *done.entry(format!("{} {}", request.stage(), request.body)).or_default() += 1;
     }
     done
 }

@@ -10,7 +10,7 @@ use jarvis_engine::Job;
 use jarvis_plan::{Answer, Effect, Plan, Request, Selection, TaskError, TaskId, Vocabulary};
 use jarvis_restate::{
     Admin, Capability, Endpoint, Growth, Planned, PlannedTask, Progress, RunHost, StageContext, Stages, TaskHost,
-    Timeouts, idempotency_key,
+    Timeouts,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -184,7 +184,7 @@ async fn serve(role: Role) {
         let worker = move |job: Job| {
             let name = name.clone();
             async move {
-                let (key, what) = (idempotency_key(&job), job.name().to_owned());
+                let (key, what) = (job.key().expect("it is a job of a run"), job.name().to_owned());
                 match what.as_str() {
                     "large" => Ok(Value::String("x".repeat(9_000_000))),
                     "bare" => Ok(job.args.get("n").cloned().unwrap_or_default()),

@@ -30,7 +30,12 @@ impl App {
         }
         let served: Vec<String> = if kinds.is_empty() { offered.into_iter().collect() } else { kinds.to_vec() };
         let slots = slots.unwrap_or(self.config.limits.concurrency);
-        let host = TaskHost::new(self.pipeline.performer(), served.iter().map(Capability::new));
+        let tools = &self.base.tools.registry;
+        let capability = |name: &String| match tools.takes_key(name) {
+            true => Capability::new(name).idempotent(),
+            false => Capability::new(name),
+        };
+        let host = TaskHost::new(self.pipeline.performer(), served.iter().map(capability));
         Ok((host.slots(slots).timeouts(self.restate_timeouts()), served))
     }
 
