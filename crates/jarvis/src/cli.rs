@@ -485,13 +485,14 @@ pub(crate) enum RunsCommand {
         id: String,
     },
     /// Remove runs that have ended, with the files that no other run speaks of
+    #[command(group(ArgGroup::new("which").required(true).multiple(true)))]
     #[command(after_help = "Examples:\n  jarvis runs prune --older 30d --dry-run\n  jarvis runs prune --most 500MB")]
     Prune {
         /// Those that ended longer ago than this: `30d`, `12h`
-        #[arg(long, value_name = "AGE", value_parser = humantime::parse_duration, required_unless_present = "most")]
+        #[arg(long, value_name = "AGE", value_parser = humantime::parse_duration, group = "which")]
         older: Option<std::time::Duration>,
         /// The oldest, until all take at most this: `500MB`, `2GB`
-        #[arg(long, value_name = "SIZE", value_parser = bytes)]
+        #[arg(long, value_name = "SIZE", value_parser = bytes, group = "which")]
         most: Option<u64>,
         /// Only say what would be removed
         #[arg(long)]

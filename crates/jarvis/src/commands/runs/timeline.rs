@@ -5,7 +5,7 @@ use serde_json::Value;
 /// The width of the bars, in characters.
 const WIDTH: u64 = 50;
 
-/// A step with its time, in milliseconds since the run began.
+/// A step with its time, in milliseconds of the run: what lay between two processes does not count.
 struct Step {
     name: String,
     from: u64,
@@ -19,10 +19,15 @@ pub(super) fn lines(events: &[Value]) -> Vec<String> {
     let Some(start) = events.first().map(at) else { return Vec::new() };
     let mut steps: Vec<Step> = Vec::new();
     let mut asked: Vec<(u64, u64)> = Vec::new();
+    let (mut idle, mut whole) = (0, 1);
     for event in events {
         let text = |path: &str| event.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let number = |path: &str| event.pointer(path).and_then(Value::as_u64).unwrap_or_default();
-        let now = at(event).saturating_sub(start);
+        if text("/event") == "resumed" && event.get("from").is_none() {
+            idle = at(event).saturating_sub(start).saturating_sub(number("/ran_ms"));
+        }
+        let now = at(event).saturating_sub(start).saturating_sub(idle);
+        whole = whole.max(now);
         let mut step = |name: String, ms: u64, mark: char| {
             steps.push(Step { name, from: now.saturating_sub(ms), to: now, mark });
         };
@@ -46,7 +51,6 @@ pub(super) fn lines(events: &[Value]) -> Vec<String> {
             _ => {}
         }
     }
-    let whole = events.last().map_or(0, |event| at(event).saturating_sub(start)).max(1);
     let place = |ms: u64| usize::try_from(ms.min(whole) * WIDTH / whole).unwrap_or_default();
     let widest = steps.iter().map(|step| step.name.chars().count()).max().unwrap_or_default().min(40);
     let bars = steps.iter().map(|step| {
