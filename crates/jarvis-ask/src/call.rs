@@ -22,8 +22,8 @@ pub(crate) async fn call(
 ) -> Result<ChatReply, ChatError> {
     let stage = request.stage.as_str();
     let key = if events.is_kept() || events.goes_on() { request_sha256(request) } else { String::new() };
-    if let Some(recorded) = events.take_reply(&key) {
-        return Ok(again(recorded));
+    if let Some(reply) = events.take_reply(&key).and_then(again) {
+        return Ok(reply);
     }
     events.going().map_err(stopped)?;
     events.begin_call().map_err(ChatError::Budget)?;
@@ -86,15 +86,15 @@ impl Whole {
 /// Why models usually stop.
 const USUAL: &str = "stop";
 
-/// The reply of a call that was made before.
-fn again(RecordedCall { mut event }: RecordedCall) -> ChatReply {
+/// The reply of a call that was made before; `None` where it cannot be read any more.
+fn again(RecordedCall { mut event, .. }: RecordedCall) -> Option<ChatReply> {
     let number = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or(0);
     let usage = TokenUsage {
         prompt: number("prompt_tokens"),
         cached: number("cached_tokens"),
         completion: number("completion_tokens"),
     };
-    let whole = event.get_mut("whole").map(Value::take).and_then(|whole| serde_json::from_value::<Whole>(whole).ok());
+    let whole = event.get_mut("whole").map(|whole| serde_json::from_value::<Whole>(whole.take())).transpose().ok()?;
     let told = || event.get("reply").and_then(Value::as_str).unwrap_or_default().to_owned();
     let Whole { text, tool_uses, finish_reason, model } = whole.unwrap_or_else(|| Whole {
         text: told(),
@@ -102,7 +102,7 @@ fn again(RecordedCall { mut event }: RecordedCall) -> ChatReply {
         finish_reason: USUAL.to_owned(),
         model: None,
     });
-    ChatReply { text, tool_uses, finish_reason, usage, model }
+    Some(ChatReply { text, tool_uses, finish_reason, usage, model })
 }
 
 /// The tokens of a call; counted here where the endpoint tells none.

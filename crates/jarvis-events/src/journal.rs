@@ -32,6 +32,9 @@ pub enum NotWritten {
     /// Another process goes on with the run.
     #[error("another process has taken the run over")]
     TakenOver,
+    /// A call that changes something may have arrived, and there is nobody here who could say so.
+    #[error("{0}")]
+    Unknown(String),
     /// What the run does now is not what it did before.
     #[error("it cannot go on as it began: {0}")]
     Diverged(String),

@@ -146,7 +146,10 @@ impl Events {
             stopped: None,
             settings: Arc::default(),
             door: "",
-            clock_ms: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64),
+            clock_ms: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_millis() as u64)
+                .max(past.last_at_ms()),
             clock: now,
             ended: false,
             usage: past.usage().clone(),
@@ -301,6 +304,8 @@ impl Events {
                 let now = Instant::now();
                 shared.since = now.checked_sub(shared.past.ran()).unwrap_or(now);
                 self.narrow(&mut shared, request.budget);
+                // Whoever goes on with the run keeps to it.
+                request.budget = shared.budget;
                 settings.clone_from(&shared.settings);
                 shared.door.clone_into(door);
             }

@@ -40,6 +40,8 @@ pub enum NoRetry {
 pub struct RecordedCall {
     /// The event, as it was kept.
     pub event: Value,
+    /// Whether another run made it.
+    pub(crate) copied: bool,
 }
 
 impl RecordedCall {
@@ -115,6 +117,8 @@ pub struct Began {
 #[derive(Debug)]
 struct Recorded {
     seq: u64,
+    /// Whether it is of another run.
+    copied: bool,
     planned: Option<Value>,
     outcome: Outcome,
 }
@@ -127,11 +131,15 @@ pub struct Past {
     next: u64,
     /// How long it had run.
     ran: Duration,
+    /// The time of its latest event, in milliseconds since the Unix epoch.
+    last_at_ms: u64,
+    /// The run that it takes steps over from, and from which task on they were done anew.
+    took_over: Option<(RunId, Option<TaskId>)>,
     usage: Usage,
     calls: HashMap<String, VecDeque<RecordedCall>>,
     outcomes: HashMap<TaskId, Vec<Recorded>>,
-    /// With what their tasks were planned as.
-    selections: HashMap<TaskId, (Option<Value>, Selection)>,
+    /// With what their tasks were planned as, and whether another run chose.
+    selections: HashMap<TaskId, (Option<Value>, Selection, bool)>,
     leaves: HashMap<TaskId, VecDeque<Leave>>,
     /// Tasks that were started and have no outcome.
     begun: HashSet<TaskId>,
@@ -147,7 +155,7 @@ pub struct Past {
     /// Whether it ended, and all of it was done.
     ended_well: bool,
     /// Whether what is taken is told in the run that takes it, because it is another run.
-    copies: Option<RunId>,
+    copies: Option<(RunId, Option<TaskId>)>,
 }
 
 impl Past {
@@ -200,17 +208,32 @@ impl Past {
         }
         let ends = self.outcomes.iter().filter(|(id, _)| open.contains(*id));
         let first = ends.flat_map(|(_, recorded)| recorded).map(|recorded| recorded.seq).min();
+        // Without any outcome it is the last call that led to nothing.
+        let number = |event: &Value, name: &str| event.get(name).and_then(Value::as_u64);
+        let last = self.calls.values().flatten().filter_map(|call| number(&call.event, "seq")).max();
+        let first = first.or(last.filter(|_| open.is_empty()));
         let is_before = |call: &RecordedCall| {
-            let seq = call.event.get("seq").and_then(Value::as_u64);
-            first.is_none_or(|first| seq.is_some_and(|seq| seq < first))
+            let is_open = number(&call.event, "task").is_some_and(|task| open.iter().any(|id| u64::from(id.0) == task));
+            !is_open && first.is_none_or(|first| number(&call.event, "seq").is_some_and(|seq| seq < first))
         };
+        // A change of which it is not known whether it was made is asked about before it is made again.
+        let unsure = |outcome: &Outcome| outcome.error.as_ref().is_some_and(|error| error.code.may_have_arrived());
+        let unknown: Vec<TaskId> = self
+            .last_outcomes()
+            .filter(|outcome| open.contains(&outcome.id) && unsure(outcome))
+            .map(|o| o.id)
+            .collect();
+        self.begun.extend(unknown);
         self.outcomes.retain(|id, _| !open.contains(id));
         self.selections.retain(|id, _| !open.contains(id));
         self.leaves.clear();
         self.asked.clear();
-        self.begun.clear();
+        self.unknown.clear();
         self.calls.values_mut().for_each(|calls| calls.retain(is_before));
         self.calls.retain(|_, calls| !calls.is_empty());
+        self.calls.values_mut().flatten().for_each(|call| call.copied = true);
+        self.outcomes.values_mut().flatten().for_each(|recorded| recorded.copied = true);
+        self.selections.values_mut().for_each(|selection| selection.2 = true);
         let calls: usize = self.calls.values().map(VecDeque::len).sum();
         let steps = calls + self.outcomes.len() + self.selections.len();
         Ok(Past {
@@ -220,9 +243,31 @@ impl Past {
             told: HashMap::new(),
             plans: 0,
             steps: steps as u64,
-            copies: Some(run),
+            copies: Some((run, from)),
             ..self
         })
+    }
+
+    /// The run that this one took steps over from when it began, and from which task on they were to be done anew.
+    pub fn took_over(&self) -> Option<&(RunId, Option<TaskId>)> {
+        self.took_over.as_ref()
+    }
+
+    /// Adds what this run took over and had not come to: the record of the other run, as [`Past::for_retry`] makes it.
+    #[must_use]
+    pub fn over(mut self, base: Past) -> Past {
+        for (key, calls) in base.calls {
+            self.calls.entry(key).or_insert(calls);
+        }
+        for (task, recorded) in base.outcomes {
+            self.outcomes.entry(task).or_insert(recorded);
+        }
+        for (task, selection) in base.selections {
+            self.selections.entry(task).or_insert(selection);
+        }
+        self.begun.extend(base.begun.into_iter().filter(|task| !self.outcomes.contains_key(task)));
+        self.steps += base.steps;
+        self
     }
 
     /// How the tasks ended, in no order.
@@ -249,6 +294,10 @@ impl Past {
         self.next
     }
 
+    pub(crate) fn last_at_ms(&self) -> u64 {
+        self.last_at_ms
+    }
+
     pub(crate) fn ran(&self) -> Duration {
         self.ran
     }
@@ -257,7 +306,8 @@ impl Past {
         &self.usage
     }
 
-    pub(crate) fn from(&self) -> Option<&RunId> {
+    /// The run that this one takes over, and from which task on it is done anew.
+    pub(crate) fn from(&self) -> Option<&(RunId, Option<TaskId>)> {
         self.copies.as_ref()
     }
 
@@ -275,19 +325,25 @@ impl Past {
         if name == "resumed" {
             // What lies before was not run in one piece.
             self.ran = Duration::from_millis(number("ran_ms").unwrap_or(0));
-        } else if let Some(before) = *last_at {
-            // A clock that was set back gives no time back.
+        } else if let Some(before) = last_at.filter(|_| self.asked.is_empty()) {
+            // A clock that was set back gives no time back, and while somebody is asked it stands still.
             self.ran += Duration::from_millis(at.saturating_sub(before));
         }
         *last_at = Some(at);
+        self.last_at_ms = self.last_at_ms.max(at);
         let at = At { seq, event };
         match name {
             "run_started" => self.began = Some(at.read(None)?),
+            "resumed" => {
+                let from = event.get("from").and_then(Value::as_str).map(|run| RunId(run.to_owned()));
+                let task = event.get("from_task").and_then(Value::as_u64).and_then(|task| u32::try_from(task).ok());
+                self.took_over = from.map(|run| (run, task.map(TaskId))).or(self.took_over.take());
+            }
             "model_call" => self.take_call(&at),
             "model_chosen" => {
                 let selection: Selection = at.read(Some("selection"))?;
                 let planned = planned.get(&selection.task).cloned();
-                self.steps += u64::from(self.selections.insert(selection.task, (planned, selection)).is_none());
+                self.steps += u64::from(self.selections.insert(selection.task, (planned, selection, false)).is_none());
             }
             "plan" | "plan_grew" => {
                 let tasks = event.pointer("/plan/tasks").or_else(|| event.get("tasks")).and_then(Value::as_array);
@@ -323,19 +379,30 @@ impl Past {
             }
             "task_finished" => {
                 let outcome: Outcome = at.read(Some("outcome"))?;
+                self.asked.shift_remove(&outcome.id);
                 // One that was cut short with its run, or while its plan was written, has no result.
                 if outcome.status != Status::Cancelled {
                     let before = self.outcomes.entry(outcome.id).or_default();
                     self.steps += u64::from(before.is_empty());
-                    before.push(Recorded { seq, planned: planned.get(&outcome.id).cloned(), outcome });
+                    before.push(Recorded { seq, copied: false, planned: planned.get(&outcome.id).cloned(), outcome });
                 }
             }
             _ => {}
         }
         self.plans += u32::from(name == "plan");
         self.ended_well = name == "done" && event.get("ok").is_some_and(|ok| ok == true);
-        // A start is told as often as it happens.
-        if name == "task_started" {
+        // What is taken from here is not told again; if it is told, it happened again.
+        let is_result = matches!(
+            name,
+            "task_started"
+                | "task_attempt"
+                | "task_finished"
+                | "model_call"
+                | "model_chosen"
+                | "approval_given"
+                | "resumed"
+        );
+        if is_result {
             return Ok(());
         }
         *self.told.entry(same(event)).or_default() += 1;
@@ -357,7 +424,7 @@ impl Past {
             self.usage.add_call(text("stage"), text("model"), tokens, cost);
         }
         if is("ok") && !text("key").is_empty() {
-            let call = RecordedCall { event: at.event.clone() };
+            let call = RecordedCall { event: at.event.clone(), copied: false };
             self.calls.entry(text("key").to_owned()).or_default().push_back(call);
             self.steps += 1;
         }
@@ -368,13 +435,8 @@ impl Past {
         self.calls.get_mut(key)?.pop_front()
     }
 
-    /// Whether there is a reply to a call with this key.
-    pub(crate) fn has_reply(&self, key: &str) -> bool {
-        self.calls.get(key).is_some_and(|calls| !calls.is_empty())
-    }
-
     /// Takes how a task ended, if it is the one that was planned.
-    pub(crate) fn take_outcome(&mut self, task: &Task) -> Option<Outcome> {
+    pub(crate) fn take_outcome(&mut self, task: &Task) -> Option<(Outcome, bool)> {
         let recorded = self.outcomes.get(&task.id)?;
         let now = serde_json::to_value(task).ok()?;
         let is_same = |Recorded { planned, outcome, .. }: &Recorded| {
@@ -382,13 +444,15 @@ impl Past {
         };
         let at = recorded.iter().rposition(is_same)?;
         let mut recorded = self.outcomes.remove(&task.id)?;
-        Some(recorded.swap_remove(at).outcome)
+        let Recorded { outcome, copied, .. } = recorded.swap_remove(at);
+        Some((outcome, copied))
     }
 
     /// Takes who was chosen for a task.
-    pub(crate) fn take_selection(&mut self, task: &Task) -> Option<Selection> {
-        let (planned, selection) = self.selections.remove(&task.id)?;
-        planned.is_none_or(|planned| serde_json::to_value(task).is_ok_and(|now| now == planned)).then_some(selection)
+    pub(crate) fn take_selection(&mut self, task: &Task) -> Option<(Selection, bool)> {
+        let (planned, selection, copied) = self.selections.remove(&task.id)?;
+        let is_same = planned.is_none_or(|planned| serde_json::to_value(task).is_ok_and(|now| now == planned));
+        is_same.then_some((selection, copied))
     }
 
     /// Takes what was said about a call of a tool for a task, in the order in which it was said.

@@ -64,26 +64,21 @@ impl Events {
     /// Takes the reply to a call with this key from the record. It is told only where another run made the call.
     pub fn take_reply(&self, key: &str) -> Option<RecordedCall> {
         let call = self.record(|past| past.take_reply(key))?;
-        self.tell_copied(|| call.taken_over(key));
+        self.tell_copied(call.copied, || call.taken_over(key));
         Some(call)
-    }
-
-    /// Whether the reply to a call with this key is on record.
-    pub fn has_reply(&self, key: &str) -> bool {
-        self.goes_on() && self.shared().past.has_reply(key)
     }
 
     /// Takes from the record how a task ended. It is told only where another run did it.
     pub fn take_outcome(&self, task: &Task) -> Option<Outcome> {
-        let outcome = self.record(|past| past.take_outcome(task))?;
-        self.tell_copied(|| EventKind::TaskFinished { outcome: Box::new(outcome.clone()) });
+        let (outcome, copied) = self.record(|past| past.take_outcome(task))?;
+        self.tell_copied(copied, || EventKind::TaskFinished { outcome: Box::new(outcome.clone()) });
         Some(outcome)
     }
 
     /// Takes from the record who was chosen for a task. It is told only where another run chose.
     pub fn take_selection(&self, task: &Task) -> Option<Selection> {
-        let selection = self.record(|past| past.take_selection(task))?;
-        self.tell_copied(|| EventKind::ModelChosen { selection: selection.clone() });
+        let (selection, copied) = self.record(|past| past.take_selection(task))?;
+        self.tell_copied(copied, || EventKind::ModelChosen { selection: selection.clone() });
         Some(selection)
     }
 
@@ -98,11 +93,15 @@ impl Events {
     }
 
     /// Tells what another run did as done by this one.
-    fn tell_copied(&self, kind: impl FnOnce() -> EventKind) {
-        let mut shared = self.shared();
-        if shared.past.from().is_some() {
-            self.send(&mut shared, kind());
+    fn tell_copied(&self, copied: bool, kind: impl FnOnce() -> EventKind) {
+        if copied {
+            self.send(&mut self.shared(), kind());
         }
+    }
+
+    /// Whether the run takes over what another run did: its calls have keys of their own.
+    pub fn takes_over(&self) -> bool {
+        self.goes_on() && (self.shared().past.from().is_some() || self.shared().past.took_over().is_some())
     }
 
     fn record<T>(&self, take: impl FnOnce(&mut Past) -> Option<T>) -> Option<T> {
@@ -129,8 +128,11 @@ impl Events {
 
     /// Tells that the run goes on, with how much of it is done.
     pub(crate) fn tell_resumed(&self, shared: &mut Shared) {
-        let (from, steps) = (shared.past.from().cloned(), shared.past.steps());
-        let ran_ms = shared.past.ran().as_millis() as u64;
-        self.send(shared, EventKind::Resumed { from, steps, ran_ms });
+        let (from, from_task) = match shared.past.from() {
+            Some((run, task)) => (Some(run.clone()), *task),
+            None => (None, None),
+        };
+        let (steps, ran_ms) = (shared.past.steps(), shared.past.ran().as_millis() as u64);
+        self.send(shared, EventKind::Resumed { from, from_task, steps, ran_ms });
     }
 }

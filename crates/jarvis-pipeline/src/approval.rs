@@ -8,7 +8,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use indexmap::IndexMap;
 use jarvis_catalogue::Host;
 use jarvis_engine::{Again, Events, Gate, Job};
-use jarvis_events::Leave;
+use jarvis_events::{Leave, NotWritten};
 use jarvis_plan::{
     Approval, Arg, EACH, Effect, ErrorCode, EventKind, Place, Request, RunId, Task, TaskError, TaskId, is_han, text_of,
 };
@@ -101,6 +101,11 @@ pub enum Decision {
 pub trait Approver: Send + Sync {
     /// Asks about one call. It may take as long as a person takes.
     async fn ask(&self, run: &RunId, asked: &Approval) -> Decision;
+
+    /// Whether there is anybody who could answer.
+    fn is_there(&self, _run: &RunId) -> bool {
+        true
+    }
 
     /// Where the run waits for the answer, see [`Approval::place`].
     fn place(&self, _run: &RunId, _task: TaskId) -> Option<Place> {
@@ -219,6 +224,10 @@ impl Approver for Nobody {
         let hint = Some(self.hint.replace("{}", &asked.tool));
         Decision::Refuse { reason: "nobody can be asked here".to_owned(), hint }
     }
+
+    fn is_there(&self, _: &RunId) -> bool {
+        false
+    }
 }
 
 /// Holds back the calls of tools that change something until the rules or somebody allow them.
@@ -282,11 +291,20 @@ impl Gatekeeper {
                 Leave { arguments, .. } => Decision::Approve { arguments },
             });
         }
-        let not_recorded = |why: jarvis_events::NotWritten| {
+        let not_recorded = |why: NotWritten| {
             let message = format!("`{tool}` was not called: that it was allowed could not be recorded ({why})");
             TaskError::new(ErrorCode::Internal, message)
         };
         job.events.written().await.map_err(not_recorded)?;
+        if unknown && !self.approver.is_there(run) {
+            // Nobody has decided anything: the run waits for somebody who can.
+            let why = format!(
+                "task {} called `{tool}` before the run was cut off, which may have been done, and nobody can be asked here",
+                asked.task.number()
+            );
+            job.events.stop(NotWritten::Unknown(why.clone()));
+            return Err(TaskError::new(ErrorCode::NotApproved, why));
+        }
         let decision = self.approver.ask(run, &asked).await;
         let arguments = match &decision {
             Decision::Approve { arguments } => arguments.clone(),
@@ -321,7 +339,8 @@ impl Gatekeeper {
                 self.always().insert((job.events.run_id().clone(), tool.clone()));
                 Ok(job.args.clone())
             }
-            Decision::Done => Ok(job.args.clone()),
+            // Of a call that was not begun nobody can say so.
+            Decision::Done => Err(TaskError::new(ErrorCode::NotApproved, format!("`{tool}` was not called"))),
             Decision::Refuse { reason, hint } => {
                 let verb = if effect == Effect::Destroys { "removes something" } else { "changes something" };
                 let message = format!("`{tool}` {verb}, and was not called: {reason}");
@@ -358,12 +377,19 @@ impl Gate for Gatekeeper {
         // It was called with what was allowed then.
         let before = job.events.take_leave(job.task.id, tool, false);
         let args = before.and_then(|leave| leave.arguments).unwrap_or_else(|| job.args.clone());
-        if self.tools.takes_key(tool) {
+        // A run that takes over what another did has keys of its own.
+        let is_known = self.tools.takes_key(tool) && !job.events.takes_over();
+        if effect == Effect::Reads || is_known {
             return Ok(Again::Make(args));
         }
         let job = Job { args, ..job.clone() };
         match self.ask(&job, effect, true).await? {
             Decision::Done => Ok(Again::Made(Value::from(MADE_BEFORE))),
+            Decision::Refuse { reason, hint } => {
+                let message =
+                    format!("`{tool}` was called before the run was cut off, and is not called again: {reason}");
+                Err(TaskError { code: ErrorCode::NotApproved, message, hint })
+            }
             decision => self.decided(&job, effect, decision).map(Again::Make),
         }
     }

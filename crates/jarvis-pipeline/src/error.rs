@@ -118,6 +118,9 @@ impl RunError {
                 Some("try it anew as a run that takes over what was done: see `runs retry`")
             }
             RunError::Stopped(NotWritten::TakenOver) => Some("follow it where it goes on"),
+            RunError::Stopped(NotWritten::Unknown(_)) => {
+                Some("look what became of it, and resume the run at a terminal or a server, where you can say so")
+            }
             RunError::Unreadable { .. }
             | RunError::Planner(_)
             | RunError::Prompt { .. }
@@ -146,7 +149,7 @@ impl RunError {
             | RunError::NoAnswer(_)
             | RunError::Cancelled
             | RunError::NoModel { .. }
-            | RunError::Stopped(NotWritten::TakenOver | NotWritten::Diverged(_))
+            | RunError::Stopped(NotWritten::TakenOver | NotWritten::Diverged(_) | NotWritten::Unknown(_))
             | RunError::Internal(_) => false,
         }
     }

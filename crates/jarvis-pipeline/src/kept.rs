@@ -24,9 +24,19 @@ impl Kept {
     pub fn told(journal: Arc<jarvis_store::Journal>) -> Kept {
         Kept { journal, awaited: false }
     }
-}
 
-impl Kept {
+    /// Whether results wait until they are on the disk, so that the run can go on after its process.
+    pub fn is_awaited(&self) -> bool {
+        self.awaited
+    }
+
+    /// Whether somebody wants the run cancelled, as far as that can be read.
+    pub async fn is_to_be_cancelled(&self, run: &RunId) -> bool {
+        let (journal, run) = (Arc::clone(&self.journal), run.clone());
+        let asked = tokio::task::spawn_blocking(move || journal.is_to_be_cancelled(&run)).await;
+        matches!(asked, Ok(Ok(true)))
+    }
+
     /// Leaves a run to whoever claims it next.
     pub fn abandon(&self, run: &RunId) {
         self.journal.abandon(run);

@@ -72,6 +72,9 @@ pub enum EventKind {
         /// The run whose steps it takes over, where that is another one.
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<RunId>,
+        /// The task from which on they are done anew, where one was named.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        from_task: Option<TaskId>,
         /// How many steps have their result from before: model calls, choices, tasks and approvals.
         steps: u64,
         /// How long it had run before, in milliseconds.

@@ -203,12 +203,13 @@ impl Approver for Desk {
         let (answer, answered) = oneshot::channel();
         let (lease, suspend) = {
             let mut runs = self.runs();
-            if runs.values().filter(|seated| !seated.open.is_empty()).count() >= MOST {
-                return refused("too many runs wait for leave", &asked.tool);
-            }
+            let is_full = runs.values().filter(|seated| !seated.open.is_empty()).count() >= MOST;
             let Some(seated) = runs.get_mut(run) else {
                 return refused("nobody can be asked at this door", &asked.tool);
             };
+            if is_full && !asked.unknown && !seated.known.iter().any(|known| known.task == asked.task) {
+                return refused("too many runs wait for leave", &asked.tool);
+            }
             if self.is_closing() && !seated.resumes {
                 return refused("the server stops", &asked.tool);
             }
@@ -233,6 +234,10 @@ impl Approver for Desk {
         };
         lease.take_again().await;
         decision
+    }
+
+    fn is_there(&self, run: &RunId) -> bool {
+        self.runs().contains_key(run)
     }
 
     fn place(&self, run: &RunId, task: TaskId) -> Option<Place> {

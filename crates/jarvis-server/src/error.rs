@@ -200,7 +200,9 @@ impl From<RunError> for ApiError {
             RunError::Cancelled => StatusCode::CONFLICT,
             RunError::NoModel { .. } => StatusCode::NOT_IMPLEMENTED,
             RunError::Stopped(NotWritten::Lost(_)) => StatusCode::INSUFFICIENT_STORAGE,
-            RunError::Stopped(NotWritten::TakenOver | NotWritten::Diverged(_)) => StatusCode::CONFLICT,
+            RunError::Stopped(NotWritten::TakenOver | NotWritten::Diverged(_) | NotWritten::Unknown(_)) => {
+                StatusCode::CONFLICT
+            }
         };
         let message = match std::error::Error::source(&error) {
             Some(source) => format!("{error}: {source}"),

@@ -240,14 +240,26 @@ impl Runs {
                 is_lost = true;
             }
             for event in came.drain(..) {
-                let event = live.seen(event);
+                let mut event = live.seen(event);
+                if is_lost && event.kind.is_kept() {
+                    if !event.kind.is_end() {
+                        continue;
+                    }
+                    // Whoever goes on with the run gives its number to another.
+                    let at = live.log.end();
+                    (event.seq, event.piece) = (at.seq, at.piece.max(1));
+                }
                 self.metrics.observe(&event.kind);
                 live.count(&event.kind);
                 live.log.push(&event);
                 if event.kind.is_end() {
-                    // Whoever has room for it may go on with it.
-                    if let Some(journal) = journal.as_ref().filter(|_| is_lost) {
+                    // A run that stopped has not ended: whoever has what it needs may go on with it.
+                    let has_stopped = matches!(&event.kind, EventKind::Error { code, .. } if code == INTERRUPTED);
+                    if let Some(journal) = journal.as_ref().filter(|_| is_lost || has_stopped) {
                         journal.abandon(&live.run_id);
+                        if !is_lost {
+                            self.leave(live.run_id.clone());
+                        }
                     }
                     return;
                 }
@@ -317,6 +329,10 @@ impl Runs {
     /// Remembers that a run which was cut off waits for something that is not here.
     fn leave(&self, run: RunId) {
         self.left.lock().unwrap_or_else(PoisonError::into_inner).insert(run);
+    }
+
+    fn forget_left(&self, run: &RunId) {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
     }
 
     fn waits_for_more(&self, run: &RunId) -> bool {

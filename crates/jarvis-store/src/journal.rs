@@ -18,7 +18,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
-use jarvis_plan::{Event, RunId};
+use jarvis_plan::{Event, EventKind, RunId};
 use tokio::sync::oneshot;
 
 pub use self::costs::CostRow;
@@ -194,6 +194,38 @@ impl Journal {
             .await
     }
 
+    /// Ends a run that nobody goes on with as cancelled; false when somebody does, or it has ended.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub async fn end_cancelled(&self, run: &RunId) -> Result<bool, JournalError> {
+        if self.claim(run).await? != Claim::Ours {
+            return Ok(false);
+        }
+        let (path, writers, id) = (self.path.clone(), self.writers.clone(), run.0.clone());
+        let read = tokio::task::spawn_blocking(move || read::run(&path, &writers, &id)).await;
+        let record = read.unwrap_or_else(|_| Err(self.gone()))?;
+        let of = |name: &str| record.events.iter().filter_map(|event| event.get(name)?.as_u64()).max();
+        let kind = EventKind::Error {
+            code: "cancelled".to_owned(),
+            message: "the run was cut off, and then cancelled".to_owned(),
+            hint: None,
+            ms: record.summary.ms,
+        };
+        let (seq, at_ms) = (of("seq").map_or(0, |seq| seq + 1), of("at_ms").unwrap_or(0));
+        self.append(&Event { run_id: run.clone(), seq, piece: 0, at_ms, kind });
+        self.flush_run(run).await.map(|()| true)
+    }
+
+    /// Whether somebody wants a run of this process cancelled. Blocks.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn is_to_be_cancelled(&self, run: &RunId) -> Result<bool, JournalError> {
+        let connection = file::open_to_read(&self.path)?;
+        lease::is_to_be_cancelled(&connection, run).map_err(|source| JournalError::sqlite("read", &self.path, source))
+    }
+
     /// Removes runs that have ended, see [`Prune`], and the media that no other run speaks of.
     ///
     /// # Errors
@@ -202,7 +234,7 @@ impl Journal {
         let path = self.path.clone();
         let pruned =
             self.with(move |connection, _| prune::prune(connection, &prune).map_err(lease::failed(&path))).await?;
-        let removed = tokio::task::spawn_blocking(move || pruned.remove(&media, prune.dry)).await;
+        let removed = tokio::task::spawn_blocking(move || pruned.remove(&media, prune)).await;
         removed.map_err(|error| JournalError::Lost { path: self.path.clone(), reason: error.to_string() })
     }
 

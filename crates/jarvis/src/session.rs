@@ -173,16 +173,19 @@ async fn recorded<T, O: Observer>(
         events.kept_in(Arc::new(journal.clone()));
     }
     let cancel = CancellationToken::new();
-    let interrupt = tokio::spawn(interruptible(cancel.clone(), run_id.clone(), printer, journal.is_some()));
+    let kept = journal.clone().filter(Kept::is_awaited);
+    let interrupt = tokio::spawn(interruptible(cancel.clone(), run_id.clone(), printer, kept));
     let (written, run) = (journal.clone(), run_id.clone());
     let observed = tokio::spawn(async move {
         let mut came = Vec::new();
         while receiver.recv_many(&mut came, MOST_AT_ONCE).await > 0 {
-            // What cannot be kept is told below.
-            if let Some(journal) = written.as_ref().filter(|_| came.iter().any(|event| event.kind.is_kept())) {
-                let _ = journal.written(&run).await;
-            }
-            came.drain(..).for_each(|event| observer.observe(&event));
+            let is_lost = match written.as_ref().filter(|_| came.iter().any(|event| event.kind.is_kept())) {
+                Some(journal) => journal.written(&run).await.is_err(),
+                None => false,
+            };
+            // What is not kept is not shown, but for how it ended.
+            let is_shown = |event: &Event| !is_lost || !event.kind.is_kept() || event.kind.is_end();
+            came.drain(..).filter(is_shown).for_each(|event| observer.observe(&event));
         }
         observer
     });
@@ -199,14 +202,29 @@ async fn recorded<T, O: Observer>(
 }
 
 /// As [`cancel_on_interrupt`], and on being told to end, with how the run goes on.
-async fn interruptible(cancel: CancellationToken, run_id: RunId, printer: Printer, is_kept: bool) {
+async fn interruptible(cancel: CancellationToken, run_id: RunId, printer: Printer, kept: Option<Kept>) {
     tokio::select! {
-        () = cancel_on_interrupt(cancel) => {}
+        () = cancel_on_interrupt(cancel.clone()) => {}
+        () = cancelled_elsewhere(kept.as_ref(), &run_id, &cancel) => {}
         () = told_to_end() => {
-            if is_kept {
+            if kept.is_some() {
                 printer.warning(&format!("cut off; `jarvis runs resume {run_id}` goes on with it"));
             }
             std::process::exit(143);
+        }
+    }
+}
+
+/// How often it is looked whether somebody wants the run cancelled.
+const LOOK: std::time::Duration = std::time::Duration::from_secs(2);
+
+/// Cancels the run when `jarvis runs cancel` asks for it; never ends, so that what follows is heard too.
+async fn cancelled_elsewhere(kept: Option<&Kept>, run: &RunId, cancel: &CancellationToken) {
+    let Some(kept) = kept else { return std::future::pending().await };
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if kept.is_to_be_cancelled(run).await {
+            cancel.cancel();
         }
     }
 }

@@ -101,10 +101,19 @@ fn a_change_is_unknown_from_its_beginning_to_its_outcome_and_again_after_it_was_
 
 #[test]
 fn what_was_told_is_not_told_again_and_another_plan_is_a_fault() {
-    let mut told = past(&[started(), planned(&[(0, "find", &[-1])]), begun()]);
+    let mut told = past(&[
+        started(),
+        planned(&[(0, "find", &[-1])]),
+        begun(),
+        call("a"),
+        given(true, false),
+        ended(0, "find", "succeeded"),
+    ]);
     assert_eq!(told.was_told(&started()), Ok(true));
     assert_eq!(told.was_told(&planned(&[(0, "find", &[-1])])), Ok(true));
-    assert_eq!(told.was_told(&begun()), Ok(false), "a start is told as often as it happens");
+    for again in [begun(), call("a"), given(true, false), ended(0, "find", "succeeded")] {
+        assert_eq!(told.was_told(&again), Ok(false), "what happens again is told again: {again}");
+    }
     assert_eq!(told.was_told(&planned(&[(0, "find", &[-1])])), Ok(false), "what is new is told");
     let mut other = past(&[started(), planned(&[(0, "find", &[-1])])]);
     assert!(other.was_told(&planned(&[(0, "search", &[-1])])).is_err());
@@ -131,7 +140,7 @@ fn a_retry_takes_over_what_succeeded_before_and_beside() {
         past.for_retry(RunId("old".into()), from.map(TaskId)).map(|past| {
             let mut kept: Vec<u32> = past.outcomes.keys().map(|id| id.0).collect();
             kept.sort_unstable();
-            (kept, past.has_reply("plan"), past.has_reply("answer"))
+            (kept, past.calls.contains_key("plan"), past.calls.contains_key("answer"))
         })
     };
     assert_eq!(retry("failed", None), Ok((vec![0], true, false)));

@@ -91,6 +91,9 @@ fn start_named(server: &Server, name: &str, ask: &Ask) -> Result<(RunRequest, St
     Ok((run, started))
 }
 
+/// What a run says that stops early: whoever waits for it is gone with its process, and nothing goes on to its other stages.
+const STAGES: &str = "stages";
+
 /// Only plan
 ///
 /// The checked plan as a list of tasks; nothing is executed. Where the request is conversation, the reply to it.
@@ -103,6 +106,7 @@ pub(crate) async fn tasks(
     let RunRequest { pipeline, request, .. } = RunRequest::of(&server, &ask)?;
     let text = request.text.clone();
     let started = server.runs.start(&text, Keep::Events, move |events, cancel| async move {
+        events.needs(STAGES, "plan");
         pipeline.run_plan_only(&request, &events, cancel).await
     })?;
     Ok(Json(match result(started).await? {
@@ -126,6 +130,7 @@ pub(crate) async fn results(
     let RunRequest { pipeline, request, .. } = RunRequest::of(&server, &ask)?;
     let work = Arc::clone(&request);
     let started = server.runs.start(&request.text, Keep::Events, move |events, cancel| async move {
+        events.needs(STAGES, "plan, choose, execute");
         pipeline.run_without_answer(work, &events, cancel).await
     })?;
     Ok(Json(match result(started).await? {

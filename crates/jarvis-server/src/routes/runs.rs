@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use axum::http::StatusCode;
 use axum::response::Response;
 use futures::stream;
-use jarvis_plan::TaskId;
+use jarvis_plan::{RunId, TaskId};
 use jarvis_store::{Journal, JournalError};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -134,7 +134,16 @@ pub(crate) async fn cancel(
             return Ok(Json(CancelReply { run_id: id, cancelled: true }));
         }
         Some(live) => live.summary().status.as_str(),
-        None => from_journal(&server, move |journal| journal.run(&id)).await?.summary.status.as_str(),
+        None => {
+            let whole = id.clone();
+            let status = from_journal(&server, move |journal| journal.run(&whole)).await?.summary.status;
+            if let Some(journal) = &server.parts.journal
+                && server.cancel_elsewhere(journal, &RunId(id.clone())).await?
+            {
+                return Ok(Json(CancelReply { run_id: id, cancelled: true }));
+            }
+            status.as_str()
+        }
     };
     Err(ApiError::new(StatusCode::CONFLICT, "already_ended", format!("the run does not go on: it is {status}")))
 }

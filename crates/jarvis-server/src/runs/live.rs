@@ -126,7 +126,8 @@ impl Live {
 
     /// Ends it because the server stops: what is kept goes on with the next one.
     pub(super) fn cut_off(&self) {
-        if self.is_kept {
+        // What waits for its slot has not begun, and is nowhere on record.
+        if self.is_kept && !self.is_queued() {
             self.suspend.cancel();
             return;
         }

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use jarvis_engine::{Events, Past};
-use jarvis_events::SERVER;
+use jarvis_events::{Began, SERVER};
 use jarvis_hugginggpt::GoingOn;
 use jarvis_plan::{RunId, TaskId};
-use jarvis_store::{Claim, Journal, JournalError, Prune, RunRecord};
+use jarvis_react::Asked;
+use jarvis_store::{Claim, Journal, JournalError, Prune, RunStatus, RunSummary};
 use tokio_util::sync::CancellationToken;
 
 use super::{Begin, Frame, Keep, Log, Tally, Work, short};
@@ -19,14 +20,17 @@ use crate::state::Server;
 /// How often it is looked whether a process died that shares the journal, or somebody wants a run cancelled.
 const LOOK: Duration = Duration::from_secs(2);
 
+/// Files that were stored so shortly ago may be those of a request that has not begun.
+const GRACE: Duration = Duration::from_secs(60 * 60);
+
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a run needs to go on.
 struct Left {
-    record: RunRecord,
+    summary: RunSummary,
+    frames: Vec<Frame>,
     past: Past,
-    work: GoingOn,
-    pipeline: String,
+    work: Work<()>,
 }
 
 /// Why a run does not go on here.
@@ -34,13 +38,15 @@ struct Left {
 enum Stays {
     /// Another process has it, or it has ended.
     Elsewhere,
+    /// The journal does not answer now; it is tried again.
+    Again(JournalError),
     /// What it needs is not here; it waits.
     Waits(String),
 }
 
 impl From<JournalError> for Stays {
     fn from(error: JournalError) -> Stays {
-        Stays::Waits(format!("the journal cannot be read: {error}"))
+        Stays::Again(error)
     }
 }
 
@@ -68,7 +74,7 @@ impl Server {
         }
         let before_ms =
             keep.map(|keep| super::now_ms().saturating_sub(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX)));
-        let prune = Prune { before_ms, most_bytes, dry: false };
+        let prune = Prune { before_ms, most_bytes, grace: GRACE, ..Prune::default() };
         match journal.prune(prune, Arc::clone(&self.parts.media)).await {
             Ok(pruned) if pruned.runs == 0 => {}
             Ok(pruned) => tracing::info!(runs = pruned.runs, files = pruned.media.len(), "old runs were removed"),
@@ -93,14 +99,13 @@ impl Server {
         if !self.options.resume {
             return;
         }
-        for run in due.left {
-            // What waits for something that is missing is not tried again and again.
-            if self.runs.waits_for_more(&run) {
-                continue;
-            }
+        // As many at a time as may run at once; the next look takes the next.
+        let left = due.left.into_iter().filter(|run| !self.runs.waits_for_more(run));
+        for run in left.take(self.options.max_running.max(1)) {
             match self.go_on(journal, &run).await {
                 Ok(()) => tracing::info!(%run, "a run goes on"),
                 Err(Stays::Elsewhere) => {}
+                Err(Stays::Again(error)) => tracing::warn!(%run, %error, "a run cannot go on yet"),
                 Err(Stays::Waits(reason)) => {
                     tracing::warn!(%run, reason, "a run cannot go on here, and waits");
                     self.runs.leave(run);
@@ -121,57 +126,60 @@ impl Server {
             Err(Stays::Elsewhere) => {
                 Err(conflict("not_cut_off", "the run was not cut off: it goes on, or has ended".into()))
             }
+            Err(Stays::Again(error)) => Err(error.into()),
             Err(Stays::Waits(reason)) => Err(conflict("cannot_resume", format!("the run cannot go on: {reason}"))),
         }
     }
 
+    /// Cancels a run that another process has, or that nobody has: false where it has ended.
+    pub(crate) async fn cancel_elsewhere(&self, journal: &Journal, run: &RunId) -> Result<bool, ApiError> {
+        match journal.ask_to_cancel(run).await? {
+            Claim::Held => Ok(true),
+            Claim::Ended | Claim::Unknown => Ok(false),
+            Claim::Ours => Ok(journal.end_cancelled(run).await?),
+        }
+    }
+
+    /// Goes on with a run once it is this process's; where that cannot be, it is left to others again.
     async fn go_on(&self, journal: &Arc<Journal>, run: &RunId) -> Result<(), Stays> {
-        let left = self.left(journal, run).await?;
         match journal.claim(run).await? {
             Claim::Ours => {}
             Claim::Held | Claim::Ended | Claim::Unknown => return Err(Stays::Elsewhere),
         }
-        self.begin_again(left)
+        let begun = match self.left(journal, run).await {
+            Ok(left) => self.begin_again(left),
+            Err(stays) => Err(stays),
+        };
+        begun.inspect_err(|_| journal.abandon(run))
     }
 
     /// Reads what a run needs, and looks whether it is here.
     async fn left(&self, journal: &Arc<Journal>, run: &RunId) -> Result<Left, Stays> {
         let (read, id) = (Arc::clone(journal), run.0.clone());
-        let record = tokio::task::spawn_blocking(move || read.run(&id)).await;
-        let record = record.map_err(|error| Stays::Waits(error.to_string()))??;
-        if !record.summary.resumable {
-            return Err(Stays::Elsewhere);
-        }
-        let past = Past::of(&record.clone().whole_events()).map_err(|error| Stays::Waits(error.to_string()))?;
+        let read = tokio::task::spawn_blocking(move || read_whole(&read, &id)).await;
+        let (summary, frames, past) = read.map_err(|error| Stays::Waits(error.to_string()))??;
         let began = past.began().ok_or_else(|| Stays::Waits("its beginning is not in the journal".to_owned()))?;
         let missing = self.parts.meter.missing(&began.settings);
         if !missing.is_empty() {
             return Err(Stays::Waits(missing.join("; ")));
         }
-        let pipeline = began.pipeline.clone();
-        let work = self.parts.pipeline.going_on(began).map_err(|error| Stays::Waits(error.to_string()))?;
-        Ok(Left { record, past, work, pipeline })
+        let work = self.work(began).map_err(Stays::Waits)?;
+        Ok(Left { summary, frames, past, work })
     }
 
     fn begin_again(&self, left: Left) -> Result<(), Stays> {
-        let Left { record, past, work, pipeline } = left;
-        let run = record.summary.run_id.clone();
-        let work = self.work(&pipeline, work).map_err(Stays::Waits)?;
-        let asked = past.asked().cloned().collect();
+        let Left { summary, frames, past, work } = left;
+        let run = summary.run_id.clone();
+        self.runs.forget_left(&run);
         let begin = Begin {
-            asked,
+            asked: past.asked().cloned().collect(),
             stream: Events::resumed(run.clone(), past),
             run_id: run,
-            request: short(&record.summary.request),
-            started_at_ms: record.summary.started_at_ms,
+            request: short(&summary.request),
+            started_at_ms: summary.started_at_ms,
             keep: Keep::Answerable,
-            log: Log::of(record.events.iter().filter_map(Frame::recorded).collect()),
-            tally: Tally {
-                tasks: record.summary.tasks,
-                ok: record.summary.ok,
-                failed: record.summary.failed,
-                ended: None,
-            },
+            log: Log::of(frames),
+            tally: Tally { tasks: summary.tasks, ok: summary.ok, failed: summary.failed, ended: None },
             goes_on: true,
         };
         self.runs.begin(begin, work).map(drop).map_err(|_| Stays::Waits("the server stops".to_owned()))
@@ -188,15 +196,15 @@ impl Server {
         let record = record.map_err(|error| ApiError::internal("the run journal cannot be read", &error))??;
         let conflict = |message: String| ApiError::new(StatusCode::CONFLICT, "cannot_retry", message);
         let (old, request) = (record.summary.run_id.clone(), short(&record.summary.request));
-        if self.runs.get(&old.0).is_some() {
+        let has_ended =
+            record.summary.resumable || !matches!(record.summary.status, RunStatus::Running | RunStatus::Waiting);
+        if !has_ended || self.runs.get(&old.0).is_some() {
             return Err(conflict("the run still goes on".to_owned()));
         }
         let past = Past::of(&record.whole_events()).map_err(|error| conflict(error.to_string()))?;
         let past = past.for_retry(old, from).map_err(|error| conflict(error.to_string()))?;
         let began = past.began().ok_or_else(|| conflict("its beginning is not in the journal".to_owned()))?;
-        let pipeline = began.pipeline.clone();
-        let going = self.parts.pipeline.going_on(began).map_err(|error| conflict(error.to_string()))?;
-        let work = self.work(&pipeline, going).map_err(conflict)?;
+        let work = self.work(began).map_err(conflict)?;
         let run_id = RunId(uuid::Uuid::now_v7().to_string());
         let begin = Begin {
             stream: Events::resumed(run_id.clone(), past),
@@ -213,9 +221,17 @@ impl Server {
         Ok(run_id)
     }
 
-    /// What a run of a pipeline does.
-    fn work(&self, pipeline: &str, going: GoingOn) -> Result<Work<()>, String> {
-        let hugginggpt = Arc::clone(&self.parts.pipeline);
+    /// What a run that began so does.
+    fn work(&self, began: &Began) -> Result<Work<()>, String> {
+        if let Some(asked) = Asked::of(began).filter(|_| began.pipeline == jarvis_react::NAME) {
+            let agent = Arc::clone(&self.parts.agent);
+            return Ok(Box::new(move |events: Events, cancel: CancellationToken| {
+                // How it ended is told by its events; nobody waits for more.
+                Box::pin(async move { drop(agent.ask(&asked, &events, cancel).await) })
+            }));
+        }
+        let (hugginggpt, pipeline) = (Arc::clone(&self.parts.pipeline), &began.pipeline);
+        let going = hugginggpt.going_on(began).map_err(|error| error.to_string())?;
         let named = self.pipeline(pipeline);
         let named =
             named.ok_or_else(|| format!("it is a run of `{pipeline}`, which this server does not carry out"))?;
@@ -223,7 +239,6 @@ impl Server {
         let (context, chat) = (Arc::clone(&self.parts.context), hugginggpt.chat.clone());
         Ok(Box::new(move |events: Events, cancel: CancellationToken| {
             Box::pin(async move {
-                // How it ended is told by its events; nobody waits for more.
                 let ended = match going {
                     GoingOn::Request(request) => made.run(Arc::new(*request), &context(chat, &events, cancel)).await,
                     GoingOn::Plan(request, plan) => {
@@ -234,4 +249,21 @@ impl Server {
             })
         }))
     }
+}
+
+/// Reads a run: its summary, its events for whoever follows, and its record, with what it took over of another run. Blocks.
+fn read_whole(journal: &Journal, id: &str) -> Result<(RunSummary, Vec<Frame>, Past), Stays> {
+    let record = journal.run(id)?;
+    let summary = record.summary.clone();
+    let frames = record.events.iter().filter_map(Frame::recorded).collect();
+    let unreadable = |error: jarvis_events::Unreadable| Stays::Waits(error.to_string());
+    let mut past = Past::of(&record.whole_events()).map_err(unreadable)?;
+    if let Some((other, from)) = past.took_over().cloned() {
+        let base = Past::of(&journal.run(&other.0)?.whole_events()).map_err(unreadable)?;
+        // What it could not take over then it cannot now.
+        if let Ok(base) = base.for_retry(other, from) {
+            past = past.over(base);
+        }
+    }
+    Ok((summary, frames, past))
 }

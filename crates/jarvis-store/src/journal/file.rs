@@ -31,7 +31,6 @@ const SCHEMA: &str = "
         ok            INTEGER NOT NULL DEFAULT 0,
         failed        INTEGER NOT NULL DEFAULT 0,
         ms            INTEGER,
-        fence         INTEGER NOT NULL DEFAULT 0,
         cancel        INTEGER NOT NULL DEFAULT 0,
         door          TEXT NOT NULL DEFAULT ''
     ) STRICT, WITHOUT ROWID;
@@ -51,7 +50,6 @@ const SCHEMA: &str = "
 
 /// What makes a file of each version one of the next, from version 1 on.
 const MIGRATIONS: &[&str] = &["
-    ALTER TABLE runs ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE runs ADD COLUMN cancel INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE runs ADD COLUMN door TEXT NOT NULL DEFAULT '';
     CREATE INDEX runs_open ON runs (started_at_ms) WHERE ended IS NULL;

@@ -1,5 +1,6 @@
 //! Whose a run is. Its owner is the process that writes it; another may claim it once that one has died, which the system tells by
-//! the lock on its sign (`presence.rs`). A claim counts up the run's fence, and what its last owner still writes is refused.
+//! the lock on its sign (`presence.rs`). What its last owner still
+//! writes is refused: a row is written where its run is the writer's.
 
 use jarvis_plan::RunId;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
@@ -35,7 +36,7 @@ pub(super) fn claim(connection: &mut Connection, writers: &Writers, me: &str, ru
     };
     if claim == Claim::Ours {
         transaction
-            .prepare_cached("UPDATE runs SET writer = ?2, fence = fence + 1, cancel = 0 WHERE run_id = ?1")?
+            .prepare_cached("UPDATE runs SET writer = ?2, cancel = 0 WHERE run_id = ?1")?
             .execute(params![run.0, me])?;
     }
     transaction.commit()?;
@@ -72,10 +73,11 @@ pub struct Due {
 
 pub(super) fn due(connection: &Connection, writers: &Writers, me: Option<&str>, door: &str) -> rusqlite::Result<Due> {
     let mut statement = connection.prepare_cached(
-        "SELECT run_id, writer, cancel FROM runs WHERE ended IS NULL AND door = ?1 ORDER BY started_at_ms",
+        "SELECT run_id, writer, cancel FROM runs WHERE ended IS NULL AND (door = ?1 OR writer = ?2) ORDER BY started_at_ms",
     )?;
-    let rows = statement
-        .query_map([door], |row| Ok((RunId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, bool>(2)?)))?;
+    let rows = statement.query_map(params![door, me.unwrap_or_default()], |row| {
+        Ok((RunId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, bool>(2)?))
+    })?;
     let mut due = Due::default();
     // One look for each process, however many runs it left.
     let mut known: std::collections::HashMap<String, bool> = std::collections::HashMap::new();
@@ -93,4 +95,10 @@ pub(super) fn due(connection: &Connection, writers: &Writers, me: Option<&str>, 
 /// A journal error for a claim that failed.
 pub(super) fn failed(path: &std::path::Path) -> impl Fn(rusqlite::Error) -> JournalError {
     move |source| JournalError::sqlite("write to", path, source)
+}
+
+/// Whether somebody wants a run cancelled.
+pub(super) fn is_to_be_cancelled(connection: &Connection, run: &RunId) -> rusqlite::Result<bool> {
+    let asked = connection.query_row("SELECT cancel FROM runs WHERE run_id = ?1", [&run.0], |row| row.get(0));
+    Ok(asked.optional()?.unwrap_or(false))
 }

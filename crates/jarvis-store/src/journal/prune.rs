@@ -1,6 +1,7 @@
 //! Removing runs that have ended, with the names of the media that no other run speaks of.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
@@ -13,6 +14,10 @@ pub struct Prune {
     pub before_ms: Option<u64>,
     /// The oldest, until all that is kept takes at most so many bytes.
     pub most_bytes: Option<u64>,
+    /// Media that were stored so shortly ago stay: a request that has not begun may be about them.
+    pub grace: Duration,
+    /// Gives what is free back to the system, for which all other writers wait.
+    pub shrink: bool,
     /// Only says what would be removed.
     pub dry: bool,
 }
@@ -32,8 +37,13 @@ pub struct Pruned {
 
 impl Pruned {
     /// Removes the media; those that are no longer there are left out of it. Blocks.
-    pub(super) fn remove(mut self, media: &Media, dry: bool) -> Pruned {
-        if dry {
+    pub(super) fn remove(mut self, media: &Media, prune: Prune) -> Pruned {
+        let is_young = |path: &str| {
+            let modified = media.open_file(path).ok().and_then(|(file, _)| file.metadata().ok()?.modified().ok());
+            modified.and_then(|at| at.elapsed().ok()).is_some_and(|age| age < prune.grace)
+        };
+        self.media.retain(|path| !is_young(path));
+        if prune.dry {
             self.media.retain(|path| media.open_file(path).is_ok());
             return self;
         }
@@ -102,7 +112,7 @@ pub(super) fn prune(connection: &mut Connection, prune: &Prune) -> rusqlite::Res
         return Ok(pruned);
     }
     transaction.commit()?;
-    if pruned.runs > 0 {
+    if pruned.runs > 0 && prune.shrink {
         // Another process may read or write; what is free is used again in any case.
         let _ = connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
     }

@@ -76,7 +76,7 @@ impl RunRecord {
 }
 
 /// Of a run that failed, the event that ended it tells how: cancelled, interrupted, or otherwise.
-const COLUMNS: &str = "run_id, writer, started_at_ms, last_at_ms, request, ended, tasks, ok, failed, ms,
+const COLUMNS: &str = "run_id, writer, door, started_at_ms, last_at_ms, request, ended, tasks, ok, failed, ms,
     CASE ended WHEN 'failed' THEN (
         SELECT CASE body ->> 'cancelled' WHEN 1 THEN 'cancelled' ELSE body ->> 'code' END
             FROM events WHERE events.run_id = runs.run_id AND body ->> 'event' IN ('done', 'error')
@@ -125,11 +125,18 @@ pub(super) fn run(path: &Path, writers: &Writers, id: &str) -> Result<RunRecord,
         .query_row("SELECT body FROM requests WHERE run_id = ?1", [&run_id], |row| row.get(0))
         .optional()
         .map_err(failed)?;
-    let request = request.and_then(|body| serde_json::from_str(&body).ok());
+    let request =
+        request.map(|body| serde_json::from_str(&body)).transpose().map_err(|error| JournalError::Corrupt {
+            path: path.to_owned(),
+            reason: format!("the request of run {run_id} is not JSON: {error}"),
+        })?;
     Ok(RunRecord { summary, events, request })
 }
 
 fn find(connection: &Connection, path: &Path, id: &str) -> Result<String, JournalError> {
+    if id.trim().is_empty() {
+        return Err(JournalError::NotFound { id: id.to_owned() });
+    }
     let failed = |source| JournalError::sqlite("read", path, source);
     let exact: Option<String> = connection
         .query_row("SELECT run_id FROM runs WHERE run_id = ?1", [id], |row| row.get(0))
@@ -159,7 +166,9 @@ fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSu
     let last_at_ms = unsigned(row.get("last_at_ms")?)?;
     let ended: Option<String> = row.get("ended")?;
     let ms: Option<i64> = row.get("ms")?;
-    let resumable = ended.is_none() && !writers.is_writing(&writer);
+    let is_left = ended.is_none() && !writers.is_writing(&writer);
+    // What says nothing of its door is a batch, or of an older version.
+    let resumable = is_left && !row.get::<_, String>("door")?.is_empty();
     let status = match ended.as_deref() {
         Some("done") => RunStatus::Done,
         Some(_) => match row.get::<_, Option<String>>("how")?.as_deref() {
@@ -168,7 +177,7 @@ fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSu
             _ => RunStatus::Failed,
         },
         None if row.get("waiting")? => RunStatus::Waiting,
-        None if resumable => RunStatus::Interrupted,
+        None if is_left => RunStatus::Interrupted,
         None => RunStatus::Running,
     };
     Ok(RunSummary {

@@ -28,7 +28,7 @@ fn started(run: &str) -> Event {
             planner: "offline".into(),
             model: "offline".into(),
             pipeline: "hugginggpt".into(),
-            door: String::new(),
+            door: "command line".into(),
             settings: Default::default(),
             given: None,
         },

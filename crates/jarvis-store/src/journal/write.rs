@@ -181,7 +181,7 @@ impl Writer {
         // What could not be written is tried again with what comes next.
         let mut rows: Vec<Row> = Vec::new();
         loop {
-            let is_pending = !rows.is_empty() || !self.abandoned.is_empty();
+            let is_pending = !rows.is_empty() || !self.abandoned.is_empty() || self.lost.is_some();
             let received = match is_pending {
                 true => messages.recv_timeout(AGAIN),
                 false => messages.recv().map_err(RecvTimeoutError::from),
@@ -189,7 +189,14 @@ impl Writer {
             let mut next = match received {
                 Ok(first) => Some(first),
                 Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Disconnected) => {
+                    if !rows.is_empty()
+                        && let Err(error) = self.write(&rows)
+                    {
+                        tracing::error!(%error, events = rows.len(), "events could not be written to the journal");
+                    }
+                    return;
+                }
             };
             let kept = rows.len();
             let (mut flushes, mut claims, mut task) = (Vec::new(), Vec::new(), None);
@@ -206,7 +213,11 @@ impl Writer {
                 next = if more { messages.try_recv().ok() } else { None };
             }
             if rows.is_empty() {
-                // Nothing is to be written, so nothing is learnt.
+                // What was given up is no reason to refuse what comes, once the file can be written.
+                if self.lost.is_some() && self.connection.execute_batch("BEGIN IMMEDIATE; COMMIT;").is_ok() {
+                    self.lost = None;
+                    self.failing.store(false, Ordering::Relaxed);
+                }
             } else if let Err(error) = self.write(&rows) {
                 self.failing.store(true, Ordering::Relaxed);
                 tracing::error!(%error, events = rows.len(), "events could not be written to the journal");

@@ -258,7 +258,11 @@ fn describe(event: &Value, typed: &str, start: u64, reply: bool) -> Vec<String> 
                 .collect()
         }
         "approval_needed" => {
-            vec![line(format!("task {}: `{}` waits for an answer", number("/task") + 1, text("/tool")))]
+            let what = match event.get("unknown") == Some(&Value::Bool(true)) {
+                true => "may have been called, and waits for somebody to say so: `done`, `retry` or `skip`",
+                false => "waits for an answer",
+            };
+            vec![line(format!("task {}: `{}` {what}", number("/task") + 1, text("/tool")))]
         }
         "approval_given" => {
             let said =

@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use jarvis_engine::Past;
 use jarvis_events::Began;
 use jarvis_hugginggpt::GoingOn;
-use jarvis_plan::{Event, EventKind, RunId, TaskId};
+use jarvis_plan::{RunId, TaskId};
 use jarvis_react::Asked;
-use jarvis_store::{Claim, Journal, Prune, RunRecord};
+use jarvis_store::{Claim, Journal, Prune, RunRecord, RunStatus};
 
 use super::record;
 use crate::cli::{Global, ResumeArgs};
@@ -34,6 +34,7 @@ pub(super) async fn resume(args: ResumeArgs, global: &Global, printer: Printer) 
         let hint = match status {
             "running" => "follow it where it runs".to_owned(),
             "waiting" => "the server that it waits at takes the answer".to_owned(),
+            "done" => format!("`jarvis runs retry {run} --from TASK` does a part of it anew"),
             _ => format!("`jarvis runs retry {run}` tries it anew"),
         };
         return Err(Failure::usage(format!("run {run} was not cut off: it is {status}")).hint(hint));
@@ -45,12 +46,15 @@ pub(super) async fn resume(args: ResumeArgs, global: &Global, printer: Printer) 
             .hint(format!("give it what it had, or try it anew with `jarvis runs retry {run}`")));
     }
     let work = work(&app, &began)?;
-    match journal(&app)?.claim(&run).await.map_err(Failure::work)? {
+    let journal = journal(&app)?;
+    match journal.claim(&run).await.map_err(Failure::work)? {
         Claim::Ours => {}
         Claim::Held | Claim::Ended | Claim::Unknown => {
             return Err(Failure::work(format!("another process goes on with run {run}, or ended it")));
         }
     }
+    // Another process may have gone on with it before it was ours.
+    let past = whole(journal, &super::record(journal, &run.0)?)?;
     printer.progress(&format!("going on with {} steps that are done", past.steps()));
     carry_out(&args, &app, &began, run, past, work, printer).await
 }
@@ -64,7 +68,7 @@ pub(super) async fn retry(
 ) -> Result<ExitCode, Failure> {
     let Going { record, past, app } = going(&args, global, printer).await?;
     let old = record.summary.run_id.clone();
-    if record.summary.status.as_str() == "running" {
+    if !record.summary.resumable && matches!(record.summary.status, RunStatus::Running | RunStatus::Waiting) {
         return Err(
             Failure::usage(format!("run {old} still goes on")).hint(format!("`jarvis runs cancel {old}` ends it"))
         );
@@ -85,17 +89,32 @@ pub(super) async fn retry(
 async fn going(args: &ResumeArgs, global: &Global, printer: Printer) -> Result<Going, Failure> {
     let journal = wiring::open_journal(global, printer)?;
     let record = record(&journal, &args.id)?;
+    let past = whole(&journal, &record)?;
     drop(journal);
-    let past = Past::of(&record.clone().whole_events()).map_err(|error| {
-        Failure::work(format!("run {} cannot be read: {error}", record.summary.run_id))
-            .hint("it was begun by another version of jarvis; ask for it again")
-    })?;
     let mut global = global.clone();
     let model = past.began().and_then(|began| began.settings.get(MODEL));
     global.llm = global.llm.or(model.cloned());
     let flags = Flags { approval: args.approval.clone(), ..Flags::default() };
     let app = App::build_with(flags, &global, printer).await?;
     Ok(Going { record, past, app })
+}
+
+/// What is on record of a run, with what it took over of another.
+fn whole(journal: &Journal, record: &RunRecord) -> Result<Past, Failure> {
+    let read = |record: &RunRecord| {
+        Past::of(&record.clone().whole_events()).map_err(|error| {
+            Failure::work(format!("run {} cannot be read: {error}", record.summary.run_id))
+                .hint("it was begun by another version of jarvis; ask for it again")
+        })
+    };
+    let past = read(record)?;
+    let Some((other, from)) = past.took_over().cloned() else { return Ok(past) };
+    let base = read(&super::record(journal, &other.0)?)?;
+    // What it could not take over then it cannot now.
+    Ok(match base.for_retry(other, from) {
+        Ok(base) => past.over(base),
+        Err(_) => past,
+    })
 }
 
 fn began(past: &Past) -> Result<Began, Failure> {
@@ -156,22 +175,10 @@ pub(super) async fn cancel(id: &str, global: &Global, printer: Printer) -> Resul
     match journal.ask_to_cancel(&run).await.map_err(Failure::work)? {
         Claim::Held => printer.out(&format!("run {run} is told to end")),
         Claim::Ended | Claim::Unknown => return ended(),
-        Claim::Ours => {
-            if journal.claim(&run).await.map_err(Failure::work)? != Claim::Ours {
-                return ended();
-            }
-            let seq =
-                record.events.iter().filter_map(|event| event.get("seq")?.as_u64()).max().map_or(0, |seq| seq + 1);
-            let kind = EventKind::Error {
-                code: "cancelled".to_owned(),
-                message: "the run was cut off, and then cancelled".to_owned(),
-                hint: None,
-                ms: record.summary.ms,
-            };
-            journal.append(&Event { run_id: run.clone(), seq, piece: 0, at_ms: now_ms(), kind });
-            journal.flush().await.map_err(Failure::work)?;
-            printer.out(&format!("run {run} is cancelled"));
-        }
+        Claim::Ours => match journal.end_cancelled(&run).await.map_err(Failure::work)? {
+            true => printer.out(&format!("run {run} is cancelled")),
+            false => return ended(),
+        },
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -187,7 +194,10 @@ pub(super) async fn prune(
     let journal = wiring::open_journal(global, printer)?;
     let before_ms = older.map(|older| now_ms().saturating_sub(u64::try_from(older.as_millis()).unwrap_or(u64::MAX)));
     let media = std::sync::Arc::new(wiring::open_media(global, printer)?);
-    let pruned = journal.prune(Prune { before_ms, most_bytes: most, dry }, media).await.map_err(Failure::work)?;
+    let pruned = journal
+        .prune(Prune { before_ms, most_bytes: most, shrink: true, dry, ..Prune::default() }, media)
+        .await
+        .map_err(Failure::work)?;
     pruned.stuck.iter().for_each(|why| printer.warning(why));
     let files = pruned.media.len();
     let done = if dry { "would be removed" } else { "were removed" };
