@@ -227,7 +227,7 @@ impl Builder {
         };
         let (for_worker, checks) = (Arc::clone(&worker), self.checks);
         let parts = Parts {
-            meter: jarvis_engine::Meter::default(),
+            meter: jarvis_engine::Meter { door: jarvis_events::SERVER, ..jarvis_engine::Meter::default() },
             reach: vec![jarvis_server::Reach { kind: "planning".into(), hosts: vec!["this machine".into()] }],
             kept: jarvis_server::Kept { folder: Some("/data".into()), ..jarvis_server::Kept::default() },
             warnings: vec!["`files/read` is left out".into()],
