@@ -70,42 +70,47 @@ fn told(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> De
     }
 }
 
-/// Asks what became of a call that may have arrived, until the answer is one.
+/// Asks what became of a call that may have arrived.
 fn became(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> Decision {
-    let _ = write!(output, "{}", harmless(question));
-    loop {
-        let _ = write!(output, "Look, and say: d = it was done, r = call it again, s = leave it: ");
-        let _ = output.flush();
-        let mut line = String::new();
-        match input.read_line(&mut line) {
-            Ok(0) | Err(_) => return refused("the terminal was closed"),
-            Ok(_) => {}
-        }
-        match line.trim().to_lowercase().as_str() {
-            "d" | "done" => return Decision::Done,
-            "r" | "retry" => return Decision::Approve { arguments: None },
-            "s" | "skip" => return refused("you left it"),
-            _ => {}
-        }
-    }
+    let choices = "Look, and say: d = it was done, r = call it again, s = leave it: ";
+    until_answered(question, choices, input, output, |typed| match typed {
+        "d" | "done" => Some(Decision::Done),
+        "r" | "retry" => Some(Decision::Approve { arguments: None }),
+        "s" | "skip" => Some(refused("you left it")),
+        _ => None,
+    })
 }
 
-/// Asks until the answer is one.
+/// Asks for leave.
 fn answer(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> Decision {
+    let choices = "Allow it? y = yes, n = no, a = always this tool in this run: ";
+    until_answered(question, choices, input, output, |typed| match typed {
+        "y" | "yes" => Some(Decision::Approve { arguments: None }),
+        "a" | "always" => Some(Decision::ApproveAlways),
+        "n" | "no" => Some(refused("you said no")),
+        _ => None,
+    })
+}
+
+/// Puts the question, then the choices until one of them is typed.
+fn until_answered(
+    question: &str,
+    choices: &str,
+    input: &mut impl BufRead,
+    output: &mut impl Write,
+    read: impl Fn(&str) -> Option<Decision>,
+) -> Decision {
     let _ = write!(output, "{}", harmless(question));
     loop {
-        let _ = write!(output, "Allow it? y = yes, n = no, a = always this tool in this run: ");
+        let _ = write!(output, "{choices}");
         let _ = output.flush();
         let mut line = String::new();
         match input.read_line(&mut line) {
             Ok(0) | Err(_) => return refused("the terminal was closed"),
             Ok(_) => {}
         }
-        match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Decision::Approve { arguments: None },
-            "a" | "always" => return Decision::ApproveAlways,
-            "n" | "no" => return refused("you said no"),
-            _ => {}
+        if let Some(decision) = read(line.trim().to_lowercase().as_str()) {
+            return decision;
         }
     }
 }

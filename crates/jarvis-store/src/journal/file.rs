@@ -19,7 +19,9 @@ const CHECKED_WHEN_OPENED: u64 = 8 << 20;
 /// How long to wait for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-const SCHEMA: &str = "
+/// What makes a file of each version one of the next. An empty file is of version 0, and a new one is made by all of them.
+const STEPS: [&str; VERSION as usize] = [
+    "
     CREATE TABLE runs (
         run_id        TEXT PRIMARY KEY,
         writer        TEXT NOT NULL,
@@ -30,26 +32,17 @@ const SCHEMA: &str = "
         tasks         INTEGER NOT NULL DEFAULT 0,
         ok            INTEGER NOT NULL DEFAULT 0,
         failed        INTEGER NOT NULL DEFAULT 0,
-        ms            INTEGER,
-        cancel        INTEGER NOT NULL DEFAULT 0,
-        door          TEXT NOT NULL DEFAULT ''
+        ms            INTEGER
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX runs_by_time ON runs (started_at_ms);
-    CREATE INDEX runs_open ON runs (started_at_ms) WHERE ended IS NULL;
     CREATE TABLE events (
         run_id TEXT NOT NULL,
         seq    INTEGER NOT NULL,
         body   TEXT NOT NULL,
         PRIMARY KEY (run_id, seq)
     ) STRICT, WITHOUT ROWID;
-    CREATE TABLE requests (
-        run_id TEXT PRIMARY KEY,
-        body   TEXT NOT NULL
-    ) STRICT, WITHOUT ROWID;
-";
-
-/// What makes a file of each version one of the next, from version 1 on.
-const MIGRATIONS: &[&str] = &["
+",
+    "
     ALTER TABLE runs ADD COLUMN cancel INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE runs ADD COLUMN door TEXT NOT NULL DEFAULT '';
     CREATE INDEX runs_open ON runs (started_at_ms) WHERE ended IS NULL;
@@ -57,7 +50,8 @@ const MIGRATIONS: &[&str] = &["
         run_id TEXT PRIMARY KEY,
         body   TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
-"];
+",
+];
 
 /// When what is written counts as kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -99,11 +93,7 @@ pub(super) fn open(path: &Path, writer_died: bool, synchronous: Synchronous) -> 
     };
     connection.pragma_update(None, "synchronous", level).map_err(failed)?;
     let found = version(&connection).map_err(failed)?;
-    let steps = match usize::try_from(found) {
-        Ok(0) => SCHEMA.to_owned(),
-        Ok(known) => MIGRATIONS.get(known - 1..).unwrap_or_default().concat(),
-        Err(_) => String::new(),
-    };
+    let steps = usize::try_from(found).ok().and_then(|found| STEPS.get(found..)).unwrap_or_default().concat();
     if !steps.is_empty() {
         let make = format!(
             "BEGIN IMMEDIATE; {steps} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"

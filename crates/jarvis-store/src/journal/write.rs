@@ -200,16 +200,24 @@ impl Writer {
             };
             let kept = rows.len();
             let (mut flushes, mut claims, mut task) = (Vec::new(), Vec::new(), None);
+            // A flush that was asked for after one of these waits for it, and one before it does not.
+            let mut ends_batch = false;
             while let Some(message) = next {
                 match message {
                     Message::Row(row) if self.taken.contains(&row.run_id) || self.torn.contains(&row.run_id) => {}
                     Message::Row(row) => rows.push(*row),
                     Message::Flush(run, sender) => flushes.push((run, sender)),
-                    Message::Do(work) => task = Some(work),
-                    Message::Abandon(run) => self.abandoned.push(run),
+                    Message::Do(work) => {
+                        task = Some(work);
+                        ends_batch = true;
+                    }
+                    Message::Abandon(run) => {
+                        self.abandoned.push(run);
+                        ends_batch = true;
+                    }
                     Message::Claim(run, sender) => claims.push((run, sender)),
                 }
-                let more = rows.len() < kept + BATCH && task.is_none();
+                let more = rows.len() < kept + BATCH && !ends_batch;
                 next = if more { messages.try_recv().ok() } else { None };
             }
             if rows.is_empty() {
