@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jarvis_engine::{Events, Past};
 use jarvis_events::Journal as _;
 use jarvis_hugginggpt::decisions::Executable;
-use jarvis_pipeline::{Kept, Pipeline, Run, RunError};
+use jarvis_pipeline::{Kept, Pipeline, Run, RunError, Shelf, put_out};
 use jarvis_plan::{Event, EventKind, Request, RunId, Usage};
 use jarvis_react::Asked;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -69,7 +69,12 @@ pub(crate) async fn run_as(
             pipeline.run(Arc::new(request), &cx).await
         }
         Work::Plan(request, plan) => app.pipeline.run_plan(Arc::new(request), &plan, events, cancel).await,
-        Work::Question(asked) => app.agent.carry_on(&asked, events, cancel).await,
+        Work::Question(asked) => {
+            let mut run = app.agent.carry_on(&asked, events, cancel).await?;
+            let shelf = app.results.clone().map(|results| results as Arc<dyn Shelf>);
+            run.answer.resources = put_out(shelf.as_ref(), run.answer.resources, events).await;
+            Ok(run)
+        }
     });
     let Watched { run_id, ended, usage, ms, streamed_text } = watched.await;
     match ended {

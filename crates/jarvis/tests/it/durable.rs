@@ -255,6 +255,60 @@ async fn a_change_that_may_have_arrived_waits_for_a_person() {
     }
 }
 
+#[test]
+fn every_pipeline_goes_on() {
+    let rewoo = [
+        json!({"stage": "rewoo_plan", "contains": ["what do both cost"], "reply":
+            "Plan: Add the prices.\n#E1 = calculator[17 + 25]\nPlan: Say it.\n#E2 = LLM[Say #E1 in words.]"}),
+        json!({"stage": "rewoo_llm", "contains": ["Say 42 in words."], "reply": "forty-two"}),
+        json!({"stage": "rewoo_solve", "contains": ["Evidence: forty-two"], "reply": "Both cost forty-two."}),
+    ];
+    let plan = json!({"tasks": [
+        {"task": "sentiment-analysis", "id": 0, "dep": [-1], "args": {"text": "I love it."}},
+        {"task": "text-classification", "id": 1, "dep": [-1], "args": {"text": "I hate it."}},
+    ]});
+    for args in [
+        &["run", "tell the mood of: I love it, and count its words"][..],
+        &["run", "--plan", "plan.json"],
+        &["run", "what do both cost?", "--pipeline", "rewoo", "--llm", "replay:r.jsonl"],
+        &["run", "which fruit is most frequent? draw it", "--pipeline", "react", "--file", "fruits.txt"],
+        &["ask", "which fruit is most frequent? draw it", "--file", "fruits.txt"],
+    ] {
+        let open = || {
+            let harness = Harness::new();
+            harness.file("r.jsonl", rewoo.each_ref().map(Value::to_string).join("\n"));
+            harness.file("plan.json", plan.to_string());
+            harness.file("fruits.txt", "apple,apple,banana");
+            harness
+        };
+        let text = |document: &Value| {
+            let answer = document["answer"]["text"].as_str().or(document["text_answer"].as_str());
+            answer.expect("there is an answer").to_owned()
+        };
+        let json = [args, &["--json", "-q"]].concat();
+        let undisturbed = open();
+        let (code, document) = undisturbed.json(&json);
+        assert_eq!(code, 0, "{args:?}: {document:#}");
+        let answer = undisturbed.filtered(&text(&document));
+        let mut kills = 0;
+        for write in 1.. {
+            let harness = open();
+            let mut command = harness.command(&json);
+            let ended = command.env("JARVIS_TEST_DIE_AT_WRITE", format!("before {write}")).output().expect("it starts");
+            if ended.status.code().is_some() {
+                break;
+            }
+            let (_, runs) = harness.json(&["runs", "list", "--json"]);
+            let Some(id) = runs[0]["run_id"].as_str() else { continue };
+            kills += 1;
+            let (code, resumed) = harness.json(&["runs", "resume", id, "--json", "-q"]);
+            assert_eq!(code, 0, "{args:?}, write {write}: {resumed:#}");
+            assert_eq!(harness.filtered(&text(&resumed)), answer, "{args:?}, write {write}");
+        }
+        assert!(kills > 1, "{args:?} was killed {kills} times");
+    }
+}
+
 /// What a run waits for, once it does.
 async fn waiting(server: &Server, id: &str) -> Value {
     let asked = async {
