@@ -19,7 +19,7 @@ mod schedule;
 pub use barrier::barriers;
 pub use contract::{Again, Gate, Job, OpenGate, Selector, Tell, Worker};
 pub use engine::{Engine, GrowingPlan, Growth, Limits, NotExtended, Run, RunEnded};
-pub use jarvis_events::{Events, InvalidPrice, Journal, Meter, NotWritten, Past, Price, Prices};
+pub use jarvis_events::{Account, Events, InvalidPrice, Journal, Meter, NotWritten, Past, Price, Prices};
 pub use jarvis_plan::{Plan as Graph, out};
 pub use resolve::{
     ByOutput, Outcomes, Resolved, Resolver, Unresolved, as_planned, fill, finished, part, planned_fault, unavailable,

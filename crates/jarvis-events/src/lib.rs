@@ -6,6 +6,7 @@
 //! A run that has a [`Journal`] survives its process: whoever has the result of a step waits for [`Events::written`] before
 //! anything follows from it, and a run that goes on finds what it did in its [`Past`].
 
+mod account;
 mod journal;
 mod past;
 mod prices;
@@ -19,6 +20,7 @@ use indexmap::IndexMap;
 use jarvis_plan::{Budget, Event, EventKind, Level, RunId, Spent, Tokens, Usage};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+pub use account::{Account, DAY_MS, Used};
 pub use journal::{Journal, Memory, NotWritten, Written};
 pub use past::{Began, Leave, NoRetry, Past, RecordedCall, Unreadable};
 pub use prices::{InvalidPrice, Price, Prices};
@@ -47,6 +49,8 @@ pub struct Meter {
     pub settings: Arc<IndexMap<String, String>>,
     /// Where runs are asked for: [`SERVER`] or [`COMMAND_LINE`].
     pub door: &'static str,
+    /// Whose runs they are, and what these may take together.
+    pub account: Arc<Account>,
 }
 
 /// The door of runs that a server carries out.
@@ -107,6 +111,7 @@ struct Shared {
     stopped: Option<NotWritten>,
     settings: Arc<IndexMap<String, String>>,
     door: &'static str,
+    account: Arc<Account>,
     /// The time of day at `clock`, in milliseconds since the Unix epoch: a clock that is set back moves no event.
     clock_ms: u64,
     clock: Instant,
@@ -146,6 +151,7 @@ impl Events {
             stopped: None,
             settings: Arc::default(),
             door: "",
+            account: Arc::default(),
             clock_ms: SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .map_or(0, |since| since.as_millis() as u64)
@@ -175,6 +181,7 @@ impl Events {
         shared.prices = Arc::clone(&meter.prices);
         shared.settings = Arc::clone(&meter.settings);
         shared.door = meter.door;
+        shared.account = Arc::clone(&meter.account);
         self.narrow(&mut shared, meter.budget);
     }
 
@@ -185,7 +192,8 @@ impl Events {
 
     fn narrow(&self, shared: &mut Shared, budget: Budget) {
         shared.budget = shared.budget.within(budget);
-        self.0.bounded.store(shared.budget != Budget::default(), Ordering::Relaxed);
+        let is_bounded = shared.budget != Budget::default() || shared.account.is_bounded();
+        self.0.bounded.store(is_bounded, Ordering::Relaxed);
     }
 
     fn shared(&self) -> MutexGuard<'_, Shared> {
@@ -267,6 +275,11 @@ impl Events {
         Events::channel(RunId(String::new())).0
     }
 
+    /// The user that the run is carried out for; empty where a server has no several, and outside of one.
+    pub fn user(&self) -> String {
+        self.shared().account.name().to_owned()
+    }
+
     /// The run that the events are of.
     pub fn run_id(&self) -> &RunId {
         &self.0.run_id
@@ -297,9 +310,10 @@ impl Events {
                 };
                 *cost = shared.prices.cost(model, tokens);
                 shared.usage.add_call(stage, model, tokens, cost.clone());
+                shared.account.add(shared.now_ms(), tokens, cost.as_ref());
                 shared.open_calls = shared.open_calls.saturating_sub(1);
             }
-            EventKind::RunStarted { request, settings, door, .. } => {
+            EventKind::RunStarted { request, settings, door, user, .. } => {
                 // What was waited for a place does not count; what it ran before does.
                 let now = Instant::now();
                 shared.since = now.checked_sub(shared.past.ran()).unwrap_or(now);
@@ -308,6 +322,7 @@ impl Events {
                 request.budget = shared.budget;
                 settings.clone_from(&shared.settings);
                 shared.door.clone_into(door);
+                shared.account.name().clone_into(user);
             }
             _ => {}
         }
@@ -329,7 +344,7 @@ impl Events {
         let (is_kept, is_piece) = (kind.is_kept(), kind.is_piece());
         shared.began |= matches!(kind, EventKind::RunStarted { .. });
         shared.pieces = if is_piece { shared.pieces.saturating_add(1) } else { 0 };
-        let at_ms = shared.clock_ms.saturating_add(shared.clock.elapsed().as_millis() as u64);
+        let at_ms = shared.now_ms();
         let seq = if is_piece { shared.seq.saturating_sub(1) } else { shared.seq };
         shared.seq += u64::from(!is_piece);
         let event = Event { run_id: self.0.run_id.clone(), seq, piece: shared.pieces, at_ms, kind };
@@ -360,6 +375,11 @@ impl Events {
 }
 
 impl Shared {
+    /// The time of day, in milliseconds since the Unix epoch.
+    fn now_ms(&self) -> u64 {
+        self.clock_ms.saturating_add(self.clock.elapsed().as_millis() as u64)
+    }
+
     fn excused(&self) -> Duration {
         self.excused + self.held_since.map_or(Duration::ZERO, |since| since.elapsed())
     }
@@ -387,6 +407,7 @@ impl Shared {
             })
             .or_else(|| bound("cost", &currency, cost.map_or(0.0, |cost| cost.amount), max_cost))
             .or_else(|| bound("time", " s", time, max_time_s))
+            .or_else(|| self.account.spent(self.now_ms()))
     }
 }
 

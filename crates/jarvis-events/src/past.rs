@@ -105,6 +105,9 @@ pub struct Began {
     /// The pipeline, or the command.
     #[serde(default)]
     pub pipeline: String,
+    /// The user it is carried out for.
+    #[serde(default)]
+    pub user: String,
     /// What must be the same for the run to go on.
     #[serde(default)]
     pub settings: IndexMap<String, String>,

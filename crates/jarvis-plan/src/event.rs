@@ -60,6 +60,9 @@ pub enum EventKind {
         /// Where it was asked for: `server` or `command line`. A server goes on with the runs of servers by itself.
         #[serde(skip_serializing_if = "String::is_empty")]
         door: String,
+        /// The user it is carried out for, where a server has several.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        user: String,
         /// What must be the same for it to go on in another process, such as the hash of the prompts.
         #[serde(skip_serializing_if = "IndexMap::is_empty")]
         settings: IndexMap<String, String>,
@@ -297,6 +300,7 @@ impl EventKind {
             model,
             pipeline,
             door: String::new(),
+            user: String::new(),
             settings: IndexMap::new(),
             given: None,
         }

@@ -131,6 +131,12 @@ impl ApiError {
         error
     }
 
+    /// After how many seconds it may be tried again.
+    pub(crate) fn retry_after(mut self, seconds: u64) -> ApiError {
+        self.fields.retry_after_s = Some(seconds);
+        self
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> ApiError {
         self.fields.hint = Some(hint.into());
         self

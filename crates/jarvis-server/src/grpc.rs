@@ -102,14 +102,16 @@ pub(crate) async fn serve(
     let questions = FileBasedQaServer::new(Questions { server: server.clone(), max_file: options.max_file })
         .max_decoding_message_size(options.max_file.saturating_add(BESIDE))
         .max_encoding_message_size(MAX_ANSWER);
-    let token = move |request: tonic::Request<()>| {
+    let token = move |mut request: tonic::Request<()>| {
         let headers = request.metadata().clone().into_headers();
-        guard::check_token(&server, &headers).map(|()| request).map_err(|error| {
+        let caller = guard::caller(&server, &headers).map_err(|error| {
             tonic::Status::unauthenticated(format!(
                 "{}: send the metadata `authorization: Bearer TOKEN` with the token that the server was started with",
                 error.fields.message
             ))
-        })
+        })?;
+        request.extensions_mut().insert(caller);
+        Ok(request)
     };
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<FileBasedQaServer<Questions>>().await;

@@ -16,6 +16,7 @@ use url::Url;
 use crate::error::ApiError;
 use crate::options::Options;
 use crate::state::Server;
+use crate::users::{Caller, Users};
 
 /// The cookie that a browser carries after it logged in.
 const COOKIE: &str = "jarvis_session";
@@ -27,16 +28,21 @@ const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'sel
 
 /// Checks where a request comes from and goes to.
 pub(crate) async fn origin(State(server): State<Server>, request: Request, next: Next) -> Response {
-    match check_origin(&server.options, request.headers(), request.uri().host(), request.method()) {
+    let named_freely = server.users.need_token() && server.options.allowed_hosts.is_empty();
+    let (headers, host) = (request.headers(), request.uri().host());
+    match check_origin(&server.options, named_freely, headers, host, request.method()) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     }
 }
 
-/// Checks that a request carries the token, where there is one.
-pub(crate) async fn token(State(server): State<Server>, request: Request, next: Next) -> Response {
-    match check_token(&server, request.headers()) {
-        Ok(()) => next.run(request).await,
+/// Looks who sends a request; the routes behind it find the [`Caller`] in it.
+pub(crate) async fn token(State(server): State<Server>, mut request: Request, next: Next) -> Response {
+    match caller(&server, request.headers()) {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
         Err(error) => error.into_response(),
     }
 }
@@ -92,6 +98,7 @@ pub(crate) fn is_this_machine(host: &str) -> bool {
 /// where there is no token; and a page of another origin may call only when it is on the list.
 fn check_origin(
     options: &Options,
+    named_freely: bool,
     headers: &HeaderMap,
     uri_host: Option<&str>,
     method: &Method,
@@ -99,7 +106,6 @@ fn check_origin(
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).or(uri_host).unwrap_or_default();
     let name = without_port(host);
     let known = is_this_machine(name) || options.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name));
-    let named_freely = options.token.is_some() && options.allowed_hosts.is_empty();
     if !known && !named_freely {
         return Err(ApiError::new(
             StatusCode::MISDIRECTED_REQUEST,
@@ -131,37 +137,37 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-pub(crate) fn check_token(server: &Server, headers: &HeaderMap) -> Result<(), ApiError> {
-    let Some(token) = &server.options.token else { return Ok(()) };
+/// Who sends a request: by the token that it carries, or by the cookie of a browser that is logged in.
+pub(crate) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller, ApiError> {
+    let logged_in = || cookie(headers).and_then(|word| server.sessions.whose(word));
     if let Some(given) = bearer(headers) {
-        let known = [Some(token), server.options.admin_token.as_ref()];
-        let is_known = known.into_iter().flatten().any(|token| is_token(token, given));
         // A browser that is logged in may try a wrong token of the administrator's.
-        let is_logged_in = || cookie(headers).is_some_and(|word| server.sessions.holds(word));
-        return if is_known || is_logged_in() { Ok(()) } else { Err(refused("the token is wrong")) };
+        let found = server.users.with_token(given).or_else(logged_in).or_else(|| server.users.without_token());
+        return found.ok_or_else(|| refused("the token is wrong"));
     }
-    match cookie(headers) {
-        Some(given) if server.sessions.holds(given) => Ok(()),
-        Some(_) => Err(refused("the session has expired")),
-        None => Err(refused("a token is needed")),
+    if let Some(caller) = server.users.without_token().or_else(logged_in) {
+        return Ok(caller);
     }
+    Err(refused(if cookie(headers).is_some() { "the session has expired" } else { "a token is needed" }))
 }
 
-/// Checks that a request carries the administrator's token; `command` does on the machine itself what was asked for.
-pub(crate) fn check_administrator(server: &Server, headers: &HeaderMap, command: &str) -> Result<(), ApiError> {
-    let Some(token) = &server.options.admin_token else {
-        return Err(ApiError::new(StatusCode::FORBIDDEN, "no_administrator", "this server has no administrator").hint(
-            format!(
-                "run `{command}` on its machine, or start it with an administrator's token: in the variable that \
-                 `server.admin_token_env` names, or in `JARVIS_ADMIN_TOKEN`"
-            ),
-        ));
-    };
-    match bearer(headers) {
-        Some(given) if is_token(token, given) => Ok(()),
-        _ => Err(ApiError::new(StatusCode::FORBIDDEN, "not_administrator", "only an administrator may do this")
-            .hint("send the header `Authorization: Bearer TOKEN` with the administrator's token")),
+/// Checks that a request carries the token of an administrator; `command` does on the machine itself what was asked for.
+pub(crate) fn check_administrator(server: &Server, caller: &Caller, command: &str) -> Result<(), ApiError> {
+    if caller.is_administrator() {
+        return Ok(());
     }
+    let refused = |code, message: &str| ApiError::new(StatusCode::FORBIDDEN, code, message);
+    Err(match (server.users.have_administrator(), server.users.are_several()) {
+        (true, _) => refused("not_administrator", "only an administrator may do this")
+            .hint("send the header `Authorization: Bearer TOKEN` with the administrator's token"),
+        (false, true) => refused("no_administrator", "this server has no administrator").hint(format!(
+            "run `{command}` on its machine, or give one of the users of `server.tokens` the right `admin`"
+        )),
+        (false, false) => refused("no_administrator", "this server has no administrator").hint(format!(
+            "run `{command}` on its machine, or start it with an administrator's token: in the variable that \
+             `server.admin_token_env` names, or in `JARVIS_ADMIN_TOKEN`"
+        )),
+    })
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -193,8 +199,8 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// A reply that logs a browser in; the cookie is a word that only this server knows, and not the token.
-pub(crate) fn log_in(server: &Server, headers: &HeaderMap) -> Response {
-    with_cookie(&server.sessions.open(), "2592000", headers)
+pub(crate) fn log_in(server: &Server, caller: &Caller, headers: &HeaderMap) -> Response {
+    with_cookie(&server.sessions.open(Users::logged_in(caller)), "2592000", headers)
 }
 
 /// A reply that logs a browser out: its cookie is good for nothing any more.

@@ -4,6 +4,7 @@
 //! What a request means, and how it is executed, is the pipelines' business.
 
 mod app;
+mod audit;
 mod desk;
 mod error;
 mod extract;
@@ -21,6 +22,7 @@ mod served;
 mod sessions;
 mod sse;
 mod state;
+mod users;
 mod wire;
 
 use std::net::SocketAddr;
@@ -31,6 +33,7 @@ use futures::future::BoxFuture;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+pub use audit::Audit;
 pub use desk::Desk;
 pub use grpc::{GrpcOptions, GrpcTls};
 pub use listen::bind;
@@ -38,6 +41,7 @@ pub use options::{CallerPolicy, Options};
 pub use pulls::{KeptModel, ModelStore, PlannedPull, PullFailure, PullFault, PullRequest, SuggestedModel};
 pub use served::{LoadedModel, NoModels, ServedModel, ServedModels};
 pub use state::{CallerModel, Check, CheckCall, Kept, MakeContext, MakePipeline, Named, Parts, Reach};
+pub use users::{May, User};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -47,6 +51,9 @@ pub enum ServeError {
     /// Every caller would be an administrator.
     #[error("the administrator's token is that of every caller")]
     SameToken,
+    /// The users cannot be told apart, or cannot be served.
+    #[error("the users of `server.tokens` cannot be used: {0}")]
+    Users(String),
     /// An origin that pages may call from is not one.
     #[error("`{0}` is not an origin such as https://tools.example.org")]
     Origin(String),
@@ -65,6 +72,10 @@ impl ServeError {
         match self {
             ServeError::Open { .. } => "set a token in the environment variable JARVIS_TOKEN, or listen on 127.0.0.1",
             ServeError::SameToken => "set another one in JARVIS_ADMIN_TOKEN, or none",
+            ServeError::Users(_) => {
+                "give each user a name and a token of their own; with users, set neither JARVIS_TOKEN nor \
+                 JARVIS_ADMIN_TOKEN, and keep a journal"
+            }
             ServeError::Origin(_) => {
                 "list each origin in `server.cors_origins` by scheme, host and port, without a path; `*` is not taken"
             }
@@ -80,7 +91,7 @@ impl ServeError {
 /// that may call are origins.
 ///
 /// # Errors
-/// [`ServeError::Open`], [`ServeError::Origin`].
+/// [`ServeError::Open`], [`ServeError::SameToken`], [`ServeError::Users`], [`ServeError::Origin`].
 pub fn check(address: SocketAddr, options: &Options) -> Result<(), ServeError> {
     for origin in &options.cors_origins {
         if !url::Url::parse(origin).is_ok_and(|url| url.origin().ascii_serialization() == *origin) {
@@ -92,8 +103,39 @@ pub fn check(address: SocketAddr, options: &Options) -> Result<(), ServeError> {
     if options.admin_token.as_ref().is_some_and(is_same) {
         return Err(ServeError::SameToken);
     }
+    check_users(options)?;
     let here = address.ip().to_canonical().is_loopback();
-    if here || options.token.is_some() { Ok(()) } else { Err(ServeError::Open { address }) }
+    if here || options.token.is_some() || !options.users.is_empty() {
+        Ok(())
+    } else {
+        Err(ServeError::Open { address })
+    }
+}
+
+fn check_users(options: &Options) -> Result<(), ServeError> {
+    let refused = |reason: String| Err(ServeError::Users(reason));
+    if !options.users.is_empty() && (options.token.is_some() || options.admin_token.is_some()) {
+        return refused("a token without a name is set too, and it is not known whose it is".to_owned());
+    }
+    for (at, user) in options.users.iter().enumerate() {
+        let name = &user.name;
+        if !users::is_name(name) {
+            return refused(format!("`{name}` is no name: 1 to 64 letters, digits, `-`, `_` and `.`, not `.` first"));
+        }
+        if user.may == (May { run: false, approve: false, admin: false }) {
+            return refused(format!("`{name}` may do nothing"));
+        }
+        for other in options.users.iter().take(at) {
+            // Their names are folders, which some disks do not tell apart by case.
+            if other.name.eq_ignore_ascii_case(name) {
+                return refused(format!("`{name}` is there twice"));
+            }
+            if guard::is_token(&other.token, user.token.expose()) {
+                return refused(format!("`{}` and `{name}` have the same token", other.name));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The sockets to serve on; at least one.
@@ -118,6 +160,9 @@ pub fn serve(
         let all = listeners.http.iter().chain(listeners.grpc.iter().map(|(listener, _)| listener));
         for listener in all {
             check(listener.local_addr()?, &options)?;
+        }
+        if !options.users.is_empty() && parts.journal.is_none() {
+            return Err(ServeError::Users("without a journal nobody knows what belongs to whom".to_owned()));
         }
         let (connections, write, drain) = (options.max_connections, options.write_timeout, options.drain);
         let server = state::Server::new(parts, options);
@@ -174,5 +219,7 @@ pub fn mcp_stdio(
     options: Options,
     stop: CancellationToken,
 ) -> BoxFuture<'static, Result<(), ServeError>> {
+    // Whoever started it is at home here, and needs no token.
+    let options = Options { token: None, users: Vec::new(), ..options };
     async move { mcp::stdio(state::Server::new(parts, options), stop).await }.boxed()
 }

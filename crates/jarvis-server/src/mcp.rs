@@ -180,7 +180,7 @@ pub(crate) async fn stdio(server: Server, stop: CancellationToken) -> Result<(),
             Err(error) => Err(ServeError::Mcp(error.to_string())),
         }
     };
-    let ended = served.await;
+    let ended = Box::pin(served).await;
     server.runs.cancel_all().await;
     ended
 }

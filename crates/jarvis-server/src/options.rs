@@ -5,12 +5,16 @@ use std::time::Duration;
 
 use jarvis_net::Secret;
 
+use crate::users::User;
+
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The bearer token that requests must carry; none on a loopback address only.
     pub token: Option<Secret>,
     /// The bearer token of administrators, who may pull models; without one nobody may over HTTP.
     pub admin_token: Option<Secret>,
+    /// The users, where there are several; then neither of the tokens above is set.
+    pub users: Vec<User>,
     /// Origins of other sites whose pages may call the server, such as `https://tools.example.org`.
     pub cors_origins: Vec<String>,
     /// Names by which the server may be called beside those of this machine, such as `jarvis.example.org`.
@@ -50,6 +54,7 @@ impl Default for Options {
         Options {
             token: None,
             admin_token: None,
+            users: Vec::new(),
             cors_origins: Vec::new(),
             allowed_hosts: BTreeSet::new(),
             caller: CallerPolicy::default(),

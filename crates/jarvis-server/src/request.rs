@@ -11,6 +11,7 @@ use crate::error::ApiError;
 use crate::runs::{CancelOnDrop, Ended, Keep, Place, Started};
 use crate::sse;
 use crate::state::Server;
+use crate::users::Caller;
 use crate::wire::ask::Ask;
 use crate::wire::reply::{AnswerReply, Answered, WaitingReply};
 
@@ -36,6 +37,7 @@ impl RunRequest {
     pub(crate) fn start(
         &self,
         server: &Server,
+        caller: &Caller,
         name: Option<&str>,
         can_wait: bool,
     ) -> Result<Started<RunResult>, ApiError> {
@@ -50,7 +52,7 @@ impl RunRequest {
         let pipeline = pipeline.map_err(|reason| ApiError::internal("the pipeline cannot be made", &reason))?;
         let request = Arc::clone(&self.request);
         let (context, chat) = (Arc::clone(&server.parts.context), self.pipeline.chat.clone());
-        server.runs.start(&self.request.text, keep, move |events, cancel| async move {
+        server.runs.start(caller, &self.request.text, keep, move |events, cancel| async move {
             if callers_own {
                 // Their key is not kept, so nobody else can go on with it.
                 events.needs("chat endpoint", "the caller's own");

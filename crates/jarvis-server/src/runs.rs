@@ -15,10 +15,10 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use axum::http::StatusCode;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use jarvis_engine::{Events, Meter};
+use jarvis_engine::{Account, Events, Meter};
 use jarvis_events::Journal as _;
 use jarvis_pipeline::Kept;
-use jarvis_plan::{Approval, Event, EventKind, INTERRUPTED, RunId, Usage};
+use jarvis_plan::{Approval, Budget, Event, EventKind, INTERRUPTED, RunId, Usage};
 use jarvis_store::{Journal, RunStatus};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
@@ -29,12 +29,13 @@ use tracing::Instrument as _;
 use crate::desk::{Desk, Seat};
 use crate::error::ApiError;
 use crate::metrics::Metrics;
+use crate::users::{Caller, Right};
 
 pub(crate) use live::{CancelOnDrop, Live, short};
 pub(crate) use log::{Frame, Log, Place};
 pub(crate) use slots::{Lease, Slots};
 
-use live::Tally;
+use live::{About, Tally};
 use slots::Ticket;
 
 /// What a run does with its events and the token that cancels it.
@@ -124,6 +125,8 @@ pub(crate) struct Runs {
 /// Where a run begins: at its beginning, or where it was cut off.
 struct Begin {
     run_id: RunId,
+    /// Whose it is.
+    account: Arc<Account>,
     request: String,
     started_at_ms: u64,
     keep: Keep,
@@ -158,8 +161,13 @@ impl Runs {
         })
     }
 
+    /// Starts a run for a caller.
+    ///
+    /// # Errors
+    /// When the caller may not, has too many or has used up what there is for a day; when there is no place, or the server stops.
     pub(crate) fn start<T, F>(
         &self,
+        caller: &Caller,
         request: &str,
         keep: Keep,
         work: impl FnOnce(Events, CancellationToken) -> F + Send + 'static,
@@ -168,10 +176,12 @@ impl Runs {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
+        self.admit(caller)?;
         let run_id = RunId(uuid::Uuid::now_v7().to_string());
         let begin = Begin {
             stream: Events::channel(run_id.clone()),
             run_id,
+            account: Arc::clone(caller.account()),
             request: short(request),
             started_at_ms: now_ms(),
             keep,
@@ -181,6 +191,22 @@ impl Runs {
             asked: Vec::new(),
         };
         self.begin(begin, Box::new(|events, cancel| work(events, cancel).boxed()))
+    }
+
+    /// Whether a caller may start another run now.
+    fn admit(&self, caller: &Caller) -> Result<(), ApiError> {
+        caller.must(Right::Run)?;
+        let refused = |code, message: String| ApiError::new(StatusCode::TOO_MANY_REQUESTS, code, message);
+        if let Some(spent) = caller.account().spent(now_ms()) {
+            return Err(refused("budget_used", spent.to_string()).hint("the next day begins at midnight UTC"));
+        }
+        let Some(most) = caller.max_runs() else { return Ok(()) };
+        let has = self.lock().values().filter(|live| live.user() == caller.name()).count();
+        if has < most {
+            return Ok(());
+        }
+        let message = format!("`{}` has {has} runs going on or waiting, and may have {most}", caller.name());
+        Err(refused("too_many_runs", message).hint("wait until one has ended, or cancel one").retry_after(1))
     }
 
     fn begin<T: Send + 'static>(&self, begin: Begin, work: Work<T>) -> Result<Started<T>, ApiError> {
@@ -193,14 +219,20 @@ impl Runs {
             self.metrics.refused.inc();
             ApiError::overloaded(1)
         })?;
-        let Begin { run_id, request, started_at_ms, keep, stream: (events, receiver), log, tally, asked, .. } = begin;
-        events.metered(&self.meter);
+        let Begin {
+            run_id, account, request, started_at_ms, keep, stream: (events, receiver), log, tally, asked, ..
+        } = begin;
+        let user = account.name().to_owned();
+        // What a model without a price costs is not known, and where costs are bounded nothing more may start then.
+        let budget = self.meter.budget.within(Budget { max_cost: account.a_day().max_cost, ..Budget::default() });
+        events.metered(&Meter { account, budget, ..self.meter.clone() });
         let journal = self.journal.clone().filter(|_| keep != Keep::Nothing).map(Kept::awaited);
         if let Some(journal) = &journal {
             events.kept_in(Arc::new(journal.clone()));
         }
         let is_kept = journal.is_some();
-        let live = Arc::new(Live::new(run_id, request, started_at_ms, log, self.desk.clone(), tally, is_kept));
+        let about = About { user, request, started_at_ms, is_kept };
+        let live = Arc::new(Live::new(run_id, about, log, self.desk.clone(), tally));
         self.lock().insert(live.run_id.clone(), Arc::clone(&live));
         let (sender, end) = oneshot::channel();
         let started = Started { live: Arc::clone(&live), end };
@@ -273,6 +305,14 @@ impl Runs {
 
     pub(crate) fn get(&self, run_id: &str) -> Option<Arc<Live>> {
         self.lock().get(&RunId(run_id.to_owned())).cloned()
+    }
+
+    /// The run that goes on here, for a caller. To one that does not reach it, it does not exist.
+    pub(crate) fn of(&self, caller: &Caller, run_id: &str) -> Result<Option<Arc<Live>>, ApiError> {
+        match self.get(run_id) {
+            Some(live) if !caller.reaches(live.user()) => Err(no_such_run()),
+            found => Ok(found),
+        }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -390,6 +430,10 @@ async fn live_on<T>(
     }
     lease.give_back();
     Ended { result, usage: events.usage(), ms: began.elapsed().as_millis() as u64 }
+}
+
+pub(crate) fn no_such_run() -> ApiError {
+    ApiError::not_found("there is no such run")
 }
 
 /// The time in milliseconds since the Unix epoch.

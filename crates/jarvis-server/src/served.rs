@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use jarvis_catalogue::Host;
 use jarvis_chat::ChatModel;
-use jarvis_engine::{Events, Job};
+use jarvis_engine::{Events, Job, Meter};
 use jarvis_plan::{Candidate, ErrorCode, Request, Task, TaskError, TaskId};
 use serde::Serialize;
 use serde_json::Value;
@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 
 use crate::error::ApiError;
 use crate::state::Server;
+use crate::users::Caller;
 
 /// A model that callers may use by name.
 #[derive(Clone)]
@@ -101,13 +102,16 @@ pub(crate) fn model_for(server: &Server, name: Option<&str>, task: &str) -> Resu
     }
 }
 
-/// Performs one task with one model. Dropping the future ends the work.
+/// Performs one task with one model for a caller. Dropping the future ends the work.
 pub(crate) async fn perform(
     server: &Server,
+    caller: &Caller,
     model: &ServedModel,
     task: &str,
     args: IndexMap<String, Value>,
 ) -> Result<Value, TaskError> {
+    let events = Events::unread();
+    events.metered(&Meter { account: Arc::clone(caller.account()), ..server.parts.meter.clone() });
     let cancel = CancellationToken::new();
     let _stops_when_dropped = cancel.clone().drop_guard();
     let planned = Task {
@@ -124,7 +128,7 @@ pub(crate) async fn perform(
         task: Arc::new(planned),
         args,
         candidate: Candidate { id: model.id.clone(), host: model.host.into(), effective_task: task.to_owned() },
-        events: Events::unread(),
+        events,
         cancel,
         part: 0,
     };

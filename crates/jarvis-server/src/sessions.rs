@@ -1,4 +1,4 @@
-//! The log-ins of browsers: random words that stand for the token until the log-out or the end of the server.
+//! The log-ins of browsers: random words that stand for a user's token until the log-out or the end of the server.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -6,50 +6,55 @@ use std::sync::{Mutex, PoisonError};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
+use crate::users::Caller;
+
 /// The most log-ins at once; the oldest ends when there is one more.
 const MOST: usize = 256;
 
 #[derive(Debug, Default)]
-pub(crate) struct Sessions(Mutex<VecDeque<String>>);
+pub(crate) struct Sessions(Mutex<VecDeque<(String, Caller)>>);
 
 impl Sessions {
-    pub(crate) fn open(&self) -> String {
+    pub(crate) fn open(&self, caller: Caller) -> String {
         let word = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() == MOST {
             open.pop_front();
         }
-        open.push_back(word.clone());
+        open.push_back((word.clone(), caller));
         word
     }
 
-    pub(crate) fn holds(&self, word: &str) -> bool {
+    /// Who logged in with this word.
+    pub(crate) fn whose(&self, word: &str) -> Option<Caller> {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        open.iter().any(|known| known.as_bytes().ct_eq(word.as_bytes()).into())
+        let is_it = |known: &str| bool::from(known.as_bytes().ct_eq(word.as_bytes()));
+        open.iter().find(|(known, _)| is_it(known)).map(|(_, caller)| caller.clone())
     }
 
     pub(crate) fn close(&self, word: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| known != word);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| known != word);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{MOST, Sessions};
+    use crate::options::Options;
+    use crate::users::Users;
 
     #[test]
     fn log_ins_are_good_until_they_are_closed_or_pushed_out() {
-        let sessions = Sessions::default();
-        let (first, second) = (sessions.open(), sessions.open());
+        let (sessions, caller) = (Sessions::default(), Users::of(&Options::default()).at_home());
+        let (first, second) = (sessions.open(caller.clone()), sessions.open(caller.clone()));
+        let holds = |word: &str| sessions.whose(word).is_some();
         assert!(first != second && first.len() == 64);
-        assert!(
-            sessions.holds(&first) && sessions.holds(&second) && !sessions.holds("") && !sessions.holds(&first[1..])
-        );
+        assert!(holds(&first) && holds(&second) && !holds("") && !holds(&first[1..]));
         sessions.close(&second);
-        assert!(!sessions.holds(&second));
+        assert!(!holds(&second));
         for _ in 0..MOST {
-            sessions.open();
+            sessions.open(caller.clone());
         }
-        assert!(!sessions.holds(&first));
+        assert!(!holds(&first));
     }
 }

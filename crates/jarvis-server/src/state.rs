@@ -11,20 +11,25 @@ use jarvis_hugginggpt::HuggingGpt;
 use jarvis_hugginggpt::decisions::{Decisions, Format};
 use jarvis_net::Secret;
 use jarvis_pipeline::{Pipeline, RunContext};
+use jarvis_plan::{Resource, Source};
 use jarvis_react::Agent;
-use jarvis_store::{Journal, Media};
+use jarvis_store::{Journal, JournalError, Media};
 use serde::Serialize;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 use utoipa::ToSchema;
 
+use crate::audit::Audit;
 use crate::desk::Desk;
+use crate::error::ApiError;
 use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::pulls::ModelStore;
 use crate::runs::{Runs, Slots};
 use crate::served::ServedModels;
 use crate::sessions::Sessions;
+use crate::users::{Caller, Users};
 
 #[derive(Clone)]
 pub struct Parts {
@@ -59,6 +64,8 @@ pub struct Parts {
     /// Where each kind of work may send what it is given.
     pub reach: Vec<Reach>,
     pub kept: Kept,
+    /// Where it is written down who allowed what, and who administered; nowhere where there is none.
+    pub audit: Option<Audit>,
     /// What is wrong with the tools: left out, unreachable, changed since their approval.
     pub warnings: Vec<String>,
 }
@@ -142,6 +149,7 @@ pub(crate) struct Inner {
     pub(crate) runs: Arc<Runs>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) sessions: Sessions,
+    pub(crate) users: Users,
 }
 
 impl Server {
@@ -150,7 +158,72 @@ impl Server {
         let slots = Slots::new(options.max_running, options.max_waiting);
         let (desk, meter) = (parts.desk.clone(), parts.meter.clone());
         let runs = Runs::new(slots, parts.journal.clone(), Arc::clone(&metrics), desk, meter);
-        Server(Arc::new(Inner { parts, options, runs, metrics, sessions: Sessions::default() }))
+        let users = Users::of(&options);
+        Server(Arc::new(Inner { parts, options, runs, metrics, sessions: Sessions::default(), users }))
+    }
+
+    /// The parts that decide, with the plans of whoever asks.
+    pub(crate) fn decisions_for(&self, caller: &Caller, decisions: &Decisions) -> Decisions {
+        let plans = decisions.plans.as_ref().map(|plans| match self.users.are_several() {
+            true => Arc::new(plans.of_user(caller.name())),
+            false => Arc::clone(plans),
+        });
+        Decisions { plans, ..decisions.clone() }
+    }
+
+    /// Asks the journal, away from the threads that serve requests.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub(crate) async fn read_journal<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&Journal) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let Some(journal) = self.parts.journal.clone() else {
+            return Err(ApiError::not_found("there is no such run going on, and this server keeps no journal"));
+        };
+        let asked = tokio::task::spawn_blocking(move || ask(&journal)).await;
+        Ok(asked.map_err(|error| ApiError::internal("the run journal cannot be read", &error))??)
+    }
+
+    /// Makes the files that stand in a text a caller's own, where there are several users.
+    pub(crate) async fn own(&self, caller: &Caller, text: &str) -> Result<(), ApiError> {
+        let Some(journal) = self.parts.journal.as_ref().filter(|_| self.users.are_several()) else { return Ok(()) };
+        Ok(journal.own(caller.name(), jarvis_store::named(text).map(str::to_owned).collect()).await?)
+    }
+
+    /// Makes a file that was taken in a caller's own.
+    pub(crate) async fn own_resource(&self, caller: &Caller, taken: &Resource) -> Result<(), ApiError> {
+        match &taken.source {
+            Source::Public(path) => self.own(caller, path).await,
+            Source::Inline(_) | Source::Url(_) => Ok(()),
+        }
+    }
+
+    /// Whether a caller may have a file.
+    ///
+    /// # Errors
+    /// To others it does not exist.
+    pub(crate) async fn check_file(&self, caller: &Caller, path: &str) -> Result<(), ApiError> {
+        if caller.lists().is_none() {
+            return Ok(());
+        }
+        let (user, paths) = (caller.name().to_owned(), vec![path.to_owned()]);
+        match self.read_journal(move |journal| journal.first_foreign(&user, &paths)).await? {
+            None => Ok(()),
+            Some(_) => Err(ApiError::not_found("there is no such file")),
+        }
+    }
+
+    /// Writes down that a caller does something that is audited.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub(crate) async fn audit(&self, caller: &Caller, action: &str, about: Value) -> Result<(), ApiError> {
+        match &self.parts.audit {
+            Some(audit) => audit.tell(caller, action, about).await,
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn pipeline(&self, name: &str) -> Option<&Named> {

@@ -7,6 +7,7 @@ mod crash;
 mod error;
 mod file;
 mod lease;
+mod owned;
 mod presence;
 mod prune;
 mod read;
@@ -21,10 +22,11 @@ use std::thread::JoinHandle;
 use jarvis_plan::{Event, EventKind, RunId};
 use tokio::sync::oneshot;
 
-pub use self::costs::CostRow;
+pub use self::costs::{CostRow, UserUsage};
 pub use self::error::JournalError;
 pub use self::file::Synchronous;
 pub use self::lease::{Claim, Due};
+pub use self::owned::named;
 pub use self::prune::{Prune, Pruned};
 pub use self::read::{RunRecord, RunStatus, RunSummary};
 
@@ -137,7 +139,15 @@ impl Journal {
     /// # Errors
     /// When the file cannot be read.
     pub fn runs(&self, limit: u32) -> Result<Vec<RunSummary>, JournalError> {
-        read::runs(&self.path, &self.writers, limit)
+        read::runs(&self.path, &self.writers, None, limit)
+    }
+
+    /// The latest runs of one user, as [`Journal::runs`]. Blocks.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn runs_of(&self, user: &str, limit: u32) -> Result<Vec<RunSummary>, JournalError> {
+        read::runs(&self.path, &self.writers, Some(user), limit)
     }
 
     /// One run with its events in order, by its id or by the start of its id when only one run has it. Blocks.
@@ -155,6 +165,39 @@ impl Journal {
     /// When the file cannot be read.
     pub fn costs(&self, since_ms: u64) -> Result<Vec<CostRow>, JournalError> {
         costs::costs(&self.path, since_ms)
+    }
+
+    /// What the runs of each user took since a time in milliseconds since the Unix epoch. Blocks.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn used_since(&self, since_ms: u64) -> Result<Vec<UserUsage>, JournalError> {
+        costs::used_since(&self.path, since_ms)
+    }
+
+    /// Makes files a user's own, by their display paths; those that are somebody's stay theirs. What the runs of a user make is
+    /// theirs without it.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn own(&self, user: &str, paths: Vec<String>) -> Result<(), JournalError> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let (path, user) = (self.path.clone(), user.to_owned());
+        self.with(move |connection, _| owned::own(connection, &user, &paths).map_err(lease::failed(&path))).await
+    }
+
+    /// The first of these display paths that is not this user's; `None` when all are. Blocks.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn first_foreign(&self, user: &str, paths: &[String]) -> Result<Option<String>, JournalError> {
+        if paths.is_empty() {
+            return Ok(None);
+        }
+        let failed = |source| JournalError::sqlite("read", &self.path, source);
+        owned::first_foreign(&file::open_to_read(&self.path)?, user, paths).map_err(failed)
     }
 
     /// What this process should look after now, of the runs of a door. Blocks.

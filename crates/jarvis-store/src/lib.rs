@@ -11,6 +11,7 @@ mod media;
 pub use blocking::blocking;
 pub use journal::{
     Claim, CostRow, Due, Journal, JournalError, Prune, Pruned, RunRecord, RunStatus, RunSummary, Synchronous,
+    UserUsage, named,
 };
 pub use media::{Incoming, Media, MediaError, StoreFault};
 #[cfg(feature = "s3")]

@@ -14,6 +14,7 @@ mod inputs;
 mod local;
 mod media_endpoint;
 mod model_server;
+mod owned;
 mod picture;
 mod results;
 mod router;
@@ -30,6 +31,7 @@ pub use local::{
 };
 pub use media_endpoint::{MediaEndpoint, MediaEndpointConfig};
 pub use model_server::{ModelServer, ModelServerConfig, Sharing};
+pub use owned::OwnFiles;
 pub use router::Workers;
 pub use tool::{ToolWorker, call_failed, inference_of, planned_tool};
 

@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use jarvis_catalogue::{Catalogue, InferenceMode, RefreshConfig};
 use jarvis_chat::{ChatModel, OpenAi};
-use jarvis_engine::{Gate, Limits as EngineLimits, Meter, Prices};
+use jarvis_engine::{Engine, Gate, Limits as EngineLimits, Meter, Prices};
 use jarvis_events::COMMAND_LINE;
 use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
 use jarvis_hugginggpt::{HuggingGpt, Look, RequestLogs, Settings};
@@ -42,6 +42,7 @@ use jarvis_react::Agent;
 #[cfg(feature = "serve")]
 use jarvis_server::CallerModel;
 use jarvis_store::{Journal, Media};
+use jarvis_workers::{OwnFiles, ToolWorker};
 use url::Url;
 
 use crate::approval::{self, ApprovalArgs};
@@ -182,11 +183,26 @@ impl App {
         };
         let shelf = results.clone().map(|results| results as Arc<dyn Shelf>);
         let gate_of_runs = Arc::clone(&gate);
-        let base = Base { config, media, logs, prompts, catalogue, shelf, tools, local, gate: gate_of_runs, approver };
+        let base = Base {
+            config,
+            media,
+            logs,
+            prompts,
+            catalogue,
+            shelf,
+            tools,
+            local,
+            gate: gate_of_runs,
+            approver,
+            journal: journal.clone(),
+        };
         let (pipeline, addresses) = base.pipeline(model)?;
         let pipeline = Arc::new(HuggingGpt { conversation_model, ..pipeline });
         let inputs = experts::inputs(&base.config, &base.media)?;
-        let contexts = Contexts::new(&base.tools.registry, inputs, &pipeline.settings, gate, base.shelf.clone());
+        let worker = ToolWorker::new(Arc::clone(&base.tools.registry), Arc::new(inputs));
+        let worker = OwnFiles::confine(Arc::new(worker), base.journal.as_ref());
+        let engine = Engine::shared(worker).gate(gate);
+        let contexts = Contexts::new(&base.tools.registry, engine, &pipeline.settings, base.shelf.clone());
         let endpoint = chat.and_then(|chat| chat.endpoint);
         let (config, media) = (base.config.clone(), Arc::clone(&base.media));
         Ok(App {
@@ -258,6 +274,7 @@ pub(crate) struct Base {
     local: Option<Arc<LocalRuntime>>,
     gate: Arc<dyn Gate>,
     approver: Arc<dyn Approver>,
+    journal: Option<Arc<Journal>>,
 }
 
 impl Base {
@@ -273,6 +290,7 @@ impl Base {
             self.local.as_ref(),
         )?;
         let media = Arc::clone(&self.media);
+        let worker = OwnFiles::confine(experts.worker, self.journal.as_ref());
         let pipeline = HuggingGpt {
             logs: self.logs.clone(),
             gate: Arc::clone(&self.gate),
@@ -280,7 +298,7 @@ impl Base {
             exists: Arc::new(move |path| media.open_file(path).is_ok()),
             shelf: self.shelf.clone(),
             settings: settings(&self.config),
-            ..HuggingGpt::new(chat, experts.sources, experts.worker, Arc::clone(&self.prompts))
+            ..HuggingGpt::new(chat, experts.sources, worker, Arc::clone(&self.prompts))
         };
         Ok((pipeline, experts.addresses))
     }
@@ -299,6 +317,8 @@ pub(crate) struct Folders {
     pub(crate) vectors: PathBuf,
     /// The descriptions of tools that were approved.
     pub(crate) approvals: PathBuf,
+    /// Who allowed what, and who administered the server.
+    pub(crate) audit: PathBuf,
     /// The whole data folder, of which each crate has a part.
     pub(crate) data: PathBuf,
 }
@@ -318,6 +338,7 @@ impl Folders {
             prompts: config.decisions.prompt_log_dir.clone().unwrap_or_else(|| data.join("prompt_logs")),
             vectors: data.join("vectors"),
             approvals: data.join("approved_tools.json"),
+            audit: data.join("audit.jsonl"),
             data,
         })
     }
@@ -427,7 +448,13 @@ pub(crate) fn meter(config: &Config) -> Result<Meter, Failure> {
         return Err(Failure::usage(format!("a budget of cost needs prices, and none is known for `{unpriced}`"))
             .hint("set `prices.models` in the configuration"));
     }
-    Ok(Meter { prices: Arc::new(prices), budget, settings: Arc::default(), door: COMMAND_LINE })
+    Ok(Meter {
+        prices: Arc::new(prices),
+        budget,
+        settings: Arc::default(),
+        door: COMMAND_LINE,
+        account: Arc::default(),
+    })
 }
 
 fn settings(config: &Config) -> Settings {

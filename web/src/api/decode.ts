@@ -357,6 +357,9 @@ export function health(v: unknown): Health {
     planner: str(o.planner),
     model: str(o.model),
     auth: o.auth === true,
+    user: orNull(o.user),
+    // A server that does not tell lets everybody.
+    mayApprove: strings(o.may).length === 0 || strings(o.may).includes("approve"),
     pipelines: list(o.pipelines)
       .map((name) => str(name))
       .filter((name) => name !== ""),

@@ -197,6 +197,10 @@ export interface Health {
   planner: string;
   model: string;
   auth: boolean;
+  /** Who is logged in, where the server has several users. */
+  user: string | null;
+  /** Whether this user may answer what runs wait for. */
+  mayApprove: boolean;
   /** The pipelines that a run may choose, the default first; empty from a server that has no choice. */
   pipelines: string[];
   checks: { name: string; ok: boolean; detail: string | null }[];

@@ -186,6 +186,7 @@ export const en = {
   approval_edit: "Change the arguments",
   approval_not_json: "That is not JSON",
   approval_elsewhere: "It is asked about elsewhere",
+  approval_others: "You may not allow it; somebody else is asked",
   said_approval: "{tool} waits for your leave",
   question_title: "The planner asks",
   question_answer: "Your answer",

@@ -186,6 +186,7 @@ export const ru: Texts = {
   approval_edit: "Изменить аргументы",
   approval_not_json: "Это не JSON",
   approval_elsewhere: "Вопрос задан в другом месте",
+  approval_others: "Вы не можете это разрешить; спросят кого-то другого",
   said_approval: "{tool} ждёт вашего разрешения",
   question_title: "Планировщик спрашивает",
   question_answer: "Ваш ответ",

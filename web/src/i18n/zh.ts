@@ -184,6 +184,7 @@ export const zh: Texts = {
   approval_edit: "修改参数",
   approval_not_json: "这不是 JSON",
   approval_elsewhere: "已在别处询问",
+  approval_others: "您无权批准；将由他人决定",
   said_approval: "{tool} 正在等待您的许可",
   question_title: "规划器的问题",
   question_answer: "您的回答",

@@ -20,6 +20,14 @@ export const chatModel = computed(() => {
 export const modelName = (id: string): string => (id === "ChatGPT" && chatModel.value ? chatModel.value : id);
 /** True when the server wants a token. */
 export const asksToken = computed(() => health.value !== null && health.value !== "unreachable" && health.value.auth);
+/** Who is logged in; empty where the server has one user alone. */
+export const user = computed(() =>
+  health.value !== null && health.value !== "unreachable" ? (health.value.user ?? "") : "",
+);
+/** True unless the user may not answer what runs wait for. */
+export const mayApprove = computed(
+  () => health.value === null || health.value === "unreachable" || health.value.mayApprove,
+);
 /** True once the server has let this browser in. */
 export const loggedIn = signal(false);
 

@@ -6,6 +6,7 @@ import type { Approval } from "../api/types";
 import { t } from "../i18n";
 import { clean, label } from "../model/text";
 import { wordsOf } from "../state/errors";
+import { mayApprove } from "../state/server";
 import { Icon } from "./icons";
 
 const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
@@ -47,7 +48,7 @@ function Question({ runId, ask }: { runId: string | null; ask: Approval }) {
         {t("question_title")}
       </h3>
       <p>{clean(shown(ask.args.question)).slice(0, 2000)}</p>
-      {ask.here ? (
+      {ask.here && mayApprove.value ? (
         <form
           class="leave-actions"
           onSubmit={(e) => {
@@ -69,7 +70,7 @@ function Question({ runId, ask }: { runId: string | null; ask: Approval }) {
           </button>
         </form>
       ) : (
-        <p class="hint">{t("approval_elsewhere")}</p>
+        <p class="hint">{t(ask.here ? "approval_others" : "approval_elsewhere")}</p>
       )}
       {problem.value && (
         <p class="hint" role="alert">
@@ -145,13 +146,13 @@ function Call({ runId, ask }: { runId: string | null; ask: Approval }) {
           {problem.value}
         </p>
       )}
-      {ask.here && ask.unknown ? (
+      {ask.here && mayApprove.value && ask.unknown ? (
         <p class="leave-actions">
           {button("done", "primary")}
           {button("retry", "secondary")}
           {button("skip", "secondary")}
         </p>
-      ) : ask.here ? (
+      ) : ask.here && mayApprove.value ? (
         <p class="leave-actions">
           {button("approve", "primary")}
           {button("approve_always", "secondary")}
@@ -168,7 +169,7 @@ function Call({ runId, ask }: { runId: string | null; ask: Approval }) {
           )}
         </p>
       ) : (
-        <p class="hint">{t("approval_elsewhere")}</p>
+        <p class="hint">{t(ask.here ? "approval_others" : "approval_elsewhere")}</p>
       )}
     </section>
   );

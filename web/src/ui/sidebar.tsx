@@ -9,7 +9,7 @@ import { isLive } from "../model/run";
 import { announce } from "../state/announce";
 import { chats, currentChat, deleteChat } from "../state/chats";
 import { chatLink, go, route } from "../state/route";
-import { asksToken, loggedIn } from "../state/server";
+import { asksToken, loggedIn, user } from "../state/server";
 import { chosenLanguage, theme, type Theme } from "../state/settings";
 import type { Chat } from "../state/storage";
 import { Choice, IconButton, StateMark } from "./common";
@@ -89,6 +89,7 @@ export function Sidebar() {
           <button type="button" class="quiet log-out" onClick={() => void (loggedIn.value ? leave() : enter())}>
             <Icon name="out" size={16} />
             {t(loggedIn.value ? "log_out" : "log_in")}
+            {loggedIn.value && user.value && <span class="muted">{label(user.value, 40)}</span>}
           </button>
         )}
         <Settings />

@@ -34,6 +34,7 @@ impl HuggingGpt {
             model: self.model_name(),
             pipeline: crate::NAME.to_owned(),
             door: String::new(),
+            user: String::new(),
             settings: IndexMap::new(),
             given: Some(Box::new(plan.document.clone())),
         });

@@ -57,6 +57,11 @@ impl PlanStore {
         PlanStore { folder: folder.into(), keep }
     }
 
+    /// The plans of one user, in a folder of their own inside this one. The name is a folder's.
+    pub fn of_user(&self, name: &str) -> PlanStore {
+        PlanStore { folder: self.folder.join("users").join(name), keep: self.keep }
+    }
+
     /// Saves a plan's document under its id, as `execution_plan_{YYYYmmdd_HHMMSS}_{id}.json` (UTC). It is there wholly
     /// or not at all. The file as replies name it.
     ///

@@ -21,6 +21,7 @@ use tonic::{Request, Response, Status};
 use super::{deadline, status};
 use crate::runs::{CancelOnDrop, Ended, Keep, Started};
 use crate::state::Server;
+use crate::users::Caller;
 
 /// The largest answer that clients accept by default, less some space for what surrounds the pictures.
 pub(super) const MODEST: usize = (4 << 20) - (256 << 10);
@@ -44,13 +45,17 @@ type End = Result<AgentAnswer, AskError>;
 #[tonic::async_trait]
 impl FileBasedQa for Questions {
     async fn query_file(&self, request: Request<QueryRequest>) -> Result<Response<QueryResponse>, Status> {
+        let caller = caller(&request)?;
         let asked = self.asked(request).await?;
         let until = asked.until;
         let agent = Arc::clone(&self.server.parts.agent);
         let question = asked.asked.question.clone();
         let work = move |events, cancel| async move { agent.ask(&asked.now(), &events, cancel).await };
-        let Started { live, end } =
-            self.server.runs.start(&question, Keep::Events, work).map_err(|error| status::of_refusal(&error))?;
+        let Started { live, end } = self
+            .server
+            .runs
+            .start(&caller, &question, Keep::Events, work)
+            .map_err(|error| status::of_refusal(&error))?;
         // A client that goes away cancels the run.
         let mut guard = CancelOnDrop::new(&live);
         let ended = in_time(end, until).await?;
@@ -70,6 +75,7 @@ impl FileBasedQa for Questions {
         &self,
         request: Request<QueryRequest>,
     ) -> Result<Response<Self::QueryFileStreamStream>, Status> {
+        let caller = caller(&request)?;
         let asked = self.asked(request).await?;
         let (agent, media) = (Arc::clone(&self.server.parts.agent), Arc::clone(&self.server.parts.media));
         let question = asked.asked.question.clone();
@@ -98,8 +104,11 @@ impl FileBasedQa for Questions {
             let asked = asked.now();
             futures::future::join(agent.ask(&asked, &events, cancel), passed).await.0
         };
-        let Started { live, end } =
-            self.server.runs.start(&question, Keep::Events, work).map_err(|error| status::of_refusal(&error))?;
+        let Started { live, end } = self
+            .server
+            .runs
+            .start(&caller, &question, Keep::Events, work)
+            .map_err(|error| status::of_refusal(&error))?;
         tokio::spawn(async move {
             let last = last_event(in_time(end, until).await, &media).await;
             // A client that reads nothing does not get the last event.
@@ -143,6 +152,12 @@ impl Questions {
         let asked = Asked { language, max_steps, warnings: document.warnings, ..Asked::new(question, document.text) };
         Ok(Timed { asked, until })
     }
+}
+
+/// Who asks, as the interceptor found.
+fn caller(request: &Request<QueryRequest>) -> Result<Caller, Status> {
+    let known = request.extensions().get::<Caller>().cloned();
+    known.ok_or_else(|| Status::internal("nobody looked who calls"))
 }
 
 struct Timed {

@@ -13,10 +13,11 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::content::Naming;
-use super::{Jarvis, args, leave, progress};
+use super::{Client, Jarvis, args, leave, progress};
 use crate::error::ApiError;
 use crate::request::{self, RunRequest};
 use crate::runs::{Ended, Keep, Lost, Started};
+use crate::users::{Caller, Right};
 use crate::wire::ask::{Ask, Attachment, MOST_ATTACHMENTS};
 
 /// How long what is left to tell of a run may keep back its result.
@@ -35,9 +36,10 @@ impl Jarvis {
 
     async fn run(&self, run: args::Run, context: &Context) -> Result<CallToolResult, ErrorData> {
         let name = run.pipeline.clone();
-        let asked = self.request(run).await?;
-        let can_ask = leave::can_ask(&context.peer);
-        let started = asked.start(&self.server, name.as_deref(), can_ask);
+        let caller = self.caller(context);
+        let asked = self.request(run, &caller).await?;
+        let can_ask = leave::can_ask(&context.peer) && caller.may(Right::Approve);
+        let started = asked.start(&self.server, &caller, name.as_deref(), can_ask);
         let started = started.map_err(|error| match error.fields.status.is_server_error() {
             true => refused(error),
             false => args::wrong(in_full(&error)),
@@ -46,7 +48,7 @@ impl Jarvis {
         let (run_id, Ended { result, usage, ms }) = tokio::select! {
             biased;
             finished = finished(started, context) => finished?,
-            () = leave::ask(self.server.runs.desk(), &live.run_id, &context.peer), if can_ask => return Err(refused(ApiError::stopping())),
+            () = leave::ask(&self.server, &caller, &live.run_id, &context.peer), if can_ask => return Err(refused(ApiError::stopping())),
         };
         let run = match done(result) {
             Ok(run) => run,
@@ -55,17 +57,26 @@ impl Jarvis {
         let naming = self.naming(context);
         let document = asked.document(&run_id, &run, usage, ms, |url| naming.disk(url));
         let mut content = vec![ContentBlock::text(run.answer.text.clone())];
-        content.extend(naming.blocks(run.answer.resources.iter().map(|made| made.url.clone()).collect()).await);
+        let mut files = Vec::new();
+        for made in &run.answer.resources {
+            // What a tool only spoke of may be somebody else's.
+            if self.server.check_file(&caller, &made.url).await.is_ok() {
+                files.push(made.url.clone());
+            }
+        }
+        content.extend(naming.blocks(files).await);
         let mut result = if run.ok() { CallToolResult::success(content) } else { CallToolResult::error(content) };
         result.structured_content = serde_json::to_value(&document).ok();
         Ok(result)
     }
 
     async fn plan(&self, run: args::Run, context: &Context) -> Result<CallToolResult, ErrorData> {
-        let request = self.request(run).await?.request;
-        let (decisions, text) = (self.server.parts.decisions.clone(), request.text.clone());
+        let caller = self.caller(context);
+        let request = self.request(run, &caller).await?.request;
+        let decisions = self.server.decisions_for(&caller, &self.server.parts.decisions);
+        let text = request.text.clone();
         let work = move |events, cancel| async move { decisions.decide(request, &events, cancel).await };
-        let started = self.server.runs.start(&text, Keep::Nothing, work).map_err(refused)?;
+        let started = self.server.runs.start(&caller, &text, Keep::Nothing, work).map_err(refused)?;
         let decision = match done(finished(started, context).await?.1.result) {
             Ok(decision) => decision,
             Err(reason) => return Ok(error_result(reason)),
@@ -98,7 +109,7 @@ impl Jarvis {
         let asked = Asked { language, max_steps, warnings: document.warnings, ..Asked::new(question, document.text) };
         let question = asked.question.clone();
         let work = move |events, cancel| async move { agent.ask(&asked, &events, cancel).await };
-        let started = self.server.runs.start(&question, Keep::Events, work).map_err(refused)?;
+        let started = self.server.runs.start(&self.caller(context), &question, Keep::Events, work).map_err(refused)?;
         let (_, ended) = finished(started, context).await?;
         let reached = match ended.result {
             Ok(Ok(reached)) => reached,
@@ -130,21 +141,30 @@ impl Jarvis {
         Naming::new(&self.server.parts.media, self.client, context.extensions.get::<Parts>())
     }
 
+    /// Who calls: whoever sent the request over HTTP, or whoever started this program.
+    fn caller(&self, context: &Context) -> Caller {
+        let sent = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
+        match self.client {
+            Client::There => sent.expect("the guard before the route puts the caller in").clone(),
+            Client::Here => self.server.users.at_home(),
+        }
+    }
+
     /// What is asked of the pipeline, its files taken in.
-    async fn request(&self, run: args::Run) -> Result<RunRequest, ErrorData> {
+    async fn request(&self, run: args::Run, caller: &Caller) -> Result<RunRequest, ErrorData> {
         if run.files.len() > MOST_ATTACHMENTS {
             return Err(args::wrong(format!("a request may have {MOST_ATTACHMENTS} files")));
         }
         let mut attachments = Vec::with_capacity(run.files.len());
         for (at, file) in run.files.into_iter().enumerate() {
-            attachments.push(self.attached(&format!("files[{at}]"), file).await?);
+            attachments.push(self.attached(caller, &format!("files[{at}]"), file).await?);
         }
         let ask = Ask { messages: vec![Turn::user(run.request)], attachments, ..Ask::default() };
         RunRequest::of(&self.server, &ask).map_err(|error| args::wrong(in_full(&error)))
     }
 
     /// A file as an attachment: bytes are taken in as an upload's are.
-    async fn attached(&self, at: &str, file: args::File) -> Result<Attachment, ErrorData> {
+    async fn attached(&self, caller: &Caller, at: &str, file: args::File) -> Result<Attachment, ErrorData> {
         let args::File { name, data, text, url, kind } = file;
         match (data, text, url) {
             (Some(data), None, None) => {
@@ -164,6 +184,7 @@ impl Jarvis {
                         true => refused(error),
                         false => args::wrong(format!("`{at}`: {}", in_full(&error))),
                     })?;
+                self.server.own_resource(caller, &resource).await.map_err(refused)?;
                 self.server.metrics.uploaded.inc_by(size);
                 Ok(Attachment::of(&resource))
             }

@@ -8,6 +8,8 @@ use rmcp::service::{ElicitationMode, Peer};
 use serde_json::{Value, json};
 
 use crate::desk::Desk;
+use crate::state::Server;
+use crate::users::Caller;
 
 /// Whether the person behind a client can be asked.
 pub(super) fn can_ask(peer: &Peer<RoleServer>) -> bool {
@@ -15,11 +17,22 @@ pub(super) fn can_ask(peer: &Peer<RoleServer>) -> bool {
 }
 
 /// Asks about each call of a run that waits for leave, as long as the run goes on. Never ends.
-pub(super) async fn ask(desk: &Desk, run: &RunId, peer: &Peer<RoleServer>) {
+pub(super) async fn ask(server: &Server, caller: &Caller, run: &RunId, peer: &Peer<RoleServer>) {
+    let desk = server.runs.desk();
     let _unasked = Unasked { desk, run };
     while let Some(pending) = desk.waits(run).await {
         for asked in pending {
-            let decision = put(&asked, peer).await;
+            let mut decision = put(&asked, peer).await;
+            let word = match &decision {
+                Decision::Approve { .. } => "approve",
+                Decision::ApproveAlways => "approve_always",
+                Decision::Refuse { .. } => "refuse",
+                Decision::Done => "done",
+            };
+            let about = json!({"run_id": run.0, "task": asked.task.0, "tool": asked.tool, "decision": word});
+            if let Err(error) = server.audit(caller, "approval", about).await {
+                decision = Decision::Refuse { reason: error.fields.message.clone(), hint: None };
+            }
             // The run may have ended, or somebody else answered.
             let _ = desk.answer(run, asked.task, decision);
         }

@@ -8,8 +8,8 @@ use axum::http::StatusCode;
 use futures::StreamExt;
 use jarvis_pipeline::approval::{ASK_PERSON, Decision};
 use jarvis_plan::{EACH, RunId, TaskId};
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::desk::NotOpen;
@@ -18,6 +18,7 @@ use crate::extract::ApiJson;
 use crate::routes::runs::whole;
 use crate::runs::Frame;
 use crate::state::Server;
+use crate::users::{Caller, Right};
 use crate::wire::reply::ApprovalReply;
 
 /// An answer.
@@ -34,7 +35,7 @@ pub(crate) struct ApprovalAsk {
     reason: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Said {
     /// Make this call.
@@ -76,13 +77,16 @@ const LONGEST_REASON: usize = 300;
         Failures))]
 pub(crate) async fn decide(
     State(server): State<Server>,
+    caller: Caller,
     Path((id, task)): Path<(String, String)>,
     ApiJson(ask): ApiJson<ApprovalAsk>,
 ) -> Result<Json<ApprovalReply>, ApiError> {
+    caller.must(Right::Approve)?;
     let run = RunId(whole(id)?);
     let id: u32 = task.parse().map_err(|_| ApiError::not_found("a task is named by its number"))?;
     let (task, desk) = (TaskId(id), server.runs.desk());
-    let Some(live) = server.runs.get(&run.0) else { return Err(ApiError::not_found("there is no such run going on")) };
+    let live = server.runs.of(&caller, &run.0)?;
+    let live = live.ok_or_else(|| ApiError::not_found("there is no such run going on"))?;
     if ask.arguments.is_some() && ask.decision != Said::Approve {
         return Err(ApiError::invalid("`arguments` go with the decision `approve` alone").param("arguments"));
     }
@@ -131,6 +135,13 @@ pub(crate) async fn decide(
         }
     };
     let approved = !matches!(ask.decision, Said::Refuse | Said::Skip);
+    if let Some(asked) = live.pending().iter().find(|asked| asked.task == task) {
+        let about = json!({
+            "run_id": run.0, "of": Some(live.user()).filter(|user| !user.is_empty()), "task": id, "tool": asked.tool,
+            "decision": ask.decision, "changed": matches!(decision, Decision::Approve { arguments: Some(_) }).then_some(true),
+        });
+        server.audit(&caller, "approval", about).await?;
+    }
     let heard = Arc::clone(&live.log).follow(live.log.end());
     desk.answer(&run, task, decision).map_err(|not| match not {
         NotOpen::Run => ApiError::new(StatusCode::CONFLICT, "not_waiting", "the run waits for nothing"),

@@ -16,6 +16,7 @@ use crate::extract::ApiJson;
 use crate::request::{RunRequest, pipeline_of, result, streamed};
 use crate::runs::{Keep, Started};
 use crate::state::Server;
+use crate::users::{Caller, Right};
 use crate::wire::decide::{DecideAsk, Subject, TrialAsk};
 use crate::wire::reply::EventStream;
 
@@ -30,9 +31,10 @@ type DecisionResult = Result<Value, DecisionError>;
             pipeline form `tasks`", body = Object), Failures))]
 pub(crate) async fn decide(
     State(server): State<Server>,
+    caller: Caller,
     ApiJson(ask): ApiJson<DecideAsk>,
 ) -> Result<Json<Value>, ApiError> {
-    in_configured_form(&server, async { result(start(&server, ask)?).await }).await
+    in_configured_form(&server, async { result(start(&server, &caller, ask)?).await }).await
 }
 
 /// Decide without executing and stream what happens
@@ -42,24 +44,31 @@ pub(crate) async fn decide(
 #[utoipa::path(post, path = "/decisions/stream", tag = "decisions", request_body = DecideAsk, responses(EventStream, Failures))]
 pub(crate) async fn stream(
     State(server): State<Server>,
+    caller: Caller,
     ApiJson(ask): ApiJson<DecideAsk>,
 ) -> Result<Response, ApiError> {
-    Ok(streamed(&server, start(&server, ask)?, false))
+    Ok(streamed(&server, start(&server, &caller, ask)?, false))
 }
 
 /// Starts a decision on a request to the pipeline, in the main server's form.
-pub(crate) fn start_only(server: &Server, run: &RunRequest) -> Result<Started<DecisionResult>, ApiError> {
-    let decisions = Decisions { pipeline: Arc::clone(&run.pipeline), ..server.parts.local_decisions.clone() };
+pub(crate) fn start_only(
+    server: &Server,
+    caller: &Caller,
+    run: &RunRequest,
+) -> Result<Started<DecisionResult>, ApiError> {
+    let decisions = server.decisions_for(caller, &server.parts.local_decisions);
+    let decisions = Decisions { pipeline: Arc::clone(&run.pipeline), ..decisions };
     let request = Arc::clone(&run.request);
-    server.runs.start(&run.request.text, Keep::Nothing, move |events, cancel| async move {
+    server.runs.start(caller, &run.request.text, Keep::Nothing, move |events, cancel| async move {
         decisions.decide(request, &events, cancel).await.map(|decision| decision.decisions_only())
     })
 }
 
-fn start(server: &Server, ask: DecideAsk) -> Result<Started<DecisionResult>, ApiError> {
+fn start(server: &Server, caller: &Caller, ask: DecideAsk) -> Result<Started<DecisionResult>, ApiError> {
     let format = ask.format;
     let (subject, ask) = ask.read(&server.options)?;
-    let decisions = Decisions { pipeline: pipeline_of(server, &ask)?, ..server.parts.decisions.clone() };
+    let decisions = server.decisions_for(caller, &server.parts.decisions);
+    let decisions = Decisions { pipeline: pipeline_of(server, &ask)?, ..decisions };
     let is_pipeline = match format {
         Some(format) => format == Format::Pipeline,
         // A scenario is planned as a vision pipeline unless a format is given.
@@ -69,7 +78,7 @@ fn start(server: &Server, ask: DecideAsk) -> Result<Started<DecisionResult>, Api
         Subject::Request(request) => request.text.clone(),
         Subject::Scenario(scenario) => scenario.sample_description.clone(),
     };
-    server.runs.start(&text, Keep::Nothing, move |events, cancel| async move {
+    server.runs.start(caller, &text, Keep::Nothing, move |events, cancel| async move {
         if is_pipeline {
             let scenario = match subject {
                 Subject::Request(request) => Scenario::described(&request.text),
@@ -101,12 +110,19 @@ async fn in_configured_form(
 /// (required), `test_example_index` (0). The reply holds what was planned and what would be right.
 #[utoipa::path(post, path = "/decisions/test", tag = "decisions", request_body = TrialAsk,
     responses((status = 200, description = "`test_info`, `test_scenario`, `generated_tasks`, `ground_truth_tasks`", body = Object), Failures))]
-pub(crate) async fn test(State(server): State<Server>, ApiJson(body): ApiJson<Value>) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn test(
+    State(server): State<Server>,
+    caller: Caller,
+    ApiJson(body): ApiJson<Value>,
+) -> Result<Json<Value>, ApiError> {
     let work = async {
         let trial = Trial::read(&body)?;
         let decisions = server.parts.decisions.clone();
-        let started =
-            server.runs.start("a trial of the planning prompt", Keep::Nothing, move |events, cancel| async move {
+        let started = server.runs.start(
+            &caller,
+            "a trial of the planning prompt",
+            Keep::Nothing,
+            move |events, cancel| async move {
                 let tried = tokio::select! {
                     biased;
                     () = cancel.cancelled() => Err(TrialError::Decision(DecisionError::Cancelled)),
@@ -114,7 +130,8 @@ pub(crate) async fn test(State(server): State<Server>, ApiJson(body): ApiJson<Va
                 };
                 events.emit(EventKind::Done { ok: tried.is_ok(), cancelled: false, usage: events.usage(), ms: 0 });
                 tried
-            })?;
+            },
+        )?;
         result(started).await
     };
     in_configured_form(&server, work).await
@@ -122,10 +139,14 @@ pub(crate) async fn test(State(server): State<Server>, ApiJson(body): ApiJson<Va
 
 /// Clear the cached replies of the model catalogue service
 ///
-/// The next decision asks it anew.
+/// The next decision asks it anew. Where there are several users, an administrator may.
 #[utoipa::path(post, path = "/admin/refresh", tag = "decisions",
     responses((status = 200, description = "The cache is empty", body = Object), Failures))]
-pub(crate) async fn refresh(State(server): State<Server>) -> Json<Value> {
+pub(crate) async fn refresh(State(server): State<Server>, caller: Caller) -> Result<Json<Value>, ApiError> {
+    if server.users.are_several() {
+        caller.must(Right::Admin)?;
+    }
+    server.audit(&caller, "refresh_catalogue", Value::Null).await?;
     server.parts.decisions.source.refresh();
-    Json(json!({ "refreshed": true }))
+    Ok(Json(json!({ "refreshed": true })))
 }

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use crate::error::{ApiError, Failures};
 use crate::guard;
 use crate::state::Server;
+use crate::users::Caller;
 use crate::wire::reply::HealthReply;
 
 /// State of the server
@@ -38,7 +39,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 async fn look(server: &Server, headers: &HeaderMap) -> HealthReply {
     let mut checks = (server.parts.checks)().await;
     let (mut kept, mut warnings) = (server.parts.kept.clone(), server.parts.warnings.clone());
-    if guard::check_token(server, headers).is_err() {
+    let caller = guard::caller(server, headers).ok();
+    if caller.is_none() {
         checks.iter_mut().for_each(|check| check.detail = None);
         kept.folder = None;
         warnings.clear();
@@ -52,7 +54,9 @@ async fn look(server: &Server, headers: &HeaderMap) -> HealthReply {
         planner: pipeline.planner_name(),
         model: pipeline.model_name(),
         tasks_loaded: tasks.map_or(0, |tasks| tasks.offered.len()),
-        auth: server.options.token.is_some(),
+        auth: server.users.need_token(),
+        user: caller.as_ref().map(|caller| caller.name().to_owned()).filter(|name| !name.is_empty()),
+        may: caller.as_ref().map(Caller::rights).unwrap_or_default(),
         pipelines: server.working_pipelines(),
         runs_live: server.runs.count(),
         checks,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use futures::stream;
@@ -20,6 +20,7 @@ use crate::extract::ApiJson;
 use crate::guard;
 use crate::pulls::{KeptModel, ModelStore, PlannedPull, PullFailure, PullFault, PullRequest, SuggestedModel};
 use crate::state::Server;
+use crate::users::Caller;
 
 /// Lines of a pull that wait for a slow reader.
 const LINES: usize = 64;
@@ -43,7 +44,7 @@ pub(crate) async fn list(State(server): State<Server>) -> Json<LocalModels> {
         return Json(LocalModels { kept: Vec::new(), suggested: Vec::new(), pulls: false });
     };
     let loaded = server.parts.models.loaded();
-    let pulls = server.options.admin_token.is_some();
+    let pulls = server.users.have_administrator();
     // The cache is read from the disk.
     let listed = tokio::task::spawn_blocking(move || {
         let mut kept = store.kept();
@@ -62,10 +63,10 @@ pub(crate) async fn list(State(server): State<Server>) -> Json<LocalModels> {
     responses((status = 200, description = "What would be fetched", body = PlannedPull), Failures))]
 pub(crate) async fn plan(
     State(server): State<Server>,
-    headers: HeaderMap,
+    caller: Caller,
     ApiJson(request): ApiJson<PullRequest>,
 ) -> Result<Json<PlannedPull>, ApiError> {
-    let store = allowed(&server, &headers, &request)?;
+    let store = allowed(&server, &caller, &request)?;
     store.plan(&request.name).await.map(Json).map_err(refused)
 }
 
@@ -78,10 +79,11 @@ pub(crate) async fn plan(
     responses((status = 200, description = "Progress", body = String, content_type = "application/x-ndjson"), Failures))]
 pub(crate) async fn pull(
     State(server): State<Server>,
-    headers: HeaderMap,
+    caller: Caller,
     ApiJson(request): ApiJson<PullRequest>,
 ) -> Result<Response, ApiError> {
-    let store = allowed(&server, &headers, &request)?;
+    let store = allowed(&server, &caller, &request)?;
+    server.audit(&caller, "pull_model", json!({"model": request.name})).await?;
     let (sender, mut receiver) = mpsc::channel::<Result<Value, PullFailure>>(LINES);
     let work = tokio::spawn(async move {
         // Of progress a slow reader misses some lines; the end is kept for it.
@@ -119,8 +121,8 @@ pub(crate) async fn pull(
 }
 
 /// The store, for who may change what is on this machine.
-fn allowed(server: &Server, headers: &HeaderMap, request: &PullRequest) -> Result<Arc<dyn ModelStore>, ApiError> {
-    guard::check_administrator(server, headers, &format!("jarvis models pull {}", shown(&request.name)))?;
+fn allowed(server: &Server, caller: &Caller, request: &PullRequest) -> Result<Arc<dyn ModelStore>, ApiError> {
+    guard::check_administrator(server, caller, &format!("jarvis models pull {}", shown(&request.name)))?;
     server.parts.store.clone().ok_or_else(|| {
         ApiError::new(StatusCode::NOT_IMPLEMENTED, "not_configured", "this server keeps no models of its own")
             .hint("set `local.enabled: true` in its configuration, and use a build with the feature `experts` or `llm`")

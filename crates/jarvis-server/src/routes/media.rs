@@ -15,6 +15,7 @@ use jarvis_store::Media;
 
 use crate::error::{ApiError, ErrorBody, Failures};
 use crate::state::Server;
+use crate::users::Caller;
 
 /// Makes the routes of one kind of files each.
 macro_rules! file_routes {
@@ -26,8 +27,13 @@ macro_rules! file_routes {
             responses((status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
                 (status = 206, description = "A part of it", content_type = "application/octet-stream", body = Vec<u8>),
                 (status = 416, description = "There is no such part", body = ErrorBody), Failures))]
-        pub(crate) async fn $name(server: State<Server>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
-            file(server, uri, headers).await
+        pub(crate) async fn $name(
+            server: State<Server>,
+            caller: Caller,
+            uri: Uri,
+            headers: HeaderMap,
+        ) -> Result<Response, ApiError> {
+            file(server, caller, uri, headers).await
         }
     )*};
 }
@@ -43,12 +49,18 @@ file_routes! {
     table at "/tables/{name}";
 }
 
-async fn file(State(server): State<Server>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
+async fn file(
+    State(server): State<Server>,
+    caller: Caller,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
     let path = Media::display(uri.path())?;
     // Files that are still being written begin with a dot.
     if path.rsplit('/').next().is_some_and(|name| name.starts_with('.')) {
         return Err(ApiError::not_found("there is no such file"));
     }
+    server.check_file(&caller, &path).await?;
     let media = Arc::clone(&server.parts.media);
     let opened = tokio::task::spawn_blocking(move || media.open_file(&path)).await;
     let (file, size) = opened.map_err(|error| ApiError::internal("the file cannot be read", &error))??;

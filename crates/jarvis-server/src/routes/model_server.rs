@@ -14,6 +14,7 @@ use crate::error::{ApiError, Failures};
 use crate::extract::ApiJson;
 use crate::served::{self, LoadedModel};
 use crate::state::Server;
+use crate::users::{Caller, Right};
 
 /// Whether the server runs.
 #[derive(Serialize, ToSchema)]
@@ -59,10 +60,11 @@ pub(crate) async fn status_of_owner(
 /// The same for an id written without escape.
 pub(crate) async fn call_of_owner(
     server: State<Server>,
+    caller: Caller,
     Path((owner, name)): Path<(String, String)>,
     body: ApiJson<Map<String, Value>>,
 ) -> Result<Json<Value>, ApiError> {
-    call(server, Path(format!("{owner}/{name}")), body).await
+    call(server, caller, Path(format!("{owner}/{name}")), body).await
 }
 
 /// The models in memory
@@ -82,9 +84,11 @@ pub(crate) async fn loaded(State(server): State<Server>) -> Json<LoadedModels> {
     responses((status = 200, description = "What the model gave", body = Value), Failures))]
 pub(crate) async fn call(
     State(server): State<Server>,
+    caller: Caller,
     Path(id): Path<String>,
     ApiJson(body): ApiJson<Map<String, Value>>,
 ) -> Result<Json<Value>, ApiError> {
+    caller.must(Right::Run)?;
     let Some(model) = server.parts.models.find(&id) else {
         let shown: String = id.chars().take(200).collect();
         let message = format!("there is no model `{shown}` here");
@@ -101,7 +105,9 @@ pub(crate) async fn call(
         let message = format!("the model `{}` does not do {}", model.id, asked.unwrap_or("anything"));
         return Err(ApiError::invalid(message).param("task"));
     };
-    let output = served::perform(&server, &model, &task, arguments(body)).await.map_err(served::failed)?;
+    let output = served::perform(&server, &caller, &model, &task, arguments(body)).await;
+    let output = output.map_err(served::failed)?;
+    server.own(&caller, &output.to_string()).await?;
     Ok(Json(result(&task, output)))
 }
 

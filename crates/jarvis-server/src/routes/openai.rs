@@ -23,6 +23,7 @@ use crate::request::{RunRequest, wait};
 use crate::runs::{CancelOnDrop, Place};
 use crate::sse;
 use crate::state::{Named, Server};
+use crate::users::{Caller, Right};
 use crate::wire::openai::{
     AssistantMessage, ChatCompletion, ChatCompletionRequest, Choice, ModelCard, ModelList, Tokens,
 };
@@ -49,9 +50,11 @@ fn local_card(id: String) -> ModelCard {
         Failures))]
 pub(crate) async fn complete(
     State(server): State<Server>,
+    caller: Caller,
     headers: HeaderMap,
     ApiJson(body): ApiJson<ChatCompletionRequest>,
 ) -> Result<Response, ApiError> {
+    caller.must(Right::Run)?;
     let local = server.parts.models.find(&body.model).and_then(|model| Some((model.id, model.chat?)));
     if let Some((id, model)) = local {
         return local_chat::complete(&server, id, model, body).await;
@@ -62,10 +65,10 @@ pub(crate) async fn complete(
     let (streams, progress) = (body.stream == Some(true), body.stream_progress == Some(true));
     let usage = body.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true));
     let links = Links::of(&headers);
-    let request = intake::request(&server, body, &links).await?;
+    let request = intake::request(&server, &caller, body, &links).await?;
     let pipeline = Arc::clone(&server.parts.pipeline);
     let run = RunRequest { planner: pipeline.planner_name(), pipeline, request: Arc::new(request) };
-    let started = run.start(&server, Some(named), false)?;
+    let started = run.start(&server, &caller, Some(named), false)?;
     let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     if streams {
         let head = pieces::Head { id: id(&started.live.run_id.0), model, created };

@@ -16,6 +16,7 @@ use crate::request::{RunRequest, RunResult, result, streamed};
 use crate::routes::decisions;
 use crate::runs::{Keep, Started};
 use crate::state::Server;
+use crate::users::Caller;
 use crate::wire::ask::Ask;
 use crate::wire::reply::{
     AnswerOrDecisions, AnswerReply, Answered, ConversationReply, EventStream, ResultsReply, TasksReply, WaitingReply,
@@ -27,13 +28,17 @@ use crate::wire::reply::{
 #[utoipa::path(post, path = "/hugginggpt", tag = "pipeline", request_body = Ask,
     responses((status = 200, description = "The answer; with `return_decisions` the plan and choices", body = AnswerOrDecisions),
         (status = 202, description = "It waits for leave to change something", body = WaitingReply), Failures))]
-pub(crate) async fn answer(State(server): State<Server>, ApiJson(ask): ApiJson<Ask>) -> Result<Response, ApiError> {
+pub(crate) async fn answer(
+    State(server): State<Server>,
+    caller: Caller,
+    ApiJson(ask): ApiJson<Ask>,
+) -> Result<Response, ApiError> {
     let run = RunRequest::of(&server, &ask)?;
     if ask.return_decisions {
-        let decided = result(decisions::start_only(&server, &run)?).await?;
+        let decided = result(decisions::start_only(&server, &caller, &run)?).await?;
         return Ok(Json(AnswerOrDecisions::Decisions(decided)).into_response());
     }
-    Ok(match run.answer_or_wait(&server, run.start(&server, None, true)?).await? {
+    Ok(match run.answer_or_wait(&server, run.start(&server, &caller, None, true)?).await? {
         Answered::Done(reply) => Json(AnswerOrDecisions::Answer(reply)).into_response(),
         waiting @ Answered::Waiting(_) => waiting.into_response(),
     })
@@ -45,12 +50,16 @@ pub(crate) async fn answer(State(server): State<Server>, ApiJson(ask): ApiJson<A
 /// `task_finished`, `token`, `note`, `answer`, and last `done` or `error`. Closing the connection cancels the run, unless
 /// `detached` says otherwise.
 #[utoipa::path(post, path = "/hugginggpt/stream", tag = "pipeline", request_body = Ask, responses(EventStream, Failures))]
-pub(crate) async fn stream(State(server): State<Server>, ApiJson(ask): ApiJson<Ask>) -> Result<Response, ApiError> {
+pub(crate) async fn stream(
+    State(server): State<Server>,
+    caller: Caller,
+    ApiJson(ask): ApiJson<Ask>,
+) -> Result<Response, ApiError> {
     let run = RunRequest::of(&server, &ask)?;
     if ask.return_decisions {
-        return Ok(streamed(&server, decisions::start_only(&server, &run)?, ask.detached));
+        return Ok(streamed(&server, decisions::start_only(&server, &caller, &run)?, ask.detached));
     }
-    Ok(streamed(&server, run.start(&server, None, true)?, ask.detached))
+    Ok(streamed(&server, run.start(&server, &caller, None, true)?, ask.detached))
 }
 
 /// Run a request with a pipeline of your choice and answer
@@ -62,10 +71,11 @@ pub(crate) async fn stream(State(server): State<Server>, ApiJson(ask): ApiJson<A
         (status = 202, description = "It waits for leave to change something", body = WaitingReply), Failures))]
 pub(crate) async fn run_named(
     State(server): State<Server>,
+    caller: Caller,
     Path(name): Path<String>,
     ApiJson(ask): ApiJson<Ask>,
 ) -> Result<Answered, ApiError> {
-    let (run, started) = start_named(&server, &name, &ask)?;
+    let (run, started) = start_named(&server, &caller, &name, &ask)?;
     run.answer_or_wait(&server, started).await
 }
 
@@ -76,18 +86,24 @@ pub(crate) async fn run_named(
     params(("name" = String, Path, description = "The pipeline", example = "hugginggpt")), responses(EventStream, Failures))]
 pub(crate) async fn stream_named(
     State(server): State<Server>,
+    caller: Caller,
     Path(name): Path<String>,
     ApiJson(ask): ApiJson<Ask>,
 ) -> Result<Response, ApiError> {
-    Ok(streamed(&server, start_named(&server, &name, &ask)?.1, ask.detached))
+    Ok(streamed(&server, start_named(&server, &caller, &name, &ask)?.1, ask.detached))
 }
 
-fn start_named(server: &Server, name: &str, ask: &Ask) -> Result<(RunRequest, Started<RunResult>), ApiError> {
+fn start_named(
+    server: &Server,
+    caller: &Caller,
+    name: &str,
+    ask: &Ask,
+) -> Result<(RunRequest, Started<RunResult>), ApiError> {
     let run = RunRequest::of(server, ask)?;
     if ask.return_decisions {
         return Err(ApiError::invalid("only `/hugginggpt` answers with decisions").param("return_decisions"));
     }
-    let started = run.start(server, Some(name), true)?;
+    let started = run.start(server, caller, Some(name), true)?;
     Ok((run, started))
 }
 
@@ -101,11 +117,12 @@ const STAGES: &str = "stages";
     responses((status = 200, description = "The tasks, or a message", body = TasksReply), Failures))]
 pub(crate) async fn tasks(
     State(server): State<Server>,
+    caller: Caller,
     ApiJson(ask): ApiJson<Ask>,
 ) -> Result<Json<TasksReply>, ApiError> {
     let RunRequest { pipeline, request, .. } = RunRequest::of(&server, &ask)?;
     let text = request.text.clone();
-    let started = server.runs.start(&text, Keep::Events, move |events, cancel| async move {
+    let started = server.runs.start(&caller, &text, Keep::Events, move |events, cancel| async move {
         events.needs(STAGES, "plan");
         pipeline.run_plan_only(&request, &events, cancel).await
     })?;
@@ -122,6 +139,7 @@ pub(crate) async fn tasks(
     responses((status = 200, description = "The results, or a message", body = ResultsReply), Failures))]
 pub(crate) async fn results(
     State(server): State<Server>,
+    caller: Caller,
     ApiJson(ask): ApiJson<Ask>,
 ) -> Result<Json<ResultsReply>, ApiError> {
     if ask.return_decisions {
@@ -129,7 +147,7 @@ pub(crate) async fn results(
     }
     let RunRequest { pipeline, request, .. } = RunRequest::of(&server, &ask)?;
     let work = Arc::clone(&request);
-    let started = server.runs.start(&request.text, Keep::Events, move |events, cancel| async move {
+    let started = server.runs.start(&caller, &request.text, Keep::Events, move |events, cancel| async move {
         events.needs(STAGES, "plan, choose, execute");
         pipeline.run_without_answer(work, &events, cancel).await
     })?;

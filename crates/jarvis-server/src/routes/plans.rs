@@ -14,6 +14,7 @@ use crate::extract::MaybeJson;
 use crate::request::{RunRequest, RunResult, streamed};
 use crate::runs::{Keep, Started};
 use crate::state::Server;
+use crate::users::Caller;
 use crate::wire::ask::resources;
 use crate::wire::decide::{NewPlanAsk, PlanAsk};
 use crate::wire::reply::{AnswerReply, Answered, EventStream, WaitingReply};
@@ -21,8 +22,12 @@ use crate::wire::reply::{AnswerReply, Answered, EventStream, WaitingReply};
 /// A saved plan
 #[utoipa::path(get, path = "/plans/{id}", tag = "decisions", params(("id" = String, Path, description = "The plan's id")),
     responses((status = 200, description = "`execution_config`", body = Object), Failures))]
-pub(crate) async fn show(State(server): State<Server>, Path(id): Path<String>) -> Result<Json<Value>, ApiError> {
-    load(&server, id).await.map(Json)
+pub(crate) async fn show(
+    State(server): State<Server>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    load(&server, &caller, id).await.map(Json)
 }
 
 /// Execute a saved plan
@@ -35,10 +40,11 @@ pub(crate) async fn show(State(server): State<Server>, Path(id): Path<String>) -
         (status = 202, description = "It waits for leave to change something", body = WaitingReply), Failures))]
 pub(crate) async fn run_saved(
     State(server): State<Server>,
+    caller: Caller,
     Path(id): Path<String>,
     MaybeJson(ask): MaybeJson<PlanAsk>,
 ) -> Result<Answered, ApiError> {
-    let (run, started, _) = start(&server, Some(id), ask).await?;
+    let (run, started, _) = start(&server, &caller, Some(id), ask).await?;
     run.answer_or_wait(&server, started).await
 }
 
@@ -47,10 +53,11 @@ pub(crate) async fn run_saved(
     params(("id" = String, Path, description = "The plan's id")), responses(EventStream, Failures))]
 pub(crate) async fn run_saved_streamed(
     State(server): State<Server>,
+    caller: Caller,
     Path(id): Path<String>,
     MaybeJson(ask): MaybeJson<PlanAsk>,
 ) -> Result<Response, ApiError> {
-    let (_, started, detached) = start(&server, Some(id), ask).await?;
+    let (_, started, detached) = start(&server, &caller, Some(id), ask).await?;
     Ok(streamed(&server, started, detached))
 }
 
@@ -62,9 +69,10 @@ pub(crate) async fn run_saved_streamed(
         (status = 202, description = "It waits for leave to change something", body = WaitingReply), Failures))]
 pub(crate) async fn run(
     State(server): State<Server>,
+    caller: Caller,
     MaybeJson(ask): MaybeJson<PlanAsk>,
 ) -> Result<Answered, ApiError> {
-    let (run, started, _) = start(&server, None, ask).await?;
+    let (run, started, _) = start(&server, &caller, None, ask).await?;
     run.answer_or_wait(&server, started).await
 }
 
@@ -72,15 +80,17 @@ pub(crate) async fn run(
 #[utoipa::path(post, path = "/plans/run/stream", tag = "decisions", request_body = NewPlanAsk, responses(EventStream, Failures))]
 pub(crate) async fn run_streamed(
     State(server): State<Server>,
+    caller: Caller,
     MaybeJson(ask): MaybeJson<PlanAsk>,
 ) -> Result<Response, ApiError> {
-    let (_, started, detached) = start(&server, None, ask).await?;
+    let (_, started, detached) = start(&server, &caller, None, ask).await?;
     Ok(streamed(&server, started, detached))
 }
 
 /// Reads a plan, the caller's or the saved one, checks it and starts its run. Also whether the run is detached.
 async fn start(
     server: &Server,
+    caller: &Caller,
     id: Option<String>,
     ask: Option<PlanAsk>,
 ) -> Result<(RunRequest, Started<RunResult>, bool), ApiError> {
@@ -88,7 +98,7 @@ async fn start(
     let given = ask.execution_config.filter(|config| !config.is_null());
     let document = match (given, id) {
         (Some(config), _) => config,
-        (None, Some(id)) => load(server, id).await?,
+        (None, Some(id)) => load(server, caller, id).await?,
         (None, None) => return Err(ApiError::invalid("`execution_config` is missing").param("execution_config")),
     };
     let pipeline = Arc::clone(&server.parts.pipeline);
@@ -101,14 +111,16 @@ async fn start(
     let request = Request { text, attachments: resources(&ask.attachments)?, ..Request::default() };
     let run = RunRequest { pipeline, request: Arc::new(request), planner: "plan" };
     let (pipeline, request) = (Arc::clone(&run.pipeline), Arc::clone(&run.request));
-    let started = server.runs.start(&run.request.text, Keep::Answerable, move |events, cancel| async move {
+    let started = server.runs.start(caller, &run.request.text, Keep::Answerable, move |events, cancel| async move {
         pipeline.run_plan(request, &plan, &events, cancel).await
     })?;
     Ok((run, started, ask.detached))
 }
 
-async fn load(server: &Server, id: String) -> Result<Value, ApiError> {
-    let Some(plans) = server.parts.decisions.plans.clone() else { return Err(StoreError::Unknown(id).into()) };
+async fn load(server: &Server, caller: &Caller, id: String) -> Result<Value, ApiError> {
+    let Some(plans) = server.decisions_for(caller, &server.parts.decisions).plans else {
+        return Err(StoreError::Unknown(id).into());
+    };
     let loaded = tokio::task::spawn_blocking(move || plans.load(&id)).await;
     Ok(loaded.map_err(|error| ApiError::internal("the saved plan cannot be read", &error))??)
 }

@@ -9,15 +9,17 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use futures::stream;
 use jarvis_plan::{RunId, TaskId};
-use jarvis_store::{Journal, JournalError};
+use jarvis_store::RunRecord;
 use serde::Deserialize;
+use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::error::{ApiError, ErrorBody, Failures};
 use crate::extract::MaybeJson;
-use crate::runs::{Frame, Place};
+use crate::runs::{Frame, Live, Place, no_such_run};
 use crate::sse;
 use crate::state::Server;
+use crate::users::{Caller, Right};
 use crate::wire::reply::{CancelReply, EventStream, ResumeReply, RunLine, RunReply, RunsReply};
 
 /// How many runs are listed.
@@ -40,17 +42,25 @@ fn fifty() -> u32 {
         Failures))]
 pub(crate) async fn list(
     State(server): State<Server>,
+    caller: Caller,
     page: Result<Query<Page>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<RunsReply>, ApiError> {
     let limit = page.map_or(0, |Query(page)| page.limit);
     if !(1..=1000).contains(&limit) {
         return Err(ApiError::invalid("`limit` is a number from 1 to 1000").param("limit"));
     }
-    let mut runs: Vec<RunLine> = server.runs.queued().iter().map(|live| RunLine::of(live.summary(), true)).collect();
+    let is_seen = |live: &Arc<Live>| caller.reaches(live.user());
+    let queued = server.runs.queued().into_iter().filter(is_seen);
+    let mut runs: Vec<RunLine> = queued.map(|live| RunLine::of(live.summary(), true)).collect();
     // Taken before the journal is asked, so that a run that ends meanwhile is in one of the two.
-    let mut running = server.runs.running();
+    let mut running: Vec<Arc<Live>> = server.runs.running().into_iter().filter(is_seen).collect();
     if server.parts.journal.is_some() {
-        let kept = from_journal(&server, move |journal| journal.runs(limit)).await?;
+        let whose = caller.lists().map(str::to_owned);
+        let kept = server.read_journal(move |journal| match whose {
+            Some(user) => journal.runs_of(&user, limit),
+            None => journal.runs(limit),
+        });
+        let kept = kept.await?;
         running.retain(|live| kept.iter().all(|run| run.run_id != live.run_id));
         runs.extend(
             kept.into_iter().filter(|run| !is_queued(&server, &run.run_id.0)).map(|run| RunLine::of(run, false)),
@@ -70,15 +80,18 @@ fn is_queued(server: &Server, run_id: &str) -> bool {
 #[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = String, Path, description = "The run's id")),
     responses((status = 200, description = "The run", body = RunReply),
         Failures))]
-pub(crate) async fn show(State(server): State<Server>, Path(id): Path<String>) -> Result<Json<RunReply>, ApiError> {
+pub(crate) async fn show(
+    State(server): State<Server>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<RunReply>, ApiError> {
     let id = whole(id)?;
-    if let Some(live) = server.runs.get(&id) {
+    if let Some(live) = server.runs.of(&caller, &id)? {
         let events = live.log.so_far().iter().filter_map(|frame| serde_json::from_str(&frame.data).ok()).collect();
         let waiting = live.pending();
         return Ok(Json(RunReply { run: RunLine::of(live.summary(), live.is_queued()), waiting, events }));
     }
-    let record = from_journal(&server, move |journal| journal.run(&id)).await?;
-    Ok(Json(RunReply::of(record)))
+    Ok(Json(RunReply::of(recorded(&server, &caller, &id).await?)))
 }
 
 /// The events of a run from its beginning, as they happen while it goes on
@@ -91,6 +104,7 @@ pub(crate) async fn show(State(server): State<Server>, Path(id): Path<String>) -
         Failures))]
 pub(crate) async fn follow(
     State(server): State<Server>,
+    caller: Caller,
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -104,11 +118,11 @@ pub(crate) async fn follow(
             .next(),
     };
     let id = whole(id)?;
-    if let Some(live) = server.runs.get(&id) {
+    if let Some(live) = server.runs.of(&caller, &id)? {
         let frames = Arc::clone(&live.log).follow(from);
         return Ok(sse::reply(frames, (), &server));
     }
-    let record = from_journal(&server, move |journal| journal.run(&id)).await?;
+    let record = recorded(&server, &caller, &id).await?;
     let frames: Vec<Frame> =
         record.events.iter().filter_map(Frame::recorded).filter(|frame| frame.at >= from).collect();
     Ok(sse::reply(stream::iter(frames), (), &server))
@@ -125,24 +139,27 @@ pub(crate) async fn follow(
         Failures))]
 pub(crate) async fn cancel(
     State(server): State<Server>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Json<CancelReply>, ApiError> {
+    caller.must(Right::Run)?;
     let id = whole(id)?;
-    let status = match server.runs.get(&id) {
+    let status = match server.runs.of(&caller, &id)? {
         Some(live) if live.status().is_none() => {
+            tell(&server, &caller, "cancel", &id, live.user()).await?;
             live.cancel.cancel();
             return Ok(Json(CancelReply { run_id: id, cancelled: true }));
         }
         Some(live) => live.summary().status.as_str(),
         None => {
-            let whole = id.clone();
-            let status = from_journal(&server, move |journal| journal.run(&whole)).await?.summary.status;
+            let summary = recorded(&server, &caller, &id).await?.summary;
+            tell(&server, &caller, "cancel", &id, &summary.user).await?;
             if let Some(journal) = &server.parts.journal
                 && server.cancel_elsewhere(journal, &RunId(id.clone())).await?
             {
                 return Ok(Json(CancelReply { run_id: id, cancelled: true }));
             }
-            status.as_str()
+            summary.status.as_str()
         }
     };
     Err(ApiError::new(StatusCode::CONFLICT, "already_ended", format!("the run does not go on: it is {status}")))
@@ -159,9 +176,13 @@ pub(crate) async fn cancel(
         Failures))]
 pub(crate) async fn resume(
     State(server): State<Server>,
+    caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Json<ResumeReply>, ApiError> {
+    caller.must(Right::Run)?;
     let id = whole(id)?;
+    let whose = recorded(&server, &caller, &id).await?.summary.user;
+    tell(&server, &caller, "resume", &id, &whose).await?;
     server.resume(&id).await?;
     Ok(Json(ResumeReply { run_id: id, from: None }))
 }
@@ -185,10 +206,14 @@ pub(crate) struct RetryAsk {
         Failures))]
 pub(crate) async fn retry(
     State(server): State<Server>,
+    caller: Caller,
     Path(id): Path<String>,
     MaybeJson(ask): MaybeJson<RetryAsk>,
 ) -> Result<Json<ResumeReply>, ApiError> {
+    caller.must(Right::Run)?;
     let id = whole(id)?;
+    let whose = recorded(&server, &caller, &id).await?.summary.user;
+    tell(&server, &caller, "retry", &id, &whose).await?;
     let new = server.retry(&id, ask.unwrap_or_default().from.map(TaskId)).await?;
     Ok(Json(ResumeReply { run_id: new.0, from: Some(id) }))
 }
@@ -197,18 +222,21 @@ pub(crate) async fn retry(
 pub(super) fn whole(id: String) -> Result<String, ApiError> {
     match uuid::Uuid::try_parse(&id) {
         Ok(parsed) => Ok(parsed.to_string()),
-        Err(_) => Err(ApiError::not_found("there is no such run")),
+        Err(_) => Err(no_such_run()),
     }
 }
 
-/// Asks the journal, away from the threads that serve requests.
-async fn from_journal<T: Send + 'static>(
-    server: &Server,
-    ask: impl FnOnce(&Journal) -> Result<T, JournalError> + Send + 'static,
-) -> Result<T, ApiError> {
-    let Some(journal) = server.parts.journal.clone() else {
-        return Err(ApiError::not_found("there is no such run going on, and this server keeps no journal"));
-    };
-    let asked = tokio::task::spawn_blocking(move || ask(&journal)).await;
-    Ok(asked.map_err(|error| ApiError::internal("the run journal cannot be read", &error))??)
+/// A run as the journal has it. To a caller that does not reach it, it does not exist.
+async fn recorded(server: &Server, caller: &Caller, id: &str) -> Result<RunRecord, ApiError> {
+    let id = id.to_owned();
+    let record = server.read_journal(move |journal| journal.run(&id)).await?;
+    if caller.reaches(&record.summary.user) { Ok(record) } else { Err(no_such_run()) }
+}
+
+/// Writes down that an administrator does something with a run of somebody else.
+async fn tell(server: &Server, caller: &Caller, action: &str, run: &str, whose: &str) -> Result<(), ApiError> {
+    if !caller.reaches_as_admin(whose) {
+        return Ok(());
+    }
+    server.audit(caller, action, json!({"run_id": run, "of": whose})).await
 }

@@ -12,17 +12,17 @@ use crate::extract::ApiJson;
 use crate::guard;
 use crate::state::Server;
 
-/// The token of the server.
+/// A token of the server.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct LogIn {
-    /// The token that the server was started with.
+    /// The token that the server was started with, or that of a user.
     #[schema(write_only)]
     token: String,
 }
 
 /// Log in
 ///
-/// Trades the token for a cookie that page scripts cannot read.
+/// Trades the token for a cookie that page scripts cannot read. The cookie stands for its user, and administers nothing.
 #[utoipa::path(post, path = "/session", tag = "server", request_body = LogIn,
     responses((status = 204, description = "Logged in"),
         Failures))]
@@ -31,16 +31,12 @@ pub(crate) async fn log_in(
     headers: HeaderMap,
     ApiJson(given): ApiJson<LogIn>,
 ) -> Result<Response, ApiError> {
-    match &server.options.token {
-        None => Ok(guard::log_out(&server, &headers)),
-        Some(token) if guard::is_token(token, given.token.trim()) => Ok(guard::log_in(&server, &headers)),
-        // An administrator is a caller too; the session alone is none of an administrator's.
-        Some(_)
-            if server.options.admin_token.as_ref().is_some_and(|token| guard::is_token(token, given.token.trim())) =>
-        {
-            Ok(guard::log_in(&server, &headers))
-        }
-        Some(_) => Err(ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "the token is wrong")),
+    if !server.users.need_token() {
+        return Ok(guard::log_out(&server, &headers));
+    }
+    match server.users.with_token(given.token.trim()) {
+        Some(caller) => Ok(guard::log_in(&server, &caller, &headers)),
+        None => Err(ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "the token is wrong")),
     }
 }
 

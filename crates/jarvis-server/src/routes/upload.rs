@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use crate::error::{ApiError, ErrorBody, Failures};
 use crate::state::Server;
+use crate::users::{Caller, Right};
 use crate::wire::ask::{Attachment, MOST_ATTACHMENTS};
 use crate::wire::reply::{UploadReply, Uploaded};
 
@@ -34,8 +35,10 @@ pub(crate) struct UploadForm {
         Failures))]
 pub(crate) async fn upload(
     State(server): State<Server>,
+    caller: Caller,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Json<UploadReply>, ApiError> {
+    caller.must(Right::Run)?;
     let mut form = form.map_err(|_| {
         ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media", "the body must be a multipart form")
             .hint("send the file as the form field `file`: curl -F file=@photo.jpg …/upload")
@@ -64,6 +67,7 @@ pub(crate) async fn upload(
             return Err(ApiError::invalid(format!("`{name}` is empty")).param("file"));
         }
         let resource = file.finish(agent.reader.as_ref()).await?.resource;
+        server.own_resource(&caller, &resource).await?;
         server.metrics.uploaded.inc_by(size);
         files.push(Uploaded { attachment: Attachment::of(&resource), bytes: size });
     }

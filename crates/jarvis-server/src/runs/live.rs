@@ -22,6 +22,7 @@ pub(crate) fn short(request: &str) -> String {
 #[derive(Debug)]
 pub(crate) struct Live {
     pub(crate) run_id: RunId,
+    user: String,
     pub(crate) cancel: CancellationToken,
     /// Ends it without a word; it goes on with the next process.
     pub(super) suspend: CancellationToken,
@@ -36,6 +37,16 @@ pub(crate) struct Live {
     cut_off: AtomicBool,
     desk: Desk,
     tally: Mutex<Tally>,
+}
+
+/// What is known of it from its beginning.
+#[derive(Debug)]
+pub(super) struct About {
+    pub(super) user: String,
+    pub(super) request: String,
+    pub(super) started_at_ms: u64,
+    /// Whether the journal has it.
+    pub(super) is_kept: bool,
 }
 
 /// What it has done so far.
@@ -65,17 +76,11 @@ impl Tally {
 
 impl Live {
     /// A run that waits for its slot.
-    pub(super) fn new(
-        run_id: RunId,
-        request: String,
-        started_at_ms: u64,
-        log: Log,
-        desk: Desk,
-        tally: Tally,
-        is_kept: bool,
-    ) -> Live {
+    pub(super) fn new(run_id: RunId, about: About, log: Log, desk: Desk, tally: Tally) -> Live {
+        let About { user, request, started_at_ms, is_kept } = about;
         Live {
             run_id,
+            user,
             cancel: CancellationToken::new(),
             suspend: CancellationToken::new(),
             is_kept,
@@ -88,6 +93,11 @@ impl Live {
             desk,
             tally: Mutex::new(tally),
         }
+    }
+
+    /// Whose it is; empty where there are no several users.
+    pub(crate) fn user(&self) -> &str {
+        &self.user
     }
 
     /// Says that it has a slot, or needs none any more.
@@ -106,6 +116,7 @@ impl Live {
             run_id: self.run_id.clone(),
             started_at_ms: self.started_at_ms,
             request: self.request.clone(),
+            user: self.user.clone(),
             status: tally.ended.unwrap_or(if self.pending().is_empty() {
                 RunStatus::Running
             } else {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use jarvis_engine::{Events, Past};
-use jarvis_events::{Began, SERVER};
+use jarvis_events::{Began, DAY_MS, SERVER};
 use jarvis_hugginggpt::GoingOn;
 use jarvis_plan::{RunId, TaskId};
 use jarvis_react::Asked;
@@ -82,9 +82,16 @@ impl Server {
         }
     }
 
-    /// Goes on with what other processes left.
+    /// Goes on with what other processes left, and learns what users spend there.
     pub(crate) async fn look(&self) {
         let Some(journal) = &self.parts.journal else { return };
+        if self.users.are_bounded() {
+            let now = super::now_ms();
+            match self.read_journal(move |journal| journal.used_since(now - now % DAY_MS)).await {
+                Ok(used) => self.users.learn(now, &used),
+                Err(_) => tracing::error!("what users spent today cannot be read"),
+            }
+        }
         let read = Arc::clone(journal);
         let due = match tokio::task::spawn_blocking(move || read.due(SERVER)).await {
             Ok(Ok(due)) => due,
@@ -173,6 +180,7 @@ impl Server {
         self.runs.forget_left(&run);
         let begin = Begin {
             asked: past.asked().cloned().collect(),
+            account: self.users.account(&summary.user),
             stream: Events::resumed(run.clone(), past),
             run_id: run,
             request: short(&summary.request),
@@ -194,6 +202,7 @@ impl Server {
         let id = id.to_owned();
         let record = tokio::task::spawn_blocking(move || journal.run(&id)).await;
         let record = record.map_err(|error| ApiError::internal("the run journal cannot be read", &error))??;
+        let user = record.summary.user.clone();
         let conflict = |message: String| ApiError::new(StatusCode::CONFLICT, "cannot_retry", message);
         let (old, request) = (record.summary.run_id.clone(), short(&record.summary.request));
         let has_ended =
@@ -208,6 +217,7 @@ impl Server {
         let run_id = RunId(uuid::Uuid::now_v7().to_string());
         let begin = Begin {
             stream: Events::resumed(run_id.clone(), past),
+            account: self.users.account(&user),
             run_id: run_id.clone(),
             request,
             started_at_ms: super::now_ms(),

@@ -122,6 +122,9 @@ pub(crate) struct RunLine {
     ok: u32,
     /// How many of them ended otherwise.
     failed: u32,
+    /// Whose it is, where there are several users.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    user: String,
     /// Whether it was cut off and can go on.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     resumable: bool,
@@ -138,6 +141,7 @@ impl RunLine {
             tasks: summary.tasks,
             ok: summary.ok,
             failed: summary.failed,
+            user: summary.user,
             resumable: summary.resumable,
         }
     }
@@ -243,6 +247,11 @@ pub(crate) struct HealthReply {
     pub(crate) tasks_loaded: usize,
     /// Whether a token is needed.
     pub(crate) auth: bool,
+    /// Who asks, where there are several users and this is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) user: Option<String>,
+    /// What whoever asks may do: `run`, `approve`, `admin`.
+    pub(crate) may: Vec<&'static str>,
     /// The pipelines that work as configured, the default first.
     pub(crate) pipelines: Vec<&'static str>,
     /// Runs that go on or wait.

@@ -231,6 +231,7 @@ impl Builder {
             reach: vec![jarvis_server::Reach { kind: "planning".into(), hosts: vec!["this machine".into()] }],
             kept: jarvis_server::Kept { folder: Some("/data".into()), ..jarvis_server::Kept::default() },
             warnings: vec!["`files/read` is left out".into()],
+            audit: Some(jarvis_server::Audit::open(&folder.path().join("audit.jsonl")).expect("an audit")),
             pipelines: pipelines(&agent),
             desk: Desk::default(),
             check: Arc::new(|_, _| Ok(())),

@@ -65,3 +65,37 @@ pub(super) fn costs(path: &Path, since_ms: u64) -> Result<Vec<CostRow>, JournalE
     });
     rows.map_err(failed)?.collect::<rusqlite::Result<Vec<_>>>().map_err(failed)
 }
+
+/// What the runs of one user took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UserUsage {
+    pub user: String,
+    pub calls: u64,
+    pub tokens: u64,
+    /// What the calls cost that had a price.
+    pub cost: f64,
+}
+
+/// A run that began before may have made calls since.
+const BY_USER: &str = "
+    SELECT r.user, count(*), total(e.body ->> 'prompt_tokens') + total(e.body ->> 'completion_tokens'),
+        total(e.body ->> '$.cost.amount')
+    FROM runs AS r JOIN events AS e ON e.run_id = r.run_id
+    WHERE r.user <> '' AND r.last_at_ms >= ?1 AND e.body ->> 'event' = 'model_call' AND e.body ->> 'at_ms' >= ?1
+        AND e.body ->> 'taken_over' IS NULL
+    GROUP BY r.user";
+
+pub(super) fn used_since(path: &Path, since_ms: u64) -> Result<Vec<UserUsage>, JournalError> {
+    let failed = |source| JournalError::sqlite("read", path, source);
+    let connection = file::open_to_read(path)?;
+    let mut statement = connection.prepare(BY_USER).map_err(failed)?;
+    let rows = statement.query_map([i64::try_from(since_ms).unwrap_or(i64::MAX)], |row| {
+        Ok(UserUsage {
+            user: row.get(0)?,
+            calls: u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0),
+            tokens: row.get::<_, f64>(2)? as u64,
+            cost: row.get(3)?,
+        })
+    });
+    rows.map_err(failed)?.collect::<rusqlite::Result<Vec<_>>>().map_err(failed)
+}

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::JournalError;
 
 /// `user_version` of the files written here.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// `application_id` of the files written here: "jrvs".
 const APPLICATION: i64 = 0x6a72_7673;
 /// Files up to this size are checked whole when opened, which takes a few milliseconds at most; larger ones when there
@@ -49,6 +49,14 @@ const STEPS: [&str; VERSION as usize] = [
     CREATE TABLE requests (
         run_id TEXT PRIMARY KEY,
         body   TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+",
+    "
+    ALTER TABLE runs ADD COLUMN user TEXT NOT NULL DEFAULT '';
+    CREATE INDEX runs_by_user ON runs (user, started_at_ms) WHERE user <> '';
+    CREATE TABLE media (
+        path TEXT PRIMARY KEY,
+        user TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
 ",
 ];

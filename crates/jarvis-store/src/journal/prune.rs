@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
+use super::owned::named;
 use crate::{Media, MediaError};
 
 /// Which runs are removed. Runs that have not ended stay.
@@ -106,6 +107,9 @@ pub(super) fn prune(connection: &mut Connection, prune: &Prune) -> rusqlite::Res
             }
         }
     }
+    for path in &media {
+        transaction.prepare_cached("DELETE FROM media WHERE path = ?1")?.execute([path])?;
+    }
     pruned.media = media.into_iter().collect();
     if prune.dry {
         transaction.rollback()?;
@@ -117,18 +121,4 @@ pub(super) fn prune(connection: &mut Connection, prune: &Prune) -> rusqlite::Res
         let _ = connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
     }
     Ok(pruned)
-}
-
-/// The display paths that stand in an event.
-fn named(body: &str) -> impl Iterator<Item = &str> {
-    let folders = ["/images/", "/audios/", "/videos/", "/tables/"];
-    folders.into_iter().flat_map(move |folder| {
-        body.match_indices(folder).filter_map(move |(at, _)| {
-            let rest = body.get(at..)?;
-            let name = rest.get(folder.len()..)?;
-            let end =
-                name.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))).unwrap_or(name.len());
-            (end > 0).then(|| rest.get(..folder.len() + end)).flatten()
-        })
-    })
 }

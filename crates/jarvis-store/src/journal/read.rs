@@ -42,6 +42,9 @@ pub struct RunSummary {
     /// When it began, in milliseconds since the Unix epoch.
     pub started_at_ms: u64,
     pub request: String,
+    /// The user it was carried out for, where a server has several.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub user: String,
     pub status: RunStatus,
     pub tasks: u32,
     pub ok: u32,
@@ -76,7 +79,7 @@ impl RunRecord {
 }
 
 /// Of a run that failed, the event that ended it tells how: cancelled, interrupted, or otherwise.
-const COLUMNS: &str = "run_id, writer, door, started_at_ms, last_at_ms, request, ended, tasks, ok, failed, ms,
+const COLUMNS: &str = "run_id, writer, door, user, started_at_ms, last_at_ms, request, ended, tasks, ok, failed, ms,
     CASE ended WHEN 'failed' THEN (
         SELECT CASE body ->> 'cancelled' WHEN 1 THEN 'cancelled' ELSE body ->> 'code' END
             FROM events WHERE events.run_id = runs.run_id AND body ->> 'event' IN ('done', 'error')
@@ -91,12 +94,19 @@ const COLUMNS: &str = "run_id, writer, door, started_at_ms, last_at_ms, request,
             )
     ) AS waiting";
 
-pub(super) fn runs(path: &Path, writers: &Writers, limit: u32) -> Result<Vec<RunSummary>, JournalError> {
+pub(super) fn runs(
+    path: &Path,
+    writers: &Writers,
+    user: Option<&str>,
+    limit: u32,
+) -> Result<Vec<RunSummary>, JournalError> {
     let failed = |source| JournalError::sqlite("read", path, source);
     let connection = file::open_to_read(path)?;
-    let sql = format!("SELECT {COLUMNS} FROM runs ORDER BY started_at_ms DESC, run_id DESC LIMIT ?1");
+    let whose = if user.is_some() { "WHERE user <> '' AND user = ?2" } else { "WHERE ?2 = ''" };
+    let sql = format!("SELECT {COLUMNS} FROM runs {whose} ORDER BY started_at_ms DESC, run_id DESC LIMIT ?1");
     let mut statement = connection.prepare(&sql).map_err(failed)?;
-    let rows = statement.query_map([limit], |row| summary(row, writers)).map_err(failed)?;
+    let given = params![limit, user.unwrap_or_default()];
+    let rows = statement.query_map(given, |row| summary(row, writers)).map_err(failed)?;
     rows.collect::<rusqlite::Result<Vec<_>>>().map_err(failed)
 }
 
@@ -184,6 +194,7 @@ fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSu
         run_id: RunId(row.get("run_id")?),
         started_at_ms,
         request: row.get("request")?,
+        user: row.get("user")?,
         status,
         resumable,
         tasks: row.get("tasks")?,

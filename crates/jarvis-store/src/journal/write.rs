@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use super::JournalError;
 use super::crash::{self, Side};
 use super::lease::{self, Claim};
+use super::owned::named;
 use super::presence::{Sign, Writers};
 
 const BATCH: usize = 1024;
@@ -47,12 +48,14 @@ pub(super) struct Row {
     body: String,
     /// The whole request, where the event has not all of it.
     request: Option<String>,
+    /// Whether files of a user may be named in it: what a request names is not made by it.
+    makes: bool,
     change: Change,
 }
 
 /// What an event means for the summary of its run.
 enum Change {
-    Started { request: String, door: String },
+    Started { request: String, door: String, user: String },
     Planned { tasks: i64 },
     Finished { ok: bool },
     Ended { how: &'static str, ms: i64 },
@@ -71,8 +74,8 @@ impl Row {
         };
         let event = &*capped;
         let change = match &event.kind {
-            EventKind::RunStarted { request, door, .. } => {
-                Change::Started { request: request.typed(), door: door.clone() }
+            EventKind::RunStarted { request, door, user, .. } => {
+                Change::Started { request: request.typed(), door: door.clone(), user: user.clone() }
             }
             EventKind::Plan { plan } => Change::Planned { tasks: plan.tasks().len() as i64 },
             EventKind::TaskFinished { outcome } => Change::Finished { ok: outcome.succeeded() },
@@ -101,7 +104,8 @@ impl Row {
         };
         let body = serde_json::to_string(event).expect("an event has only string keys");
         let (run_id, seq, at_ms) = (event.run_id.clone(), signed(event.seq), signed(event.at_ms));
-        Some(Row { run_id, seq, at_ms, body, request, change })
+        let makes = matches!(event.kind, EventKind::TaskFinished { .. } | EventKind::Observation { .. });
+        Some(Row { run_id, seq, at_ms, body, request, makes, change })
     }
 }
 
@@ -351,11 +355,21 @@ fn insert(connection: &mut Connection, writer: &str, rows: &[Row]) -> rusqlite::
                 .prepare_cached("INSERT INTO requests (run_id, body) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
                 .execute(params![run_id, request])?;
         }
+        for path in named(&row.body).filter(|_| row.makes) {
+            transaction
+                .prepare_cached(
+                    "INSERT INTO media (path, user) SELECT ?1, user FROM runs WHERE run_id = ?2 AND user <> ''
+                     ON CONFLICT DO NOTHING",
+                )?
+                .execute(params![path, run_id])?;
+        }
         match &row.change {
             Change::Nothing => 0,
-            Change::Started { request, door } => transaction
-                .prepare_cached("UPDATE runs SET request = ?2, started_at_ms = ?3, door = ?4 WHERE run_id = ?1")?
-                .execute(params![run_id, request, row.at_ms, door])?,
+            Change::Started { request, door, user } => transaction
+                .prepare_cached(
+                    "UPDATE runs SET request = ?2, started_at_ms = ?3, door = ?4, user = ?5 WHERE run_id = ?1",
+                )?
+                .execute(params![run_id, request, row.at_ms, door, user])?,
             Change::Planned { tasks } => transaction
                 .prepare_cached("UPDATE runs SET tasks = max(tasks, ?2) WHERE run_id = ?1")?
                 .execute(params![run_id, tasks])?,

@@ -17,6 +17,7 @@ fn event(seq: u64) -> Event {
             model: "offline".to_owned(),
             pipeline: String::new(),
             door: String::new(),
+            user: String::new(),
             settings: Default::default(),
             given: None,
         },

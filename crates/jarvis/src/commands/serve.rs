@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{Global, ServeArgs};
-use crate::config::{Config, GrpcConfig, Resume, env_vars};
+use crate::config::{Config, GrpcConfig, Resume, TokenConfig, env_vars};
 use crate::failure::Failure;
 use crate::printer::Printer;
 #[cfg(feature = "restate")]
@@ -32,7 +32,7 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     let desk = Desk::default();
     let approver = Arc::new(desk.clone());
     let app = App::build_for(Reader::Wire, Flags::default(), approver, global, printer).await?;
-    let options = Options { models_only: args.models_only, ..options(&app.config) };
+    let options = Options { models_only: args.models_only, ..options(&app.config)? };
     // A thousand streams need more files than many systems allow by default.
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
         tracing::warn!(%error, "the limit of open files stays as it is");
@@ -49,7 +49,11 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     };
     #[cfg(feature = "restate")]
     let hosted = host_runs(&args, &app, printer).await?;
-    let token = if options.token.is_some() { "needed" } else { "not needed" };
+    let token = match (options.token.is_some(), options.users.len()) {
+        (_, users @ 1..) => format!("needed, and names one of {users} users"),
+        (true, 0) => "needed".to_owned(),
+        (false, 0) => "not needed".to_owned(),
+    };
     printer.progress(&format!("{work}; a token is {token}; stop with Ctrl-C"));
     let parts = parts(app, desk, global)?;
     let stop = CancellationToken::new();
@@ -101,7 +105,9 @@ pub(super) fn parts(app: App, desk: Desk, global: &Global) -> Result<Parts, Fail
     let for_caller = Arc::new(app.for_caller());
     let (reach, kept, warnings) = (app.reach(), app.kept()?, app.tool_warnings());
     let contexts = app.contexts.clone();
+    let audit = app.audit()?;
     Ok(Parts {
+        audit,
         meter: Meter { door: SERVER, ..app.meter.clone() },
         pipelines: app.pipelines_for_callers(),
         desk,
@@ -200,9 +206,11 @@ pub(super) fn grpc_options(config: &GrpcConfig) -> Result<GrpcOptions, Failure> 
 pub(super) fn refused(error: ServeError) -> Failure {
     let hint = error.hint();
     match &error {
-        ServeError::Open { .. } | ServeError::SameToken | ServeError::Origin(_) | ServeError::Tls(_) => {
-            Failure::usage(error).hint(hint)
-        }
+        ServeError::Open { .. }
+        | ServeError::SameToken
+        | ServeError::Users(_)
+        | ServeError::Origin(_)
+        | ServeError::Tls(_) => Failure::usage(error).hint(hint),
         ServeError::Socket(_) | ServeError::Grpc(_) | ServeError::Mcp(_) => Failure::work(error).hint(hint),
     }
 }
@@ -247,9 +255,11 @@ fn split(text: &str, default: u16) -> Result<(String, u16), Failure> {
     }
 }
 
-pub(super) fn options(config: &Config) -> Options {
+pub(super) fn options(config: &Config) -> Result<Options, Failure> {
     let server = &config.server;
-    Options {
+    let users = server.tokens.iter().map(TokenConfig::user).collect::<Result<Vec<_>, _>>()?;
+    Ok(Options {
+        users,
         token: secret(&[server.token_env.as_deref().unwrap_or(env_vars::TOKEN)]),
         admin_token: secret(&[server.admin_token_env.as_deref().unwrap_or(env_vars::ADMIN_TOKEN)]),
         cors_origins: server.cors_origins.clone(),
@@ -271,7 +281,7 @@ pub(super) fn options(config: &Config) -> Options {
         drain: Duration::from_secs(server.drain_s),
         write_timeout: Duration::from_secs(server.write_timeout_s),
         ..Options::default()
-    }
+    })
 }
 
 /// The first signal stops in good order, the second at once.

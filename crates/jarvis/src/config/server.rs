@@ -2,8 +2,12 @@
 
 use std::path::PathBuf;
 
-use jarvis_server::{GrpcOptions, Options};
+use jarvis_plan::Budget;
+use jarvis_server::{GrpcOptions, May, Options, User};
 use serde::Deserialize;
+
+use crate::failure::Failure;
+use crate::wiring::secret;
 
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
@@ -15,6 +19,9 @@ pub(crate) struct ServerConfig {
     /// The environment variable that holds the token of administrators, who may also pull models. Default:
     /// `JARVIS_ADMIN_TOKEN`; without it nobody pulls over HTTP.
     pub(crate) admin_token_env: Option<String>,
+    /// The users, where there are several: `{name, env, may, budget: {max_tokens, max_calls, max_cost}, max_runs}` each, see
+    /// [server.md](server.md#several-users). Then neither of the variables above may be set.
+    pub(crate) tokens: Vec<TokenConfig>,
     /// Origins of other sites whose pages may call, such as `https://tools.example.org`.
     pub(crate) cors_origins: Vec<String>,
     /// Names by which the server may be called beside `localhost` and loopback addresses. With a token and no names,
@@ -43,6 +50,7 @@ impl Default for ServerConfig {
         ServerConfig {
             token_env: None,
             admin_token_env: None,
+            tokens: Vec::new(),
             cors_origins: Vec::new(),
             allowed_hosts: Vec::new(),
             caller_endpoints: CallerConfig::default(),
@@ -54,6 +62,71 @@ impl Default for ServerConfig {
             drain_s: options.drain.as_secs(),
             write_timeout_s: options.write_timeout.as_secs(),
         }
+    }
+}
+
+/// A user of the server.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+pub(crate) struct TokenConfig {
+    /// The user: 1 to 64 letters, digits, `-`, `_` and `.`, not `.` first.
+    pub(crate) name: String,
+    /// The environment variable that holds the user's token.
+    pub(crate) env: String,
+    /// What the user may do: `run` (requests, files, models), `approve` (answer what runs wait for), `admin` (pull models, and do
+    /// the others with what belongs to anybody).
+    #[serde(default = "usual_rights")]
+    pub(crate) may: Vec<MayConfig>,
+    /// What all runs of the user may take together in a day (UTC). Default: no bounds.
+    #[serde(default)]
+    pub(crate) budget: DailyConfig,
+    /// Runs of the user at the same time, those that wait for a place among them. Default: no bound of their own.
+    #[serde(default)]
+    pub(crate) max_runs: Option<usize>,
+}
+
+fn usual_rights() -> Vec<MayConfig> {
+    vec![MayConfig::Run, MayConfig::Approve]
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum MayConfig {
+    Run,
+    Approve,
+    Admin,
+}
+
+/// What all runs of a user may take together in a day.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[serde(default)]
+pub(crate) struct DailyConfig {
+    /// Tokens of all model calls, sent and received.
+    pub(crate) max_tokens: Option<u64>,
+    /// Model calls.
+    pub(crate) max_calls: Option<u32>,
+    /// Cost of all model calls, in the currency of `prices`.
+    pub(crate) max_cost: Option<f64>,
+}
+
+impl TokenConfig {
+    /// The user, with the token that the environment has.
+    pub(crate) fn user(&self) -> Result<User, Failure> {
+        let TokenConfig { name, env, may, budget, max_runs } = self;
+        let token = secret(&[env.as_str()]).ok_or_else(|| {
+            Failure::usage(format!("the token of the user `{name}` is not set"))
+                .hint(format!("set the environment variable `{env}`, which `server.tokens` names"))
+        })?;
+        let DailyConfig { max_tokens, max_calls, max_cost } = *budget;
+        let a_day = Budget { max_tokens, max_calls, max_cost, max_time_s: None };
+        if let Some(problem) = a_day.problem() {
+            return Err(Failure::usage(format!("the budget of the user `{name}` cannot be used: {problem}")));
+        }
+        let has = |right| may.contains(&right);
+        let may = May { run: has(MayConfig::Run), approve: has(MayConfig::Approve), admin: has(MayConfig::Admin) };
+        Ok(User { name: name.clone(), token, may, max_runs: *max_runs, a_day })
     }
 }
 

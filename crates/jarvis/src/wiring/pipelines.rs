@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jarvis_ask::Ask;
 use jarvis_chat::ChatModel;
-use jarvis_engine::{Engine, Events, Gate};
+use jarvis_engine::{Engine, Events};
 use jarvis_hugginggpt::{HuggingGpt, RunError, Settings};
 use jarvis_pipeline::{Limits, Pipeline, RunContext, Shelf};
 use jarvis_react::Agent;
@@ -13,7 +13,6 @@ use jarvis_rewoo::Rewoo;
 #[cfg(feature = "serve")]
 use jarvis_server::Named;
 use jarvis_tools::Registry;
-use jarvis_workers::{Inputs, ToolWorker};
 use tokio_util::sync::CancellationToken;
 
 use super::App;
@@ -71,13 +70,12 @@ pub(crate) struct Contexts {
 impl Contexts {
     pub(super) fn new(
         tools: &Arc<Registry>,
-        inputs: Inputs,
+        engine: Engine,
         settings: &Settings,
-        gate: Arc<dyn Gate>,
         shelf: Option<Arc<dyn Shelf>>,
     ) -> Contexts {
         Contexts {
-            engine: Engine::new(ToolWorker::new(Arc::clone(tools), Arc::new(inputs))).gate(gate),
+            engine,
             tools: Arc::clone(tools),
             limits: Limits { plan: settings.plan, engine: settings.engine },
             reserve_tokens: settings.reserve_tokens,

@@ -4,7 +4,7 @@ use std::{iter, net::IpAddr};
 
 use jarvis_catalogue::Host;
 use jarvis_net::Reach as Address;
-use jarvis_server::{Kept, Reach};
+use jarvis_server::{Audit, Kept, Reach};
 use jarvis_tools::ToolAddress;
 use url::{Host as UrlHost, Url};
 
@@ -123,6 +123,20 @@ impl App {
         let folder = folders.journal.parent().map(|folder| folder.display().to_string());
         let (journal, logs) = (self.journal.is_some(), self.base.logs.is_some());
         Ok(Kept { journal, logs, files: true, plans, until: "deleted", folder })
+    }
+
+    /// Where it is written down who allowed what; a server of several users does not start without it.
+    pub(crate) fn audit(&self) -> Result<Option<Audit>, Failure> {
+        let path = Folders::of(&self.config)?.audit;
+        match Audit::open(&path) {
+            Ok(audit) => Ok(Some(audit)),
+            Err(error) if self.config.server.tokens.is_empty() => {
+                tracing::warn!(%error, path = %path.display(), "approvals are not written down");
+                Ok(None)
+            }
+            Err(error) => Err(Failure::work(format!("the audit cannot be kept in {}: {error}", path.display()))
+                .hint("with several users it must be written down who allowed what: choose another `data_dir`")),
+        }
     }
 
     pub(crate) fn tool_warnings(&self) -> Vec<String> {

@@ -13,18 +13,18 @@ use serde_json::{Value, json};
 use crate::harness::Harness;
 use crate::serve::Server;
 
-const REQUEST: &str = "find a lamp and reserve it";
+pub(crate) const REQUEST: &str = "find a lamp and reserve it";
 
 /// A shop with one article, and a planner that reserves it.
-struct Shop {
+pub(crate) struct Shop {
     stub: Stub,
-    chat: FakeChat,
-    harness: Harness,
+    pub(crate) chat: FakeChat,
+    pub(crate) harness: Harness,
 }
 
 impl Shop {
     /// `finds` is the status of its search.
-    async fn open(finds: u16) -> Shop {
+    pub(crate) async fn open(finds: u16) -> Shop {
         Shop::finding(finds, &[17], "<GENERATED>-0.articles[0].id").await
     }
 
@@ -84,7 +84,7 @@ impl Shop {
     }
 
     /// The calls that it got: `METHOD path body`.
-    fn calls(&self) -> Vec<String> {
+    pub(crate) fn calls(&self) -> Vec<String> {
         let said = |request: &jarvis_testing::stub::Captured| {
             format!("{} {} {}", request.method, request.path, String::from_utf8_lossy(&request.body)).trim().to_owned()
         };

@@ -30,3 +30,5 @@ mod serve;
 mod taskbench_generate;
 mod taskbench_infer;
 mod tools;
+#[cfg(unix)]
+mod users;

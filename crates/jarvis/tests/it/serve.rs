@@ -22,8 +22,14 @@ pub(crate) struct Server {
 impl Server {
     /// Starts one on a free port with the harness's data folder.
     pub(crate) fn start(harness: &Harness, args: &[&str]) -> Server {
+        Server::start_with(harness, args, &[])
+    }
+
+    /// The same with more of an environment.
+    pub(crate) fn start_with(harness: &Harness, args: &[&str], envs: &[(String, String)]) -> Server {
         let mut child = harness
             .command(&[&["serve", "--http", "127.0.0.1:0"], args].concat())
+            .envs(envs.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -18,6 +18,7 @@ use crate::extract::ApiJson;
 use crate::routes::upload;
 use crate::served;
 use crate::state::Server;
+use crate::users::{Caller, Right};
 
 const HEAR: &str = "automatic-speech-recognition";
 const SPEAK: &str = "text-to-speech";
@@ -51,9 +52,10 @@ pub(crate) struct TranscriptionForm {
         Failures))]
 pub(crate) async fn transcribe(
     State(server): State<Server>,
+    caller: Caller,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, ApiError> {
-    written_down(server, form, false).await
+    written_down(server, caller, form, false).await
 }
 
 /// Write down in English what is said
@@ -64,16 +66,19 @@ pub(crate) async fn transcribe(
         Failures))]
 pub(crate) async fn translate(
     State(server): State<Server>,
+    caller: Caller,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, ApiError> {
-    written_down(server, form, true).await
+    written_down(server, caller, form, true).await
 }
 
 async fn written_down(
     server: Server,
+    caller: Caller,
     form: Result<Multipart, MultipartRejection>,
     translate: bool,
 ) -> Result<Response, ApiError> {
+    caller.must(Right::Run)?;
     let mut form = form.map_err(|_| ApiError::invalid("the body must be a multipart form with the field `file`"))?;
     let (mut sound, mut fields) = (None, IndexMap::new());
     while let Some(field) = form.next_field().await.map_err(|error| upload::broken(&error))? {
@@ -109,7 +114,7 @@ async fn written_down(
     if translate {
         args.insert("translate".to_owned(), true.into());
     }
-    let output = match served::perform(&server, &model, HEAR, args).await {
+    let output = match served::perform(&server, &caller, &model, HEAR, args).await {
         // Silence is a recording like any other to this protocol.
         Err(error) if error.code == ErrorCode::NoOutput => json!({"generated text": "", "chunks": []}),
         output => output.map_err(served::failed)?,
@@ -192,8 +197,10 @@ pub(crate) struct SpeechRequest {
     responses((status = 200, description = "The sound", content_type = "audio/wav", body = Vec<u8>), Failures))]
 pub(crate) async fn speak(
     State(server): State<Server>,
+    caller: Caller,
     ApiJson(body): ApiJson<SpeechRequest>,
 ) -> Result<Response, ApiError> {
+    caller.must(Right::Run)?;
     if let Some(format) = body.response_format.as_deref().filter(|format| *format != "wav") {
         return Err(ApiError::invalid(format!("`response_format` is `{format}`; only `wav` can be given"))
             .param("response_format"));
@@ -207,9 +214,10 @@ pub(crate) async fn speak(
     if let Some(voice) = body.voice.filter(|voice| !OPENAI_VOICES.contains(&voice.as_str())) {
         args.insert("voice".to_owned(), voice.into());
     }
-    let output = served::perform(&server, &model, SPEAK, args).await.map_err(served::failed)?;
+    let output = served::perform(&server, &caller, &model, SPEAK, args).await.map_err(served::failed)?;
     let path = output.get("generated audio").and_then(Value::as_str).map(str::to_owned);
     let path = path.ok_or_else(|| ApiError::internal("the model gave no sound", &output))?;
+    server.own(&caller, &path).await?;
     let (media, most) = (std::sync::Arc::clone(&server.parts.media), server.options.max_upload as u64);
     let read = tokio::task::spawn_blocking(move || media.read(&path, most)).await;
     let bytes = read.map_err(|error| ApiError::internal("the sound cannot be read", &error))??;

@@ -13,6 +13,7 @@ use crate::error::{ApiError, Failures};
 use crate::extract::ApiJson;
 use crate::served;
 use crate::state::Server;
+use crate::users::{Caller, Right};
 
 /// The most texts of one request.
 const MOST_TEXTS: usize = 2048;
@@ -76,8 +77,10 @@ pub(crate) struct EmbeddingTokens {
     responses((status = 200, description = "One vector for each text", body = EmbeddingReply), Failures))]
 pub(crate) async fn embed(
     State(server): State<Server>,
+    caller: Caller,
     ApiJson(body): ApiJson<EmbeddingRequest>,
 ) -> Result<Json<EmbeddingReply>, ApiError> {
+    caller.must(Right::Run)?;
     let model = served::model_for(&server, body.model.as_deref(), TASK)?;
     let texts = match body.input {
         Texts::One(text) => vec![text],
@@ -95,7 +98,7 @@ pub(crate) async fn embed(
         }
     };
     let args = IndexMap::from([("texts".to_owned(), json!(texts))]);
-    let output = served::perform(&server, &model, TASK, args).await.map_err(served::failed)?;
+    let output = served::perform(&server, &caller, &model, TASK, args).await.map_err(served::failed)?;
     let vectors: Vec<Vec<f32>> =
         serde_json::from_value(output).map_err(|error| ApiError::internal("the model gave no vectors", &error))?;
     let length = vectors.first().map_or(0, Vec::len);

@@ -11,6 +11,7 @@ use url::Url;
 use crate::error::ApiError;
 use crate::routes::openai::Links;
 use crate::state::Server;
+use crate::users::Caller;
 use crate::wire::ask::MOST_ATTACHMENTS;
 use crate::wire::openai::{ChatCompletionRequest, ChatMessage, Content, Part};
 
@@ -50,7 +51,12 @@ pub(super) fn check(body: &ChatCompletionRequest) -> Result<(), ApiError> {
 }
 
 /// The request that is meant. Pictures and sounds inside it are stored under the public root.
-pub(super) async fn request(server: &Server, body: ChatCompletionRequest, links: &Links) -> Result<Request, ApiError> {
+pub(super) async fn request(
+    server: &Server,
+    caller: &Caller,
+    body: ChatCompletionRequest,
+    links: &Links,
+) -> Result<Request, ApiError> {
     let limits = Limits::of(server);
     // Files in base64 may be large.
     let taken = tokio::task::spawn_blocking(move || take_in(&body, limits)).await;
@@ -62,6 +68,7 @@ pub(super) async fn request(server: &Server, body: ChatCompletionRequest, links:
             File::At(kind, url) => Resource { kind, source: at(url, &links.base), name: None },
             File::Bytes(name, bytes) => {
                 let taken = jarvis_workers::attach(&name, bytes, media, agent.reader.as_ref()).await?;
+                server.own_resource(caller, &taken.resource).await?;
                 Resource { name: None, ..taken.resource }
             }
         });

@@ -1,0 +1,155 @@
+//! Whose run it is, and what all runs of one user may take together in a day.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jarvis_plan::{Budget, Money, Spent, Tokens};
+
+/// A day in milliseconds. Days are those of UTC.
+pub const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// A user for whom runs are carried out. All their runs of a process share one account.
+///
+/// Each model call counts as it ends, so calls that are on their way may go over a bound; nothing starts after that.
+#[derive(Debug, Default)]
+pub struct Account {
+    name: String,
+    a_day: Budget,
+    used: Mutex<Used>,
+}
+
+/// What the runs of a user took in one day.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Used {
+    /// Days since the Unix epoch.
+    pub day: u64,
+    /// Model calls.
+    pub calls: u64,
+    /// Tokens sent and received.
+    pub tokens: u64,
+    /// What the calls cost, as far as it is known.
+    pub cost: f64,
+}
+
+impl Account {
+    /// An account of the user of this name, whose runs may take so much together in a day. Time is not bounded.
+    pub fn new(name: impl Into<String>, a_day: Budget) -> Account {
+        Account { name: name.into(), a_day: Budget { max_time_s: None, ..a_day }, used: Mutex::default() }
+    }
+
+    /// The user; empty where there are no several users.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The most that the user's runs may take together in a day.
+    pub fn a_day(&self) -> Budget {
+        self.a_day
+    }
+
+    /// Whether anything bounds the user's runs together.
+    pub fn is_bounded(&self) -> bool {
+        self.a_day != Budget::default()
+    }
+
+    /// Learns what was used at least, such as by other processes. What belongs to an earlier day than what is known is forgotten.
+    pub fn at_least(&self, seen: Used) {
+        let mut used = self.used(seen.day);
+        if seen.day == used.day {
+            used.calls = used.calls.max(seen.calls);
+            used.tokens = used.tokens.max(seen.tokens);
+            used.cost = used.cost.max(seen.cost);
+        }
+    }
+
+    /// Counts a model call that ended at this time, in milliseconds since the Unix epoch.
+    pub(crate) fn add(&self, at_ms: u64, tokens: Tokens, cost: Option<&Money>) {
+        let mut used = self.used(at_ms / DAY_MS);
+        used.calls += 1;
+        used.tokens = used.tokens.saturating_add(tokens.prompt).saturating_add(tokens.completion);
+        used.cost += cost.map_or(0.0, |cost| cost.amount);
+    }
+
+    /// The bound that is used up at this time, in milliseconds since the Unix epoch, if one is.
+    pub fn spent(&self, at_ms: u64) -> Option<Spent> {
+        if !self.is_bounded() {
+            return None;
+        }
+        let used = *self.used(at_ms / DAY_MS);
+        let Budget { max_tokens, max_calls, max_cost, .. } = self.a_day;
+        let bound = |bound: &str, unit: &str, used: f64, most: Option<f64>| {
+            let most = most.filter(|most| used >= *most)?;
+            let most = format!("{most}{unit} that `{}` has for a day", self.name);
+            Some(Spent { bound: bound.to_owned(), most, used: ((used * 1e6).round() / 1e6).to_string() })
+        };
+        bound("calls", " model calls", used.calls as f64, max_calls.map(f64::from))
+            .or_else(|| bound("tokens", " tokens", used.tokens as f64, max_tokens.map(|most| most as f64)))
+            .or_else(|| bound("cost", "", used.cost, max_cost))
+    }
+
+    /// What was used on a day, or on a later one that is known.
+    fn used(&self, day: u64) -> MutexGuard<'_, Used> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if used.day < day {
+            *used = Used { day, ..Used::default() };
+        }
+        used
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account() -> Account {
+        Account::new(
+            "ada",
+            Budget { max_calls: Some(3), max_tokens: Some(100), max_cost: Some(1.0), max_time_s: Some(1.0) },
+        )
+    }
+
+    fn tokens(prompt: u64, completion: u64) -> Tokens {
+        Tokens { prompt, completion, ..Tokens::default() }
+    }
+
+    #[test]
+    fn each_bound_holds_for_a_day() {
+        let at = 20_000 * DAY_MS;
+        let money = Money { amount: 1.0, currency: "USD".into() };
+        type Add<'m> = (u64, u64, Option<&'m Money>);
+        let cases: [(&[Add<'_>], Option<&str>); 5] = [
+            (&[], None),
+            (&[(10, 10, None); 2], None),
+            (&[(1, 1, None); 3], Some("3 of 3 model calls that `ada` has for a day")),
+            (&[(60, 40, None)], Some("100 of 100 tokens that `ada` has for a day")),
+            (&[(1, 1, Some(&money))], Some("1 of 1 that `ada` has for a day")),
+        ];
+        for (calls, want) in cases {
+            let account = account();
+            for (prompt, completion, cost) in calls {
+                account.add(at, tokens(*prompt, *completion), *cost);
+            }
+            let spent = account.spent(at + DAY_MS - 1).map(|spent| format!("{} of {}", spent.used, spent.most));
+            assert_eq!(spent.as_deref(), want);
+            assert_eq!(account.spent(at + DAY_MS), None, "the next day");
+        }
+    }
+
+    #[test]
+    fn what_others_used_counts_and_never_less() {
+        let account = account();
+        let day = 20_000;
+        account.at_least(Used { day, calls: 2, ..Used::default() });
+        account.at_least(Used { day, calls: 1, ..Used::default() });
+        account.at_least(Used { day: day - 1, calls: 9, ..Used::default() });
+        assert_eq!(account.spent(day * DAY_MS), None);
+        account.add(day * DAY_MS, tokens(1, 1), None);
+        assert!(account.spent(day * DAY_MS).is_some());
+    }
+
+    #[test]
+    fn without_bounds_nothing_is_used_up() {
+        let account = Account::default();
+        account.add(1, tokens(u64::MAX, u64::MAX), None);
+        assert_eq!((account.spent(1), account.is_bounded(), account.name()), (None, false, ""));
+    }
+}

@@ -1,0 +1,234 @@
+//! Several users of one server: what belongs to whom, what each may do and take, and what is written down.
+
+use reqwest::Method;
+use reqwest::multipart::{Form, Part};
+use serde_json::{Value, json};
+
+use crate::approvals::{REQUEST, Shop};
+use crate::harness::Harness;
+use crate::serve::Server;
+
+/// ada and bob work, eve only asks, and root administers.
+const USERS: &str = "server:
+  tokens:
+    - {name: ada, env: ADA_TOKEN, budget: {max_calls: 100}}
+    - {name: bob, env: BOB_TOKEN}
+    - {name: eve, env: EVE_TOKEN, may: [run], max_runs: 1}
+    - {name: root, env: ROOT_TOKEN, may: [run, approve, admin]}
+";
+
+const NAMES: [&str; 4] = ["ada", "bob", "eve", "root"];
+
+fn token(user: &str) -> String {
+    format!("the token of {user}")
+}
+
+/// The environment that has their tokens.
+fn tokens() -> [(String, String); 4] {
+    NAMES.map(|name| (format!("{}_TOKEN", name.to_uppercase()), token(name)))
+}
+
+/// The server as one user sees it.
+struct As<'s>(&'s Server, &'s str);
+
+impl As<'_> {
+    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        let As(server, user) = self;
+        server.client.request(method, format!("{}{path}", server.url)).bearer_auth(token(user))
+    }
+
+    async fn told(&self, request: reqwest::RequestBuilder) -> (u16, Value) {
+        let reply = request.send().await.expect("a reply");
+        (reply.status().as_u16(), reply.json().await.unwrap_or_default())
+    }
+
+    async fn get(&self, path: &str) -> (u16, Value) {
+        self.told(self.request(Method::GET, path)).await
+    }
+
+    async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+        self.told(self.request(Method::POST, path).json(&body)).await
+    }
+
+    async fn ask(&self, text: &str) -> (u16, Value) {
+        self.post("/hugginggpt", json!({"messages": [{"role": "user", "content": text}]})).await
+    }
+
+    /// Sends a picture, and gives its display path.
+    async fn send(&self, harness: &Harness) -> String {
+        let bytes = std::fs::read(harness.picture("square.png")).expect("it is there");
+        let form = Form::new().part("file", Part::bytes(bytes).file_name("square.png"));
+        let (status, reply) = self.told(self.request(Method::POST, "/upload").multipart(form)).await;
+        assert_eq!(status, 200, "{reply}");
+        reply["path"].as_str().expect("a path").to_owned()
+    }
+
+    async fn edges(&self, path: &str) -> (u16, Value) {
+        let attachments = json!([{"kind": "image", "path": path}]);
+        let messages = json!([{"role": "user", "content": "find the edges of this picture"}]);
+        self.post("/hugginggpt", json!({"messages": messages, "attachments": attachments})).await
+    }
+}
+
+fn code(reply: &Value) -> &str {
+    reply["error"]["code"].as_str().unwrap_or_default()
+}
+
+/// What a run made.
+fn made(reply: &Value) -> String {
+    let path = reply["run"]["answer"]["resources"]
+        .as_array()
+        .and_then(|made| made.last())
+        .and_then(|made| made["url"].as_str());
+    path.unwrap_or_else(|| panic!("{reply}")).to_owned()
+}
+
+#[tokio::test]
+async fn runs_files_and_plans_belong_to_whoever_made_them() {
+    let harness = Harness::new();
+    harness.file("jarvis.yaml", USERS);
+    let start = || Server::start_with(&harness, &["--config", "jarvis.yaml"], &tokens());
+    let server = start();
+    let [ada, bob, root] = ["ada", "bob", "root"].map(|name| As(&server, name));
+    let sent = ada.send(&harness).await;
+    let (status, reply) = ada.edges(&sent).await;
+    assert_eq!(status, 200, "{reply}");
+    let (run, made) = (reply["run"]["run_id"].as_str().expect("an id").to_owned(), made(&reply));
+
+    // To others neither the run nor a file of it is there, by any door.
+    let own = [format!("/runs/{run}"), format!("/runs/{run}/events"), sent.clone(), made.clone()];
+    for path in &own {
+        for (user, want) in [(&ada, 200), (&root, 200), (&bob, 404)] {
+            assert_eq!(user.get(path).await.0, want, "{path} for {}", user.1);
+        }
+    }
+    for what in ["cancel", "resume", "retry"] {
+        let (status, reply) = bob.post(&format!("/runs/{run}/{what}"), json!({})).await;
+        assert_eq!((status, code(&reply)), (404, "not_found"), "{what}: {reply}");
+    }
+    let listed = |(_, reply): (u16, Value)| reply["runs"].as_array().map_or(0, Vec::len);
+    assert_eq!((listed(ada.get("/runs").await), listed(bob.get("/runs").await)), (1, 0));
+    let (_, all) = root.get("/runs").await;
+    assert_eq!((&all["runs"][0]["run_id"], &all["runs"][0]["user"]), (&json!(run), &json!("ada")));
+    for path in [&sent, &made] {
+        let (_, reply) = bob.edges(path).await;
+        let told = reply.to_string();
+        assert!(reply["run"]["answer"]["resources"].as_array().is_none_or(Vec::is_empty), "{reply}");
+        assert!(told.contains("there is no file"), "{told}");
+        // Whoever named it does not have it for that.
+        assert_eq!(bob.get(path).await.0, 404);
+    }
+
+    // A plan is found by whoever decided on it.
+    let decide = json!({"messages": [{"role": "user", "content": "tell the mood of: I love it"}]});
+    let (status, decided) = ada.post("/decisions", decide).await;
+    let plan = format!("/plans/{}", decided["plan_id"].as_str().unwrap_or_else(|| panic!("{status} {decided}")));
+    assert_eq!((ada.get(&plan).await.0, bob.get(&plan).await.0), (200, 404));
+    assert_eq!(bob.post(&format!("{plan}/run"), json!({})).await.0, 404);
+    assert_eq!(ada.post(&format!("{plan}/run"), json!({})).await.0, 200);
+
+    // It is so after a crash too.
+    assert_eq!(server.end("-KILL"), None);
+    let server = start();
+    for path in own.iter().chain([&plan]) {
+        assert_eq!((As(&server, "ada").get(path).await.0, As(&server, "bob").get(path).await.0), (200, 404), "{path}");
+    }
+    assert_eq!(As(&server, "mallory").get("/runs").await.0, 401);
+}
+
+#[tokio::test]
+async fn what_a_run_waits_for_is_answered_by_whoever_may_and_written_down() {
+    let shop = Shop::open(200).await;
+    let config = std::fs::read_to_string(shop.harness.work().join("jarvis.yaml")).expect("it is there");
+    let Shop { harness, .. } = &shop;
+    harness.file("jarvis.yaml", format!("{config}{USERS}"));
+    let url = shop.chat.url();
+    let args = ["--config", "jarvis.yaml", "--llm", "gpt-4", "--base-url", &url];
+    let server = Server::start_with(harness, &args, &tokens());
+    let [ada, eve, root] = ["ada", "eve", "root"].map(|name| As(&server, name));
+    let (status, reply) = eve.ask(REQUEST).await;
+    assert_eq!((status, &reply["status"]), (202, &json!("waiting")), "{reply}");
+    let run = reply["run_id"].as_str().expect("an id");
+    // eve has one run, and may have no second.
+    let (status, reply) = eve.ask(REQUEST).await;
+    assert_eq!((status, code(&reply)), (429, "too_many_runs"), "{reply}");
+    let at = format!("/runs/{run}/approvals/1");
+    let yes = json!({"decision": "approve"});
+    let (status, reply) = eve.post(&at, yes.clone()).await;
+    assert_eq!((status, code(&reply)), (403, "not_allowed"), "{reply}");
+    assert_eq!(ada.post(&at, yes.clone()).await.0, 404);
+    assert_eq!(root.post(&at, yes).await.0, 200);
+    let events = eve.request(Method::GET, &format!("/runs/{run}/events")).send().await.expect("a reply");
+    assert!(events.text().await.expect("its events").contains("event: done"));
+    assert_eq!(shop.calls(), ["GET /articles", r#"POST /reservations {"article":17}"#]);
+
+    // Administration takes the right.
+    for (user, want) in [(&ada, 403), (&root, 200)] {
+        assert_eq!(user.post("/admin/refresh", json!({})).await.0, want);
+    }
+    let audit = std::fs::read_to_string(harness.data().join("audit.jsonl")).expect("it is kept");
+    let lines: Vec<Value> = audit.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let told: Vec<_> = lines.iter().map(|line| (line["user"].as_str(), line["action"].as_str())).collect();
+    assert_eq!(told, [(Some("root"), Some("approval")), (Some("root"), Some("refresh_catalogue"))], "{audit}");
+    let approval = &lines[0];
+    assert_eq!(
+        (&approval["run_id"], &approval["of"], &approval["task"], &approval["tool"], &approval["decision"]),
+        (&json!(run), &json!("eve"), &json!(1), &json!("shop.reserve"), &json!("approve"))
+    );
+}
+
+#[tokio::test]
+async fn what_a_user_may_take_in_a_day_holds_over_runs_and_a_restart() {
+    let shop = Shop::open(200).await;
+    let config = std::fs::read_to_string(shop.harness.work().join("jarvis.yaml")).expect("it is there");
+    let Shop { harness, .. } = &shop;
+    let bounded = USERS.replace("max_calls: 100", "max_calls: 3");
+    harness.file("jarvis.yaml", format!("approve: never\n{config}{bounded}"));
+    let url = shop.chat.url();
+    let args = ["--config", "jarvis.yaml", "--llm", "gpt-4", "--base-url", &url];
+    let server = Server::start_with(harness, &args, &tokens());
+    let (status, reply) = As(&server, "ada").ask(REQUEST).await;
+    assert_eq!(status, 200, "{reply}");
+    let calls =
+        reply["run"]["usage"]["calls"].as_object().map_or(0, |calls| calls.values().filter_map(Value::as_u64).sum());
+    assert_eq!(calls, 2, "{reply}");
+    // The third call is the last: nothing new starts after it.
+    let (_, reply) = As(&server, "ada").ask(REQUEST).await;
+    assert!(reply.to_string().contains("3 of 3 model calls that `ada` has for a day"), "{reply}");
+    let refused = async |server: &Server| {
+        let (status, reply) = As(server, "ada").ask(REQUEST).await;
+        assert_eq!((status, code(&reply)), (429, "budget_used"), "{reply}");
+        assert_eq!(As(server, "bob").ask(REQUEST).await.0, 200, "it is ada's alone");
+    };
+    refused(&server).await;
+    assert_eq!(server.end("-KILL"), None);
+    refused(&Server::start_with(harness, &args, &tokens())).await;
+}
+
+#[test]
+fn users_that_cannot_be_told_apart_are_refused() {
+    let harness = |tokens: &str, envs: &[(&str, &str)]| {
+        let mut harness = Harness::new();
+        harness.file("jarvis.yaml", format!("server: {{tokens: [{tokens}]}}"));
+        for (name, value) in envs {
+            harness = harness.env(name, value);
+        }
+        let told = harness.run(&["serve", "--http", "127.0.0.1:0", "--config", "jarvis.yaml"]);
+        assert_eq!(told.code, 2, "{}", told.stderr);
+        told.stderr
+    };
+    let ada = "{name: ada, env: A}";
+    for (tokens, envs, want) in [
+        (ada, &[][..], "the token of the user `ada` is not set"),
+        ("{name: ../x, env: A}", &[("A", "1")], "`../x` is no name"),
+        ("{name: ada, env: A}, {name: Ada, env: B}", &[("A", "1"), ("B", "2")], "`Ada` is there twice"),
+        ("{name: ada, env: A}, {name: bob, env: B}", &[("A", "1"), ("B", "1")], "`ada` and `bob` have the same token"),
+        ("{name: ada, env: A, may: []}", &[("A", "1")], "`ada` may do nothing"),
+        ("{name: ada, env: A, may: [rule]}", &[("A", "1")], "rule"),
+        ("{name: ada, env: A, budget: {max_cost: -1}}", &[("A", "1")], "max_cost"),
+        (ada, &[("A", "1"), ("JARVIS_TOKEN", "2")], "a token without a name is set too"),
+    ] {
+        let told = harness(tokens, envs);
+        assert!(told.contains(want), "{tokens}: {told}");
+    }
+}
