@@ -12,17 +12,17 @@ use serde_json::{Value, json};
 use crate::harness::Harness;
 use crate::serve::Server;
 
-const REQUEST: &str = "plan my trip and book it";
+pub(crate) const REQUEST: &str = "plan my trip and book it";
 
 /// A travel agency: it finds in three places at once, compares, and, once its finds were looked at, books.
-struct Agency {
-    stub: Stub,
+pub(crate) struct Agency {
+    pub(crate) stub: Stub,
     chat: FakeChat,
-    harness: Harness,
+    pub(crate) harness: Harness,
 }
 
 impl Agency {
-    async fn open(takes_keys: bool) -> Agency {
+    pub(crate) async fn open(takes_keys: bool) -> Agency {
         let plan = json!({"tasks": [
             {"task": "agency.find", "id": 0, "dep": [-1], "args": {"what": "trains"}},
             {"task": "agency.find", "id": 1, "dep": [-1], "args": {"what": "flights"}},
@@ -87,7 +87,7 @@ impl Agency {
     }
 
     /// What was asked for on the far side, with how often; and the keys of bookings.
-    fn done(&self) -> (BTreeMap<String, usize>, BTreeSet<String>) {
+    pub(crate) fn done(&self) -> (BTreeMap<String, usize>, BTreeSet<String>) {
         let (mut done, mut keys) = (BTreeMap::new(), BTreeSet::new());
         for request in self.stub.requests() {
             *done.entry(format!("{}?{}", request.path, request.query)).or_default() += 1;
@@ -99,6 +99,13 @@ impl Agency {
             *done.entry(stage).or_default() += 1;
         }
         (done, keys)
+    }
+
+    /// A server, which dies at a write if one is given.
+    pub(crate) fn serve(&self, dies: Option<String>) -> Server {
+        let url = self.chat.url();
+        let dies: Vec<_> = dies.into_iter().map(|dies| ("JARVIS_TEST_DIE_AT_WRITE".to_owned(), dies)).collect();
+        Server::start_with(&self.harness, &self.args(&url, &[]), &dies)
     }
 
     /// Runs the binary, which dies at a write if one is given; what it said, and whether it died.
@@ -119,18 +126,18 @@ impl Agency {
         runs.get(0).cloned()
     }
 
-    fn events(&self, id: &str) -> Vec<Value> {
+    pub(crate) fn events(&self, id: &str) -> Vec<Value> {
         let (_, events) = self.harness.json(&["runs", "show", id, "--json"]);
         events.as_array().cloned().unwrap_or_default()
     }
 }
 
-fn rounds() -> usize {
+pub(crate) fn rounds() -> usize {
     std::env::var("JARVIS_KILL_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1)
 }
 
 /// The log of a run is whole: each number once, each task ended once, one end.
-fn whole(events: &[Value], told: &str) {
+pub(crate) fn whole(events: &[Value], told: &str) {
     let numbers: Vec<u64> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
     assert_eq!(numbers, (0..events.len() as u64).collect::<Vec<_>>(), "{told}");
     let mut ended: Vec<u64> = Vec::new();

@@ -11,6 +11,8 @@ mod cli;
 mod doctor;
 mod documents;
 mod durable;
+#[cfg(unix)]
+mod durable_servers;
 mod easytool_pipelines;
 mod easytool_retrieve;
 mod endpoints;

@@ -63,6 +63,11 @@ impl Server {
         (reply.status().as_u16(), reply.json().await.unwrap_or_default())
     }
 
+    /// Whether its process has ended.
+    pub(crate) fn is_dead(&mut self) -> bool {
+        self.child.try_wait().expect("a process").is_some()
+    }
+
     #[cfg(unix)]
     pub(crate) fn end(mut self, signal: &str) -> Option<i32> {
         let id = self.child.id().to_string();
