@@ -14,6 +14,8 @@ pub const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 pub struct Account {
     name: String,
     a_day: Budget,
+    max_runs: Option<usize>,
+    reaches_all: bool,
     used: Mutex<Used>,
 }
 
@@ -28,12 +30,36 @@ pub struct Used {
     pub tokens: u64,
     /// What the calls cost, as far as it is known.
     pub cost: f64,
+    /// Whether it is not known what some of them cost.
+    pub unpriced: bool,
 }
 
 impl Account {
     /// An account of the user of this name, whose runs may take so much together in a day. Time is not bounded.
     pub fn new(name: impl Into<String>, a_day: Budget) -> Account {
-        Account { name: name.into(), a_day: Budget { max_time_s: None, ..a_day }, used: Mutex::default() }
+        Account { name: name.into(), a_day: Budget { max_time_s: None, ..a_day }, ..Account::default() }
+    }
+
+    /// The same with so many runs at one time.
+    #[must_use]
+    pub fn running(self, max_runs: Option<usize>) -> Account {
+        Account { max_runs, ..self }
+    }
+
+    /// The same with what belongs to others in reach.
+    #[must_use]
+    pub fn reaching_all(self) -> Account {
+        Account { reaches_all: true, ..self }
+    }
+
+    /// Runs at one time, those that wait among them.
+    pub fn max_runs(&self) -> Option<usize> {
+        self.max_runs
+    }
+
+    /// Whether what belongs to others is in reach.
+    pub fn reaches_all(&self) -> bool {
+        self.reaches_all
     }
 
     /// The user; empty where there are no several users.
@@ -67,6 +93,7 @@ impl Account {
         used.calls += 1;
         used.tokens = used.tokens.saturating_add(tokens.prompt).saturating_add(tokens.completion);
         used.cost += cost.map_or(0.0, |cost| cost.amount);
+        used.unpriced |= cost.is_none();
     }
 
     /// The bound that is used up at this time, in milliseconds since the Unix epoch, if one is.
@@ -81,6 +108,10 @@ impl Account {
             let most = format!("{most}{unit} that `{}` has for a day", self.name);
             Some(Spent { bound: bound.to_owned(), most, used: ((used * 1e6).round() / 1e6).to_string() })
         };
+        if let Some(most) = max_cost.filter(|_| used.unpriced) {
+            let most = format!("{most} that `{}` has for a day", self.name);
+            return Some(Spent { bound: "cost".to_owned(), most, used: "what a model costs is not known".to_owned() });
+        }
         bound("calls", " model calls", used.calls as f64, max_calls.map(f64::from))
             .or_else(|| bound("tokens", " tokens", used.tokens as f64, max_tokens.map(|most| most as f64)))
             .or_else(|| bound("cost", "", used.cost, max_cost))
@@ -114,14 +145,16 @@ mod tests {
     #[test]
     fn each_bound_holds_for_a_day() {
         let at = 20_000 * DAY_MS;
-        let money = Money { amount: 1.0, currency: "USD".into() };
+        let money = |amount| Money { amount, currency: "USD".into() };
+        let (free, dear) = (money(0.0), money(1.0));
         type Add<'m> = (u64, u64, Option<&'m Money>);
-        let cases: [(&[Add<'_>], Option<&str>); 5] = [
+        let cases: [(&[Add<'_>], Option<&str>); 6] = [
             (&[], None),
-            (&[(10, 10, None); 2], None),
-            (&[(1, 1, None); 3], Some("3 of 3 model calls that `ada` has for a day")),
-            (&[(60, 40, None)], Some("100 of 100 tokens that `ada` has for a day")),
-            (&[(1, 1, Some(&money))], Some("1 of 1 that `ada` has for a day")),
+            (&[(10, 10, Some(&free)); 2], None),
+            (&[(1, 1, Some(&free)); 3], Some("3 of 3 model calls that `ada` has for a day")),
+            (&[(60, 40, Some(&free))], Some("100 of 100 tokens that `ada` has for a day")),
+            (&[(1, 1, Some(&dear))], Some("1 of 1 that `ada` has for a day")),
+            (&[(1, 1, None)], Some("what a model costs is not known of 1 that `ada` has for a day")),
         ];
         for (calls, want) in cases {
             let account = account();
@@ -142,7 +175,7 @@ mod tests {
         account.at_least(Used { day, calls: 1, ..Used::default() });
         account.at_least(Used { day: day - 1, calls: 9, ..Used::default() });
         assert_eq!(account.spent(day * DAY_MS), None);
-        account.add(day * DAY_MS, tokens(1, 1), None);
+        account.add(day * DAY_MS, tokens(1, 1), Some(&Money { amount: 0.0, currency: "USD".into() }));
         assert!(account.spent(day * DAY_MS).is_some());
     }
 

@@ -275,9 +275,9 @@ impl Events {
         Events::channel(RunId(String::new())).0
     }
 
-    /// The user that the run is carried out for; empty where a server has no several, and outside of one.
-    pub fn user(&self) -> String {
-        self.shared().account.name().to_owned()
+    /// Whose the run is. Outside of a server of several users it has no name.
+    pub fn account(&self) -> Arc<Account> {
+        Arc::clone(&self.shared().account)
     }
 
     /// The run that the events are of.

@@ -155,6 +155,8 @@ pub struct Past {
     /// Plans that were told and not told again.
     plans: u32,
     steps: u64,
+    /// Events that were told of what was done: neither that it began, nor that it goes on.
+    shown: u64,
     /// Whether it ended, and all of it was done.
     ended_well: bool,
     /// Whether what is taken is told in the run that takes it, because it is another run.
@@ -246,6 +248,7 @@ impl Past {
             told: HashMap::new(),
             plans: 0,
             steps: steps as u64,
+            shown: 0,
             copies: Some((run, from)),
             ..self
         })
@@ -291,6 +294,10 @@ impl Past {
     /// How many steps have their result here.
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    pub(crate) fn shown(&self) -> u64 {
+        self.shown
     }
 
     pub(crate) fn next(&self) -> u64 {
@@ -393,6 +400,7 @@ impl Past {
             _ => {}
         }
         self.plans += u32::from(name == "plan");
+        self.shown += u64::from(!matches!(name, "run_started" | "resumed"));
         self.ended_well = name == "done" && event.get("ok").is_some_and(|ok| ok == true);
         // What is taken from here is not told again; if it is told, it happened again.
         let is_result = matches!(

@@ -56,6 +56,11 @@ impl Events {
         self.shared().since
     }
 
+    /// How many events are on record that tell what the run did: neither that it began, nor that it goes on.
+    pub fn shown(&self) -> u64 {
+        self.shared().past.shown()
+    }
+
     /// Whether the run goes on from a record.
     pub fn goes_on(&self) -> bool {
         self.0.goes_on.load(Ordering::Acquire)

@@ -40,7 +40,7 @@ pub use going_on::GoingOn;
 pub use jarvis_pipeline::{Run, RunError};
 pub use json::JsonFileError;
 pub use logs::RequestLogs;
-pub use pipeline::{HuggingGpt, NAME, Planned};
+pub use pipeline::{HuggingGpt, NAME, Planned, template_answer};
 pub use settings::{Look, Settings};
 pub use source::{
     CHAT_MODEL_ID, Candidates, FileSource, Found, LocalCandidates, LocalHint, ModelSource, NativeCheck, Records,

@@ -397,7 +397,8 @@ impl HuggingGpt {
     }
 }
 
-fn template_answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resources: &[AnswerResource]) -> Answer {
+/// The answer without a model: what was done and what was not, by template.
+pub fn template_answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resources: &[AnswerResource]) -> Answer {
     let text = template::answer(request, plan, outcomes, resources);
     Answer { text, resources: resources.to_vec(), notes: Vec::new() }
 }

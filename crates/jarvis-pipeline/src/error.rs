@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use jarvis_ask::AskError;
 use jarvis_chat::ChatError;
 use jarvis_events::NotWritten;
-use jarvis_plan::{ErrorCode, EventKind, INTERRUPTED};
+use jarvis_plan::{ErrorCode, EventKind, INTERRUPTED, TaskError};
 
 /// Why a run ended without an answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -63,6 +63,9 @@ pub enum RunError {
     /// The run cannot go on here: its steps cannot be kept, or it is not what it was.
     #[error("the run stopped: {0}")]
     Stopped(NotWritten),
+    /// Another program carries the run out, and has no answer.
+    #[error("{}", .0.message)]
+    Elsewhere(TaskError),
     /// jarvis itself failed, which is a defect.
     #[error("{0}")]
     Internal(String),
@@ -101,15 +104,17 @@ impl RunError {
             RunError::NoAnswer(_) => "no_answer",
             RunError::NoModel { .. } => ErrorCode::NotConfigured.as_str(),
             RunError::Stopped(_) => INTERRUPTED,
+            RunError::Elsewhere(error) => error.code.as_str(),
             RunError::Internal(_) => ErrorCode::Internal.as_str(),
         }
     }
 
     /// What to try, when there is something.
-    pub fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<&str> {
         match self {
             RunError::Model { source, .. } => source.hint(),
             RunError::Timeout { hint, .. } => Some(hint),
+            RunError::Elsewhere(error) => error.hint.as_deref(),
             RunError::NoModel { .. } => Some("configure a chat model (`llm.model`)"),
             RunError::Stopped(NotWritten::Lost(_)) => {
                 Some("make room for the journal; what is done is kept, and the run can be resumed")
@@ -142,6 +147,7 @@ impl RunError {
                     | ErrorCode::Upstream
                     | ErrorCode::BadReply
             ),
+            RunError::Elsewhere(error) => matches!(error.code, ErrorCode::Unavailable | ErrorCode::Timeout),
             RunError::Timeout { .. } | RunError::Unreadable { .. } | RunError::Stopped(NotWritten::Lost(_)) => true,
             RunError::Planner(_)
             | RunError::Prompt { .. }

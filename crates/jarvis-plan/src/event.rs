@@ -37,7 +37,9 @@ pub enum Level {
 }
 
 /// What happened. The tag is the event's name on every wire.
-#[derive(Debug, Clone, PartialEq, Serialize, strum::IntoStaticStr, strum::VariantNames)]
+///
+/// An event is read back from another program but for the two that hold tasks of a plan, which is checked anew and not read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, strum::IntoStaticStr, strum::VariantNames)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum EventKind {
@@ -55,28 +57,28 @@ pub enum EventKind {
         /// The chat model's name, or `offline`.
         model: String,
         /// The pipeline that carries it out, or the command that it is.
-        #[serde(skip_serializing_if = "String::is_empty")]
+        #[serde(default, skip_serializing_if = "String::is_empty")]
         pipeline: String,
         /// Where it was asked for: `server` or `command line`. A server goes on with the runs of servers by itself.
-        #[serde(skip_serializing_if = "String::is_empty")]
+        #[serde(default, skip_serializing_if = "String::is_empty")]
         door: String,
         /// The user it is carried out for, where a server has several.
-        #[serde(skip_serializing_if = "String::is_empty")]
+        #[serde(default, skip_serializing_if = "String::is_empty")]
         user: String,
         /// What must be the same for it to go on in another process, such as the hash of the prompts.
-        #[serde(skip_serializing_if = "IndexMap::is_empty")]
+        #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
         settings: IndexMap<String, String>,
         /// The plan as it was given, where one was.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         given: Option<Box<Value>>,
     },
     /// The run goes on in another process, or is another try at an earlier one.
     Resumed {
         /// The run whose steps it takes over, where that is another one.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<RunId>,
         /// The task from which on they are done anew, where one was named.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         from_task: Option<TaskId>,
         /// How many steps have their result from before: model calls, choices, tasks and approvals.
         steps: u64,
@@ -88,22 +90,22 @@ pub enum EventKind {
         /// Its stage.
         stage: String,
         /// The task it was for, when it was for one.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
         /// The model that answered, or the one that was asked.
         model: String,
         /// Tokens sent.
         prompt_tokens: u64,
         /// Those of them that the endpoint had kept from calls before.
-        #[serde(skip_serializing_if = "is_zero")]
+        #[serde(default, skip_serializing_if = "is_zero")]
         cached_tokens: u64,
         /// Tokens received.
         completion_tokens: u64,
         /// Whether the tokens were counted here because the endpoint told none.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         estimated: bool,
         /// What it cost, where the model has a price.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<Money>,
         /// How long it took, in milliseconds.
         ms: u64,
@@ -112,21 +114,23 @@ pub enum EventKind {
         /// Whether it succeeded.
         ok: bool,
         /// What was asked, as a hash of the stage and the whole request.
-        #[serde(skip_serializing_if = "String::is_empty")]
+        #[serde(default, skip_serializing_if = "String::is_empty")]
         key: String,
         /// The reply in full, where `reply` is not all of it.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         whole: Option<Value>,
         /// Whether an earlier run made the call, whose tokens it counts.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         taken_over: bool,
     },
     /// The plan stands.
+    #[serde(skip_deserializing)]
     Plan {
         /// The plan, with its notes.
         plan: Plan,
     },
     /// The plan has more tasks: it is still being written, or was planned on after a look at what came of it.
+    #[serde(skip_deserializing)]
     PlanGrew {
         /// How often it was looked at before; 0 while the first plan is being written.
         round: u32,
@@ -135,7 +139,7 @@ pub enum EventKind {
         /// The new tasks.
         tasks: Vec<Task>,
         /// What was mended, is odd, or was left out.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,
     },
     /// A bound of the budget is used up: nothing new starts from here on.
@@ -178,16 +182,16 @@ pub enum EventKind {
         /// Whether it may be called, or was answered.
         approved: bool,
         /// The answer, where the planner asked something.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<String>,
         /// The arguments that were given in the place of the planned ones.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         arguments: Option<IndexMap<String, Value>>,
         /// Whether the tool may be called by this run from now on without asking.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         always: bool,
         /// Whether somebody said that a call of which that was not known has been made.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         done: bool,
     },
     /// A task's inputs are there and its worker starts.
@@ -259,7 +263,7 @@ pub enum EventKind {
         /// Whether at least one task succeeded, or it was plain conversation.
         ok: bool,
         /// Whether it was cancelled.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         cancelled: bool,
         /// Calls and tokens.
         usage: Usage,
@@ -273,7 +277,7 @@ pub enum EventKind {
         /// What happened.
         message: String,
         /// What to try, where something can be tried.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         hint: Option<String>,
         /// How long the run took, in milliseconds.
         ms: u64,

@@ -20,7 +20,8 @@ pub struct Audit(Arc<Open>);
 #[derive(Debug)]
 struct Open {
     path: PathBuf,
-    file: Mutex<File>,
+    /// The file, and whether its last line may be torn.
+    file: Mutex<(File, bool)>,
 }
 
 impl Audit {
@@ -36,16 +37,27 @@ impl Audit {
         options.append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = Mutex::new(options.open(path)?);
+        let file = options.open(path)?;
+        // Its name is to be there after a power cut too.
+        #[cfg(unix)]
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            File::open(folder)?.sync_all()?;
+        }
+        let file = Mutex::new((file, false));
         Ok(Audit(Arc::new(Open { path: path.to_owned(), file })))
     }
 
     /// Adds a line and waits until it is on the disk. Blocks.
     fn write(&self, line: &Value) -> io::Result<()> {
-        let mut file = self.0.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.0.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, is_torn) = &mut *open;
+        let before = if *is_torn { "\n" } else { "" };
+        *is_torn = true;
         // One write, so that lines of several processes do not mix.
-        file.write_all(format!("{line}\n").as_bytes())?;
-        file.sync_data()
+        file.write_all(format!("{before}{line}\n").as_bytes())?;
+        file.sync_data()?;
+        *is_torn = false;
+        Ok(())
     }
 
     /// Tells that a user does something, with what it is done to.

@@ -141,15 +141,18 @@ impl Desk {
         }
     }
 
-    /// Gives the answer to what a task of a run waits for.
-    pub(crate) fn answer(&self, run: &RunId, task: TaskId, decision: Decision) -> Result<(), NotOpen> {
-        let mut runs = self.runs();
+    /// Gives the answer to what a run waits for, as it was asked.
+    pub(crate) fn answer(&self, run: &RunId, asked: &Approval, decision: Decision) -> Result<(), NotOpen> {
+        let (task, mut runs) = (asked.task, self.runs());
         let seated = runs.get_mut(run).filter(|seated| seated.pending().next().is_some()).ok_or(NotOpen::Run)?;
-        if let Some(at) = seated.known.iter().position(|known| known.task == task) {
+        if let Some(at) = seated.known.iter().position(|known| known == asked) {
             seated.known.remove(at);
             seated.early.insert(task, decision);
             seated.tell();
             return Ok(());
+        }
+        if seated.open.get(&task).is_none_or(|open| open.asked != *asked) {
+            return Err(NotOpen::Task);
         }
         let open = seated.open.remove(&task).ok_or(NotOpen::Task)?;
         seated.tell();
@@ -282,7 +285,7 @@ mod tests {
         tokio::pin!(ask);
         assert!(futures::poll!(&mut ask).is_pending());
         assert_eq!(desk.waits(&run).await, Some(vec![asked("book")]));
-        desk.answer(&run, TaskId(0), Decision::Approve { arguments: None }).expect("it is open");
+        desk.answer(&run, &asked("book"), Decision::Approve { arguments: None }).expect("it is open");
         // The run has not heard of it yet, and already nobody waits.
         assert!(futures::poll!(std::pin::pin!(desk.waits(&run))).is_pending());
         assert!(matches!(ask.await, Decision::Approve { .. }));
@@ -294,9 +297,9 @@ mod tests {
         let lease = Arc::new(Lease::new(Slots::new(1, 1)));
         let _seat = desk.seat(&run, lease, suspend, true, vec![asked("book")]);
         assert_eq!(desk.pending(&run), [asked("book")]);
-        desk.answer(&run, TaskId(0), Decision::ApproveAlways).expect("it is known");
+        desk.answer(&run, &asked("book"), Decision::ApproveAlways).expect("it is known");
         assert_eq!(desk.pending(&run), []);
-        assert_eq!(desk.answer(&run, TaskId(0), Decision::ApproveAlways), Err(NotOpen::Run));
+        assert_eq!(desk.answer(&run, &asked("book"), Decision::ApproveAlways), Err(NotOpen::Run));
         assert_eq!(desk.ask(&run, &asked("book")).await, Decision::ApproveAlways);
     }
 

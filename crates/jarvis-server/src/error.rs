@@ -15,6 +15,8 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::{IntoResponses, ToSchema};
 
+use crate::elsewhere::NotSaid;
+
 /// An error on its way to a caller. It says what happened and what to try, and nothing of how the server is built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ApiError {
@@ -204,6 +206,8 @@ impl From<RunError> for ApiError {
             RunError::InvalidRequest(_) => StatusCode::BAD_REQUEST,
             RunError::NoAnswer(_) => StatusCode::UNPROCESSABLE_ENTITY,
             RunError::Cancelled => StatusCode::CONFLICT,
+            RunError::Elsewhere(error) if error.code == ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            RunError::Elsewhere(_) => StatusCode::BAD_GATEWAY,
             RunError::NoModel { .. } => StatusCode::NOT_IMPLEMENTED,
             RunError::Stopped(NotWritten::Lost(_)) => StatusCode::INSUFFICIENT_STORAGE,
             RunError::Stopped(NotWritten::TakenOver | NotWritten::Diverged(_) | NotWritten::Unknown(_)) => {
@@ -278,6 +282,15 @@ impl From<AttachError> for ApiError {
             AttachError::Broken { .. } => ApiError::internal("the file cannot be stored", &error),
         };
         api_error.hint_if(hint)
+    }
+}
+
+impl From<NotSaid> for ApiError {
+    fn from(error: NotSaid) -> ApiError {
+        match error {
+            NotSaid::Unknown => ApiError::not_found("there is no such run"),
+            NotSaid::Away(reason) => ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", reason),
+        }
     }
 }
 

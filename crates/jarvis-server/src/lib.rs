@@ -6,6 +6,7 @@
 mod app;
 mod audit;
 mod desk;
+mod elsewhere;
 mod error;
 mod extract;
 mod grpc;
@@ -35,6 +36,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use audit::Audit;
 pub use desk::Desk;
+pub use elsewhere::{Elsewhere, NotSaid};
 pub use grpc::{GrpcOptions, GrpcTls};
 pub use listen::bind;
 pub use options::{CallerPolicy, Options};

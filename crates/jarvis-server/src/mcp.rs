@@ -12,13 +12,14 @@ mod leave;
 mod progress;
 mod tools;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post_service};
@@ -37,6 +38,7 @@ use crate::ServeError;
 use crate::error::ApiError;
 use crate::guard;
 use crate::state::Server;
+use crate::users::Caller;
 
 /// Sessions of the earlier protocol at once.
 const MOST_SESSIONS: usize = 1_024;
@@ -119,7 +121,28 @@ fn cancelled() -> ErrorData {
 #[derive(Debug, Clone)]
 struct Gone(CancellationToken);
 
-type Sessions = Arc<LocalSessionManager>;
+/// The sessions of the earlier protocol, each of the user who opened it.
+#[derive(Clone)]
+struct Sessions {
+    open: Arc<LocalSessionManager>,
+    /// The users by the ids of their sessions.
+    users: Arc<Mutex<HashMap<String, String>>>,
+}
+
+impl Sessions {
+    /// Whether a session is this user's; one that nobody opened is refused further on.
+    fn is_of(&self, id: &str, user: &str) -> bool {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner).get(id).is_none_or(|of| of == user)
+    }
+
+    /// Remembers who opened a session, and forgets those that have ended.
+    async fn opened(&self, id: &str, user: &str) {
+        let open = self.open.sessions.read().await;
+        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        users.retain(|id, _| open.contains_key(id.as_str()));
+        users.insert(id.to_owned(), user.to_owned());
+    }
+}
 
 /// The route `/mcp`. Where a request comes from, and whether it carries the token, is checked before. `closed` ends the
 /// sessions.
@@ -129,7 +152,7 @@ pub(crate) fn route(server: &Server, closed: CancellationToken) -> MethodRouter<
     config.sse_retry = None;
     let mut sessions = LocalSessionManager::default();
     sessions.session_config = config;
-    let sessions: Sessions = Arc::new(sessions);
+    let sessions = Sessions { open: Arc::new(sessions), users: Arc::default() };
     // Hosts and origins were checked by then, as those of every route.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
@@ -140,7 +163,7 @@ pub(crate) fn route(server: &Server, closed: CancellationToken) -> MethodRouter<
         .with_max_request_body_bytes(guard::most_with_files(&server.options))
         .with_cancellation_token(closed);
     let handler = Jarvis { server: server.clone(), client: Client::There };
-    let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&sessions), config);
+    let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&sessions.open), config);
     post_service(service.clone()).delete_service(service).layer(middleware::from_fn_with_state(sessions, watched))
 }
 
@@ -149,16 +172,25 @@ async fn watched(State(sessions): State<Sessions>, mut request: Request, next: N
     let headers = request.headers();
     // Only a request that opens a session has neither.
     let opens = !headers.contains_key("mcp-session-id") && !headers.contains_key("mcp-method");
-    if opens && sessions.sessions.read().await.len() >= MOST_SESSIONS {
+    if opens && sessions.open.sessions.read().await.len() >= MOST_SESSIONS {
         let message = format!("the limit of {MOST_SESSIONS} open sessions is reached");
         return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
             .hint("end sessions with DELETE, or use the protocol of 2026-07-28, which needs none")
             .into_response();
     }
+    let id = |headers: &HeaderMap| headers.get("mcp-session-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
+    let user = request.extensions().get::<Caller>().map(|caller| caller.name().to_owned()).unwrap_or_default();
+    if id(request.headers()).is_some_and(|id| !sessions.is_of(&id, &user)) {
+        return ApiError::not_found("there is no such session").into_response();
+    }
     let gone = CancellationToken::new();
     request.extensions_mut().insert(Gone(gone.clone()));
     let held = gone.drop_guard();
-    next.run(request).await.map(|body| {
+    let response = next.run(request).await;
+    if let Some(id) = id(response.headers()).filter(|_| opens) {
+        sessions.opened(&id, &user).await;
+    }
+    response.map(|body| {
         Body::from_stream(body.into_data_stream().map(move |piece| {
             let _held = &held;
             piece

@@ -29,7 +29,7 @@ use tracing::Instrument as _;
 use crate::desk::{Desk, Seat};
 use crate::error::ApiError;
 use crate::metrics::Metrics;
-use crate::users::{Caller, Right};
+use crate::users::{Caller, Right, check_budget};
 
 pub(crate) use live::{CancelOnDrop, Live, short};
 pub(crate) use log::{Frame, Log, Place};
@@ -176,7 +176,7 @@ impl Runs {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        self.admit(caller)?;
+        caller.must(Right::Run)?;
         let run_id = RunId(uuid::Uuid::now_v7().to_string());
         let begin = Begin {
             stream: Events::channel(run_id.clone()),
@@ -193,36 +193,33 @@ impl Runs {
         self.begin(begin, Box::new(|events, cancel| work(events, cancel).boxed()))
     }
 
-    /// Whether a caller may start another run now.
-    fn admit(&self, caller: &Caller) -> Result<(), ApiError> {
-        caller.must(Right::Run)?;
-        let refused = |code, message: String| ApiError::new(StatusCode::TOO_MANY_REQUESTS, code, message);
-        if let Some(spent) = caller.account().spent(now_ms()) {
-            return Err(refused("budget_used", spent.to_string()).hint("the next day begins at midnight UTC"));
-        }
-        let Some(most) = caller.max_runs() else { return Ok(()) };
-        let has = self.lock().values().filter(|live| live.user() == caller.name()).count();
-        if has < most {
-            return Ok(());
-        }
-        let message = format!("`{}` has {has} runs going on or waiting, and may have {most}", caller.name());
-        Err(refused("too_many_runs", message).hint("wait until one has ended, or cancel one").retry_after(1))
-    }
-
     fn begin<T: Send + 'static>(&self, begin: Begin, work: Work<T>) -> Result<Started<T>, ApiError> {
         if self.closing.load(Ordering::Relaxed) {
             return Err(ApiError::stopping());
         }
         let Some(runs) = self.me.upgrade() else { return Err(ApiError::stopping()) };
+        // What was begun before goes on; within it nothing new starts where its user has nothing left.
+        if !begin.goes_on {
+            check_budget(&begin.account)?;
+        }
         let ticket = if begin.goes_on { Some(self.slots.another_ticket()) } else { self.slots.ticket() };
         let ticket = ticket.ok_or_else(|| {
             self.metrics.refused.inc();
             ApiError::overloaded(1)
         })?;
         let Begin {
-            run_id, account, request, started_at_ms, keep, stream: (events, receiver), log, tally, asked, ..
+            run_id,
+            account,
+            request,
+            started_at_ms,
+            keep,
+            stream: (events, receiver),
+            log,
+            tally,
+            asked,
+            goes_on,
         } = begin;
-        let user = account.name().to_owned();
+        let (user, max_runs) = (account.name().to_owned(), account.max_runs().filter(|_| !goes_on));
         // What a model without a price costs is not known, and where costs are bounded nothing more may start then.
         let budget = self.meter.budget.within(Budget { max_cost: account.a_day().max_cost, ..Budget::default() });
         events.metered(&Meter { account, budget, ..self.meter.clone() });
@@ -233,7 +230,7 @@ impl Runs {
         let is_kept = journal.is_some();
         let about = About { user, request, started_at_ms, is_kept };
         let live = Arc::new(Live::new(run_id, about, log, self.desk.clone(), tally));
-        self.lock().insert(live.run_id.clone(), Arc::clone(&live));
+        self.admit(&live, max_runs)?;
         let (sender, end) = oneshot::channel();
         let started = Started { live: Arc::clone(&live), end };
         let lease = Arc::new(Lease::new(self.slots.clone()));
@@ -257,6 +254,21 @@ impl Runs {
             runs.lock().remove(&live.run_id);
         });
         Ok(started)
+    }
+
+    /// Lets a run in, where its user has a place for it.
+    fn admit(&self, live: &Arc<Live>, max_runs: Option<usize>) -> Result<(), ApiError> {
+        let mut all = self.lock();
+        let has = || all.values().filter(|other| other.user() == live.user()).count();
+        if let Some(most) = max_runs
+            && has() >= most
+        {
+            let message = format!("`{}` may have {most} runs that go on or wait, and has them", live.user());
+            let refused = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_runs", message);
+            return Err(refused.hint("wait until one has ended, or cancel one").retry_after(1));
+        }
+        all.insert(live.run_id.clone(), Arc::clone(live));
+        Ok(())
     }
 
     /// Hands the events of a run to the metrics and to whoever follows: not before they are on the disk, where they are kept. Nothing
@@ -437,7 +449,7 @@ pub(crate) fn no_such_run() -> ApiError {
 }
 
 /// The time in milliseconds since the Unix epoch.
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::users::Caller;
 
-/// The most log-ins at once; the oldest ends when there is one more.
+/// The most log-ins of one user at once; the oldest ends when there is one more.
 const MOST: usize = 256;
 
 #[derive(Debug, Default)]
@@ -18,8 +18,11 @@ impl Sessions {
     pub(crate) fn open(&self, caller: Caller) -> String {
         let word = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.len() == MOST {
-            open.pop_front();
+        let is_theirs = |(_, other): &(String, Caller)| other.name() == caller.name();
+        if open.iter().filter(|login| is_theirs(login)).count() >= MOST
+            && let Some(oldest) = open.iter().position(is_theirs)
+        {
+            open.remove(oldest);
         }
         open.push_back((word.clone(), caller));
         word

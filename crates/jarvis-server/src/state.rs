@@ -22,6 +22,7 @@ use utoipa::ToSchema;
 
 use crate::audit::Audit;
 use crate::desk::Desk;
+use crate::elsewhere::Elsewhere;
 use crate::error::ApiError;
 use crate::metrics::Metrics;
 use crate::options::Options;
@@ -57,6 +58,8 @@ pub struct Parts {
     pub media: Arc<Media>,
     /// The journal; without one, runs are forgotten when they end.
     pub journal: Option<Arc<Journal>>,
+    /// Where runs are carried out that other servers tell of too; only this process where there is none.
+    pub elsewhere: Option<Arc<dyn Elsewhere>>,
     /// Makes the pipeline of a caller who brings a chat endpoint and key of their own.
     pub for_caller: Arc<dyn Fn(CallerModel) -> Result<Arc<HuggingGpt>, String> + Send + Sync>,
     /// Looks whether what the pipeline needs can be reached.
@@ -159,6 +162,9 @@ impl Server {
         let (desk, meter) = (parts.desk.clone(), parts.meter.clone());
         let runs = Runs::new(slots, parts.journal.clone(), Arc::clone(&metrics), desk, meter);
         let users = Users::of(&options);
+        if let Some(journal) = parts.journal.as_ref().filter(|_| users.are_several()) {
+            journal.owns_what_is_made(parts.media.made());
+        }
         Server(Arc::new(Inner { parts, options, runs, metrics, sessions: Sessions::default(), users }))
     }
 
@@ -186,16 +192,26 @@ impl Server {
         Ok(asked.map_err(|error| ApiError::internal("the run journal cannot be read", &error))??)
     }
 
-    /// Makes the files that stand in a text a caller's own, where there are several users.
-    pub(crate) async fn own(&self, caller: &Caller, text: &str) -> Result<(), ApiError> {
+    /// Makes files a caller's own, where there are several users.
+    async fn own(&self, caller: &Caller, paths: Vec<String>) -> Result<(), ApiError> {
         let Some(journal) = self.parts.journal.as_ref().filter(|_| self.users.are_several()) else { return Ok(()) };
-        Ok(journal.own(caller.name(), jarvis_store::named(text).map(str::to_owned).collect()).await?)
+        Ok(journal.own(caller.name(), paths).await?)
+    }
+
+    /// Makes the files that a model made, and that stand in what it gave, the own of whoever called it outside of a run.
+    pub(crate) async fn own_made(&self, caller: &Caller, output: &Value) -> Result<(), ApiError> {
+        if !self.users.are_several() {
+            return Ok(());
+        }
+        let (text, made) = (output.to_string(), self.parts.media.made());
+        let paths = jarvis_store::named(&text).filter(|path| made.told(path)).map(str::to_owned).collect();
+        self.own(caller, paths).await
     }
 
     /// Makes a file that was taken in a caller's own.
     pub(crate) async fn own_resource(&self, caller: &Caller, taken: &Resource) -> Result<(), ApiError> {
         match &taken.source {
-            Source::Public(path) => self.own(caller, path).await,
+            Source::Public(path) => self.own(caller, vec![path.clone()]).await,
             Source::Inline(_) | Source::Url(_) => Ok(()),
         }
     }

@@ -10,7 +10,7 @@ use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use jarvis_engine::Account;
-use jarvis_events::{DAY_MS, Used};
+use jarvis_events::Used;
 use jarvis_net::Secret;
 use jarvis_plan::Budget;
 use jarvis_store::UserUsage;
@@ -18,6 +18,7 @@ use jarvis_store::UserUsage;
 use crate::error::ApiError;
 use crate::guard;
 use crate::options::Options;
+use crate::runs::now_ms;
 
 /// A user of a server.
 #[derive(Debug, Clone)]
@@ -67,7 +68,6 @@ impl Right {
 struct Member {
     account: Arc<Account>,
     may: May,
-    max_runs: Option<usize>,
     /// Whether everything belongs to them, because there are no others.
     is_only: bool,
 }
@@ -90,10 +90,6 @@ impl Caller {
         &self.member.account
     }
 
-    pub(crate) fn max_runs(&self) -> Option<usize> {
-        self.member.max_runs
-    }
-
     pub(crate) fn may(&self, right: Right) -> bool {
         let May { run, approve, admin } = self.member.may;
         match right {
@@ -106,6 +102,15 @@ impl Caller {
     /// The names of the user's rights.
     pub(crate) fn rights(&self) -> Vec<&'static str> {
         Right::ALL.into_iter().filter(|right| self.may(*right)).map(Right::as_str).collect()
+    }
+
+    /// Whether the user may have models work now, in a run or not.
+    ///
+    /// # Errors
+    /// When the user may not, or what there is for a day is used up.
+    pub(crate) fn must_run(&self) -> Result<(), ApiError> {
+        self.must(Right::Run)?;
+        check_budget(self.account())
     }
 
     /// # Errors
@@ -173,20 +178,21 @@ pub(crate) struct Users {
 impl Users {
     pub(crate) fn of(options: &Options) -> Users {
         let several = !options.users.is_empty();
-        let caller = |account: &Arc<Account>, may, max_runs| {
-            let member = Member { account: Arc::clone(account), may, max_runs, is_only: !several };
+        let caller = |account: &Arc<Account>, may| {
+            let member = Member { account: Arc::clone(account), may, is_only: !several };
             Caller { member: Arc::new(member), by_token: true }
         };
         if several {
             let known = options.users.iter().map(|user| {
-                let account = Arc::new(Account::new(&user.name, user.a_day));
-                (user.token.clone(), caller(&account, user.may, user.max_runs))
+                let account = Account::new(&user.name, user.a_day).running(user.max_runs);
+                let account = if user.may.admin { account.reaching_all() } else { account };
+                (user.token.clone(), caller(&Arc::new(account), user.may))
             });
             return Users { known: known.collect(), open: None, several, gone: Mutex::default() };
         }
         let account = Arc::default();
-        let one = caller(&account, May { run: true, approve: true, admin: false }, None);
-        let administrator = caller(&account, May { run: true, approve: true, admin: true }, None);
+        let one = caller(&account, May { run: true, approve: true, admin: false });
+        let administrator = caller(&account, May { run: true, approve: true, admin: true });
         let known = [(&options.token, &one), (&options.admin_token, &administrator)];
         let known = known.into_iter().filter_map(|(token, caller)| Some((token.clone()?, caller.clone()))).collect();
         let open = options.token.is_none().then_some(one);
@@ -244,12 +250,21 @@ impl Users {
         self.known.iter().any(|(_, caller)| caller.account().is_bounded())
     }
 
-    /// Learns what the journal has of the day that this time is in, in milliseconds since the Unix epoch.
-    pub(crate) fn learn(&self, now_ms: u64, used: &[UserUsage]) {
+    /// Learns what the journal has of a day, which is counted from the Unix epoch.
+    pub(crate) fn learn(&self, day: u64, used: &[UserUsage]) {
         for used in used {
-            let seen = Used { day: now_ms / DAY_MS, calls: used.calls, tokens: used.tokens, cost: used.cost };
+            let seen = Used { day, calls: used.calls, tokens: used.tokens, cost: used.cost, unpriced: false };
             self.account(&used.user).at_least(seen);
         }
+    }
+}
+
+/// Whether there is something left of the day.
+pub(crate) fn check_budget(account: &Account) -> Result<(), ApiError> {
+    match account.spent(now_ms()) {
+        None => Ok(()),
+        Some(spent) => Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, "budget_used", spent.to_string())
+            .hint("the next day begins at midnight UTC")),
     }
 }
 

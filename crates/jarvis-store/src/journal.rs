@@ -30,7 +30,7 @@ pub use self::owned::named;
 pub use self::prune::{Prune, Pruned};
 pub use self::read::{RunRecord, RunStatus, RunSummary};
 
-use crate::Media;
+use crate::{Made, Media};
 
 use self::presence::Writers;
 use self::write::{Message, Row, Writer};
@@ -52,6 +52,7 @@ pub struct Journal {
     failing: Arc<AtomicBool>,
     /// The name of this process among the writers, once it has one.
     me: Arc<OnceLock<String>>,
+    made: Arc<OnceLock<Arc<Made>>>,
 }
 
 impl Journal {
@@ -79,12 +80,14 @@ impl Journal {
         let (sender, receiver) = mpsc::channel();
         let failing = Arc::new(AtomicBool::new(false));
         let me = Arc::new(OnceLock::new());
-        let writer = Writer::new(connection, path.clone(), writers.clone(), Arc::clone(&failing), Arc::clone(&me));
+        let made = Arc::default();
+        let (failed, named) = (Arc::clone(&failing), Arc::clone(&me));
+        let writer = Writer::new(connection, path.clone(), writers.clone(), failed, named, Arc::clone(&made));
         let thread = std::thread::Builder::new()
             .name("journal".to_owned())
             .spawn(move || writer.run(&receiver))
             .map_err(|source| JournalError::io("start the writer of", &path, source))?;
-        Ok(Journal { path, writers, sender: Some(sender), thread: Some(thread), failing, me })
+        Ok(Journal { path, writers, sender: Some(sender), thread: Some(thread), failing, me, made })
     }
 
     pub fn path(&self) -> &Path {
@@ -167,16 +170,22 @@ impl Journal {
         costs::costs(&self.path, since_ms)
     }
 
-    /// What the runs of each user took since a time in milliseconds since the Unix epoch. Blocks.
+    /// What the runs of each user took on a day (UTC), which is counted from the Unix epoch. Blocks.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn used_since(&self, since_ms: u64) -> Result<Vec<UserUsage>, JournalError> {
-        costs::used_since(&self.path, since_ms)
+    pub fn spent_on(&self, day: u64) -> Result<Vec<UserUsage>, JournalError> {
+        costs::spent_on(&self.path, day)
     }
 
-    /// Makes files a user's own, by their display paths; those that are somebody's stay theirs. What the runs of a user make is
-    /// theirs without it.
+    /// From now on, what runs make is the own of their users: of these files, those that a result is the first to tell of. Only the
+    /// first call counts.
+    pub fn owns_what_is_made(&self, made: &Arc<Made>) {
+        made.keep();
+        let _ = self.made.set(Arc::clone(made));
+    }
+
+    /// Makes files a user's own, by their display paths, beside whoever has them.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -278,7 +287,13 @@ impl Journal {
         let pruned =
             self.with(move |connection, _| prune::prune(connection, &prune).map_err(lease::failed(&path))).await?;
         let removed = tokio::task::spawn_blocking(move || pruned.remove(&media, prune)).await;
-        removed.map_err(|error| JournalError::Lost { path: self.path.clone(), reason: error.to_string() })
+        let removed =
+            removed.map_err(|error| JournalError::Lost { path: self.path.clone(), reason: error.to_string() })?;
+        if !prune.dry && !removed.media.is_empty() {
+            let (path, gone) = (self.path.clone(), removed.media.clone());
+            self.with(move |connection, _| owned::disown(connection, &gone).map_err(lease::failed(&path))).await?;
+        }
+        Ok(removed)
     }
 
     /// Does something with the connection of the writer.

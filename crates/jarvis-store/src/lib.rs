@@ -13,6 +13,6 @@ pub use journal::{
     Claim, CostRow, Due, Journal, JournalError, Prune, Pruned, RunRecord, RunStatus, RunSummary, Synchronous,
     UserUsage, named,
 };
-pub use media::{Incoming, Media, MediaError, StoreFault};
+pub use media::{Incoming, Made, Media, MediaError, StoreFault};
 #[cfg(feature = "s3")]
 pub use media::{StoreKeys, StoreSettings};

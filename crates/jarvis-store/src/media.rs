@@ -14,6 +14,7 @@
 
 mod cache;
 mod content;
+mod made;
 mod path;
 #[cfg(feature = "s3")]
 mod remote;
@@ -34,6 +35,7 @@ use cap_std::fs::Dir;
 use jarvis_plan::Kind;
 
 use cache::Cache;
+pub use made::Made;
 use path::relative;
 #[cfg(feature = "s3")]
 pub use s3::{StoreKeys, StoreSettings};
@@ -57,6 +59,7 @@ pub struct Media {
     cache: Option<Arc<Cache>>,
     /// A lock for each name that is being fetched, so that it is fetched once.
     fetching: Mutex<HashMap<String, Arc<Mutex<()>>>>,
+    made: Arc<Made>,
 }
 
 /// The rights of folders that are made here.
@@ -133,7 +136,7 @@ impl Media {
             };
             opened.map_err(|source| disk_error("make the folder", &format!("{named}/{folder}"), source))?;
         }
-        let media = Media { root, dir, shared: None, cache: None, fetching: Mutex::default() };
+        let media = Media { root, dir, shared: None, cache: None, fetching: Mutex::default(), made: Arc::default() };
         // There is nothing to take away before the first write.
         let _ = media.sweep_parts();
         Ok(media)
@@ -146,6 +149,11 @@ impl Media {
         self.cache = Some(Arc::new(Cache::new(dir, Arc::clone(&shared), limit)));
         self.shared = Some(shared);
         Ok(self)
+    }
+
+    /// What was made here and no run has told of yet.
+    pub fn made(&self) -> &Arc<Made> {
+        &self.made
     }
 
     pub fn root(&self) -> &Path {

@@ -7,6 +7,7 @@ pub mod hub;
 pub mod inference;
 pub mod model_server;
 pub mod replies;
+pub mod restate;
 pub mod source;
 pub mod stub;
 pub mod weights;

@@ -138,6 +138,14 @@ impl Inputs {
     }
 }
 
+/// The display path of the file that an argument would be opened as, if it is no data and no address.
+pub(crate) fn public_path(arg: &str) -> Option<String> {
+    match Source::of(arg.trim()) {
+        Ok(Source::Public(path)) => Media::display(path).ok(),
+        Ok(Source::Data(_) | Source::Web(_)) | Err(_) => None,
+    }
+}
+
 /// What an argument names, before anything is opened.
 enum Source<'a> {
     Data(&'a str),

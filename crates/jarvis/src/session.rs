@@ -245,7 +245,7 @@ async fn told_to_end() {
 }
 
 fn failure(run_id: &RunId, error: RunError) -> Failure {
-    let (hint, code) = (error.hint(), error.code());
+    let (hint, code) = (error.hint().map(str::to_owned), error.code());
     let failure = match error {
         RunError::InvalidRequest(_) => return Failure::usage(error).of_run(run_id.clone(), code),
         error => Failure::work(error).of_run(run_id.clone(), code),

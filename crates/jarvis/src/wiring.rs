@@ -18,6 +18,8 @@ pub(crate) mod pulls;
 #[cfg(feature = "serve")]
 mod reach;
 #[cfg(feature = "restate")]
+mod restate_runs;
+#[cfg(feature = "restate")]
 pub(crate) mod scale;
 #[cfg(feature = "serve")]
 mod served;
@@ -67,6 +69,8 @@ pub(crate) use local::child as local_model;
 pub(crate) use local::{LocalRuntime, RUNS_LOCAL_MODELS, files_of, hub_environment, hub_variables, limits};
 pub(crate) use media::{failure as media_failure, media, open_media};
 use pipelines::Contexts;
+#[cfg(feature = "restate")]
+pub(crate) use restate_runs::carried_out_by_restate;
 pub(crate) use tools::{Tools, changed_tools, look_at_tools, open_tools};
 
 /// Where `models refresh` and probing ask unless configured otherwise.
@@ -200,7 +204,7 @@ impl App {
         let pipeline = Arc::new(HuggingGpt { conversation_model, ..pipeline });
         let inputs = experts::inputs(&base.config, &base.media)?;
         let worker = ToolWorker::new(Arc::clone(&base.tools.registry), Arc::new(inputs));
-        let worker = OwnFiles::confine(Arc::new(worker), base.journal.as_ref());
+        let worker = OwnFiles::confine(Arc::new(worker), base.journal.as_ref(), &base.media);
         let engine = Engine::shared(worker).gate(gate);
         let contexts = Contexts::new(&base.tools.registry, engine, &pipeline.settings, base.shelf.clone());
         let endpoint = chat.and_then(|chat| chat.endpoint);
@@ -290,7 +294,7 @@ impl Base {
             self.local.as_ref(),
         )?;
         let media = Arc::clone(&self.media);
-        let worker = OwnFiles::confine(experts.worker, self.journal.as_ref());
+        let worker = OwnFiles::confine(experts.worker, self.journal.as_ref(), &self.media);
         let pipeline = HuggingGpt {
             logs: self.logs.clone(),
             gate: Arc::clone(&self.gate),
@@ -432,21 +436,32 @@ fn gate(
     Ok(Arc::new(Gatekeeper::new(Arc::clone(&tools.registry), serving, rules, approver)))
 }
 
+fn prices(config: &Config) -> Result<Prices, Failure> {
+    Prices::new(&config.prices.currency, &config.prices.models)
+        .map_err(|error| Failure::usage(error).hint("prices are numbers from 0 up, by patterns of model names"))
+}
+
+/// Whether every model that may be asked has a price, which `what` needs.
+pub(crate) fn check_prices(config: &Config, what: &str) -> Result<(), Failure> {
+    let (prices, llm) = (prices(config)?, &config.llm);
+    let named = std::iter::once(llm.name()).chain(llm.stages.values().map(String::as_str));
+    let mut named = named.chain(llm.fallback.iter().map(|other| other.model.as_str()));
+    match named.find(|name| !prices.knows(name)).filter(|_| !llm.is_offline()) {
+        Some(unpriced) => Err(Failure::usage(format!("{what} needs prices, and none is known for `{unpriced}`"))
+            .hint("set `prices.models` in the configuration")),
+        None => Ok(()),
+    }
+}
+
 /// What model calls cost and what a run may take.
 pub(crate) fn meter(config: &Config) -> Result<Meter, Failure> {
-    let prices = Prices::new(&config.prices.currency, &config.prices.models)
-        .map_err(|error| Failure::usage(error).hint("prices are numbers from 0 up, by patterns of model names"))?;
+    let prices = prices(config)?;
     let budget = config.budget.budget();
     if let Some(problem) = budget.problem() {
         return Err(Failure::usage(format!("the budget cannot be used: {problem}")));
     }
-    let llm = &config.llm;
-    let named = std::iter::once(llm.name()).chain(llm.stages.values().map(String::as_str));
-    let mut named = named.chain(llm.fallback.iter().map(|other| other.model.as_str()));
-    let is_bounded = budget.max_cost.is_some() && !llm.is_offline();
-    if let Some(unpriced) = named.find(|name| !prices.knows(name)).filter(|_| is_bounded) {
-        return Err(Failure::usage(format!("a budget of cost needs prices, and none is known for `{unpriced}`"))
-            .hint("set `prices.models` in the configuration"));
+    if budget.max_cost.is_some() {
+        check_prices(config, "a budget of cost")?;
     }
     Ok(Meter {
         prices: Arc::new(prices),

@@ -98,6 +98,7 @@ impl From<RunError> for DecisionError {
             error @ (RunError::NoModel { .. }
             | RunError::InvalidRequest(_)
             | RunError::NoAnswer(_)
+            | RunError::Elsewhere(_)
             | RunError::Stopped(_)) => DecisionError::Planner(error.to_string()),
         }
     }

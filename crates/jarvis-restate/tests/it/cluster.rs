@@ -11,8 +11,8 @@ use url::Url;
 
 use crate::far::Far;
 use crate::node::{Line, Node, planned};
-use crate::server::{Server, binary};
 use crate::world::{World, counted, within};
+use jarvis_testing::restate::{Server, binary};
 
 /// Three nodes on this machine, each of which may be lost.
 async fn three(binary: &std::path::Path) -> [Server; 3] {

@@ -16,5 +16,4 @@ mod node;
 mod people;
 mod proxy;
 mod runs;
-mod server;
 mod world;

@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use crate::far::Far;
 use crate::node::{Line, Node, Role, Script, planned};
-use crate::server::{Server, binary};
+use jarvis_testing::restate::{Server, binary};
 
 static ONE: Mutex<()> = Mutex::const_new(());
 

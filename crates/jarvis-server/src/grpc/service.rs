@@ -21,7 +21,7 @@ use tonic::{Request, Response, Status};
 use super::{deadline, status};
 use crate::runs::{CancelOnDrop, Ended, Keep, Started};
 use crate::state::Server;
-use crate::users::Caller;
+use crate::users::{Caller, Right};
 
 /// The largest answer that clients accept by default, less some space for what surrounds the pictures.
 pub(super) const MODEST: usize = (4 << 20) - (256 << 10);
@@ -154,10 +154,12 @@ impl Questions {
     }
 }
 
-/// Who asks, as the interceptor found.
+/// Who asks, as the interceptor found; somebody who may.
 fn caller(request: &Request<QueryRequest>) -> Result<Caller, Status> {
     let known = request.extensions().get::<Caller>().cloned();
-    known.ok_or_else(|| Status::internal("nobody looked who calls"))
+    let caller = known.ok_or_else(|| Status::internal("nobody looked who calls"))?;
+    caller.must(Right::Run).map_err(|error| status::of_refusal(&error))?;
+    Ok(caller)
 }
 
 struct Timed {

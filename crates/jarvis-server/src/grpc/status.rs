@@ -52,7 +52,13 @@ pub(super) fn of_document(error: &DocumentError) -> Status {
 }
 
 pub(super) fn of_refusal(error: &ApiError) -> Status {
+    let message = match &error.fields.hint {
+        Some(hint) => format!("{}; {hint}", error.fields.message),
+        None => error.fields.message.clone(),
+    };
     match error.fields.status.as_u16() {
+        403 => Status::permission_denied(message),
+        429 => Status::resource_exhausted(message),
         503 if error.fields.code == "overloaded" => Status::resource_exhausted(&error.fields.message),
         503 => Status::unavailable(&error.fields.message),
         _ => Status::internal(&error.fields.message),

@@ -27,6 +27,7 @@ type Context = RequestContext<RoleServer>;
 
 impl Jarvis {
     pub(super) async fn carry_out(&self, call: args::Call, context: &Context) -> Result<CallToolResult, ErrorData> {
+        self.caller(context).must(Right::Run).map_err(refused)?;
         match call {
             args::Call::Run(run) => self.run(run, context).await,
             args::Call::Plan(run) => self.plan(run, context).await,
@@ -40,9 +41,9 @@ impl Jarvis {
         let asked = self.request(run, &caller).await?;
         let can_ask = leave::can_ask(&context.peer) && caller.may(Right::Approve);
         let started = asked.start(&self.server, &caller, name.as_deref(), can_ask);
-        let started = started.map_err(|error| match error.fields.status.is_server_error() {
-            true => refused(error),
-            false => args::wrong(in_full(&error)),
+        let started = started.map_err(|error| match error.fields.status.as_u16() {
+            403 | 429 | 500.. => refused(error),
+            _ => args::wrong(in_full(&error)),
         })?;
         let live = Arc::clone(&started.live);
         let (run_id, Ended { result, usage, ms }) = tokio::select! {
@@ -228,7 +229,7 @@ async fn finished<T>(started: Started<T>, context: &Context) -> Result<(String, 
 }
 
 fn refused(error: ApiError) -> ErrorData {
-    let data = json!({"code": error.fields.code, "retry": matches!(error.fields.code, "overloaded" | "stopping")});
+    let data = json!({"code": error.fields.code, "retry": matches!(error.fields.code, "overloaded" | "stopping" | "too_many_runs")});
     ErrorData::internal_error(in_full(&error), Some(data))
 }
 

@@ -34,7 +34,7 @@ pub(super) async fn ask(server: &Server, caller: &Caller, run: &RunId, peer: &Pe
                 decision = Decision::Refuse { reason: error.fields.message.clone(), hint: None };
             }
             // The run may have ended, or somebody else answered.
-            let _ = desk.answer(run, asked.task, decision);
+            let _ = desk.answer(run, &asked, decision);
         }
     }
     std::future::pending().await
@@ -85,7 +85,7 @@ impl Drop for Unasked<'_> {
     fn drop(&mut self) {
         for asked in self.desk.pending(self.run) {
             let reason = "the client that was asked is gone".to_owned();
-            let _ = self.desk.answer(self.run, asked.task, Decision::Refuse { reason, hint: None });
+            let _ = self.desk.answer(self.run, &asked, Decision::Refuse { reason, hint: None });
         }
     }
 }

@@ -87,28 +87,25 @@ pub(crate) async fn decide(
     let (task, desk) = (TaskId(id), server.runs.desk());
     let live = server.runs.of(&caller, &run.0)?;
     let live = live.ok_or_else(|| ApiError::not_found("there is no such run going on"))?;
+    let mut pending = live.pending().into_iter();
+    let Some(asked) = pending.find(|asked| asked.task == task) else {
+        return Err(if live.pending().is_empty() { not_open(NotOpen::Run) } else { not_open(NotOpen::Task) });
+    };
     if ask.arguments.is_some() && ask.decision != Said::Approve {
         return Err(ApiError::invalid("`arguments` go with the decision `approve` alone").param("arguments"));
     }
-    let is_unknown = live.pending().iter().find(|asked| asked.task == task).map(|asked| asked.unknown);
-    if is_unknown.is_some_and(|is_unknown| is_unknown != ask.decision.is_of_unknown()) {
-        let words = if is_unknown == Some(true) {
-            "`retry`, `done` or `skip`"
-        } else {
-            "`approve`, `approve_always` or `refuse`"
-        };
+    if asked.unknown != ask.decision.is_of_unknown() {
+        let words = if asked.unknown { "`retry`, `done` or `skip`" } else { "`approve`, `approve_always` or `refuse`" };
         return Err(ApiError::invalid(format!("the answer to this is {words}")).param("decision"));
     }
-    let is_question = live.pending().iter().any(|asked| asked.task == task && asked.tool == ASK_PERSON);
+    let is_question = asked.tool == ASK_PERSON;
     let answer = ask.arguments.as_ref().and_then(|arguments| arguments.get("answer")).and_then(Value::as_str);
     if is_question && ask.decision != Said::Refuse && answer.is_none_or(|answer| answer.trim().is_empty()) {
         return Err(ApiError::invalid("a question is answered with `arguments: {\"answer\": …}`").param("arguments"));
     }
     let decision = match ask.decision {
         Said::Approve => {
-            if let Some(arguments) = &ask.arguments
-                && let Some(asked) = live.pending().iter().find(|asked| asked.task == task)
-            {
+            if let Some(arguments) = &ask.arguments {
                 let invalid = |reason: String| ApiError::invalid(reason).param("arguments");
                 let calls = match (asked.each, arguments.get(EACH)) {
                     (false, _) => vec![Value::from(arguments.clone())],
@@ -135,18 +132,13 @@ pub(crate) async fn decide(
         }
     };
     let approved = !matches!(ask.decision, Said::Refuse | Said::Skip);
-    if let Some(asked) = live.pending().iter().find(|asked| asked.task == task) {
-        let about = json!({
-            "run_id": run.0, "of": Some(live.user()).filter(|user| !user.is_empty()), "task": id, "tool": asked.tool,
-            "decision": ask.decision, "changed": matches!(decision, Decision::Approve { arguments: Some(_) }).then_some(true),
-        });
-        server.audit(&caller, "approval", about).await?;
-    }
+    let about = json!({
+        "run_id": run.0, "of": Some(live.user()).filter(|user| !user.is_empty()), "task": id, "tool": asked.tool,
+        "decision": ask.decision, "changed": matches!(decision, Decision::Approve { arguments: Some(_) }).then_some(true),
+    });
+    server.audit(&caller, "approval", about).await?;
     let heard = Arc::clone(&live.log).follow(live.log.end());
-    desk.answer(&run, task, decision).map_err(|not| match not {
-        NotOpen::Run => ApiError::new(StatusCode::CONFLICT, "not_waiting", "the run waits for nothing"),
-        NotOpen::Task => ApiError::not_found("the run does not wait for this task"),
-    })?;
+    desk.answer(&run, &asked, decision).map_err(not_open)?;
     // What is told here is on the disk: the run has taken the answer.
     let is_taken = |frame: &Frame| {
         let of = || serde_json::from_str::<Value>(&frame.data).ok()?.get("id")?.as_u64();
@@ -161,4 +153,11 @@ pub(crate) async fn decide(
         }
     }
     Ok(Json(ApprovalReply { run_id: run.0, task: id, approved }))
+}
+
+fn not_open(not: NotOpen) -> ApiError {
+    match not {
+        NotOpen::Run => ApiError::new(StatusCode::CONFLICT, "not_waiting", "the run waits for nothing"),
+        NotOpen::Task => ApiError::not_found("the run does not wait for this task"),
+    }
 }

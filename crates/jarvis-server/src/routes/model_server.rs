@@ -14,7 +14,7 @@ use crate::error::{ApiError, Failures};
 use crate::extract::ApiJson;
 use crate::served::{self, LoadedModel};
 use crate::state::Server;
-use crate::users::{Caller, Right};
+use crate::users::Caller;
 
 /// Whether the server runs.
 #[derive(Serialize, ToSchema)]
@@ -88,7 +88,7 @@ pub(crate) async fn call(
     Path(id): Path<String>,
     ApiJson(body): ApiJson<Map<String, Value>>,
 ) -> Result<Json<Value>, ApiError> {
-    caller.must(Right::Run)?;
+    caller.must_run()?;
     let Some(model) = server.parts.models.find(&id) else {
         let shown: String = id.chars().take(200).collect();
         let message = format!("there is no model `{shown}` here");
@@ -107,7 +107,7 @@ pub(crate) async fn call(
     };
     let output = served::perform(&server, &caller, &model, &task, arguments(body)).await;
     let output = output.map_err(served::failed)?;
-    server.own(&caller, &output.to_string()).await?;
+    server.own_made(&caller, &output).await?;
     Ok(Json(result(&task, output)))
 }
 

@@ -23,7 +23,7 @@ use crate::request::{RunRequest, wait};
 use crate::runs::{CancelOnDrop, Place};
 use crate::sse;
 use crate::state::{Named, Server};
-use crate::users::{Caller, Right};
+use crate::users::Caller;
 use crate::wire::openai::{
     AssistantMessage, ChatCompletion, ChatCompletionRequest, Choice, ModelCard, ModelList, Tokens,
 };
@@ -54,10 +54,10 @@ pub(crate) async fn complete(
     headers: HeaderMap,
     ApiJson(body): ApiJson<ChatCompletionRequest>,
 ) -> Result<Response, ApiError> {
-    caller.must(Right::Run)?;
+    caller.must_run()?;
     let local = server.parts.models.find(&body.model).and_then(|model| Some((model.id, model.chat?)));
     if let Some((id, model)) = local {
-        return local_chat::complete(&server, id, model, body).await;
+        return local_chat::complete(&server, &caller, id, model, body).await;
     }
     let named = known(&server, &body.model)?.name;
     let model = card(named).id;

@@ -7,7 +7,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::http::StatusCode;
 use axum::response::Response;
-use futures::stream;
+use futures::{StreamExt, stream};
 use jarvis_plan::{RunId, TaskId};
 use jarvis_store::RunRecord;
 use serde::Deserialize;
@@ -122,7 +122,14 @@ pub(crate) async fn follow(
         let frames = Arc::clone(&live.log).follow(from);
         return Ok(sse::reply(frames, (), &server));
     }
-    let record = recorded(&server, &caller, &id).await?;
+    let record = match (recorded(&server, &caller, &id).await, &server.parts.elsewhere) {
+        (Err(error), Some(elsewhere)) if error.fields.status == StatusCode::NOT_FOUND => {
+            let events = elsewhere.events(&RunId(id)).await?;
+            let frames = events.filter_map(async |event| Frame::recorded(&event));
+            return Ok(sse::reply(frames.filter(move |frame| std::future::ready(frame.at >= from)), (), &server));
+        }
+        (record, _) => record?,
+    };
     let frames: Vec<Frame> =
         record.events.iter().filter_map(Frame::recorded).filter(|frame| frame.at >= from).collect();
     Ok(sse::reply(stream::iter(frames), (), &server))
@@ -152,7 +159,13 @@ pub(crate) async fn cancel(
         }
         Some(live) => live.summary().status.as_str(),
         None => {
-            let summary = recorded(&server, &caller, &id).await?.summary;
+            let summary = match (recorded(&server, &caller, &id).await, &server.parts.elsewhere) {
+                (Err(error), Some(elsewhere)) if error.fields.status == StatusCode::NOT_FOUND => {
+                    elsewhere.cancel(&RunId(id.clone())).await?;
+                    return Ok(Json(CancelReply { run_id: id, cancelled: true }));
+                }
+                (record, _) => record?.summary,
+            };
             tell(&server, &caller, "cancel", &id, &summary.user).await?;
             if let Some(journal) = &server.parts.journal
                 && server.cancel_elsewhere(journal, &RunId(id.clone())).await?

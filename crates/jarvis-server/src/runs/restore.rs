@@ -82,14 +82,14 @@ impl Server {
         }
     }
 
-    /// Goes on with what other processes left, and learns what users spend there.
+    /// Goes on with what other processes left, and learns what their users took.
     pub(crate) async fn look(&self) {
         let Some(journal) = &self.parts.journal else { return };
         if self.users.are_bounded() {
-            let now = super::now_ms();
-            match self.read_journal(move |journal| journal.used_since(now - now % DAY_MS)).await {
-                Ok(used) => self.users.learn(now, &used),
-                Err(_) => tracing::error!("what users spent today cannot be read"),
+            let day = super::now_ms() / DAY_MS;
+            match self.read_journal(move |journal| journal.spent_on(day)).await {
+                Ok(used) => self.users.learn(day, &used),
+                Err(_) => tracing::error!("what users took today cannot be read"),
             }
         }
         let read = Arc::clone(journal);

@@ -233,6 +233,7 @@ impl Builder {
             warnings: vec!["`files/read` is left out".into()],
             audit: Some(jarvis_server::Audit::open(&folder.path().join("audit.jsonl")).expect("an audit")),
             pipelines: pipelines(&agent),
+            elsewhere: None,
             desk: Desk::default(),
             check: Arc::new(|_, _| Ok(())),
             context: context(&agent.registry, self.run_timeout),

@@ -15,3 +15,4 @@ mod openai;
 mod pipelines;
 mod runs;
 mod served;
+mod users;

@@ -66,7 +66,7 @@ pub(super) fn costs(path: &Path, since_ms: u64) -> Result<Vec<CostRow>, JournalE
     rows.map_err(failed)?.collect::<rusqlite::Result<Vec<_>>>().map_err(failed)
 }
 
-/// What the runs of one user took.
+/// What the runs of one user took in a day, removed ones too.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserUsage {
     pub user: String,
@@ -76,26 +76,15 @@ pub struct UserUsage {
     pub cost: f64,
 }
 
-/// A run that began before may have made calls since.
-const BY_USER: &str = "
-    SELECT r.user, count(*), total(e.body ->> 'prompt_tokens') + total(e.body ->> 'completion_tokens'),
-        total(e.body ->> '$.cost.amount')
-    FROM runs AS r JOIN events AS e ON e.run_id = r.run_id
-    WHERE r.user <> '' AND r.last_at_ms >= ?1 AND e.body ->> 'event' = 'model_call' AND e.body ->> 'at_ms' >= ?1
-        AND e.body ->> 'taken_over' IS NULL
-    GROUP BY r.user";
-
-pub(super) fn used_since(path: &Path, since_ms: u64) -> Result<Vec<UserUsage>, JournalError> {
+pub(super) fn spent_on(path: &Path, day: u64) -> Result<Vec<UserUsage>, JournalError> {
     let failed = |source| JournalError::sqlite("read", path, source);
     let connection = file::open_to_read(path)?;
-    let mut statement = connection.prepare(BY_USER).map_err(failed)?;
-    let rows = statement.query_map([i64::try_from(since_ms).unwrap_or(i64::MAX)], |row| {
-        Ok(UserUsage {
-            user: row.get(0)?,
-            calls: u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0),
-            tokens: row.get::<_, f64>(2)? as u64,
-            cost: row.get(3)?,
-        })
+    let mut statement =
+        connection.prepare("SELECT user, calls, tokens, cost FROM spent WHERE day = ?1").map_err(failed)?;
+    let count = |number: i64| u64::try_from(number).unwrap_or(0);
+    let rows = statement.query_map([i64::try_from(day).unwrap_or(i64::MAX)], |row| {
+        let (calls, tokens) = (count(row.get(1)?), count(row.get(2)?));
+        Ok(UserUsage { user: row.get(0)?, calls, tokens, cost: row.get(3)? })
     });
     rows.map_err(failed)?.collect::<rusqlite::Result<Vec<_>>>().map_err(failed)
 }

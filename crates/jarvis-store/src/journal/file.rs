@@ -55,8 +55,17 @@ const STEPS: [&str; VERSION as usize] = [
     ALTER TABLE runs ADD COLUMN user TEXT NOT NULL DEFAULT '';
     CREATE INDEX runs_by_user ON runs (user, started_at_ms) WHERE user <> '';
     CREATE TABLE media (
-        path TEXT PRIMARY KEY,
-        user TEXT NOT NULL
+        path TEXT NOT NULL,
+        user TEXT NOT NULL,
+        PRIMARY KEY (path, user)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE spent (
+        user   TEXT NOT NULL,
+        day    INTEGER NOT NULL,
+        calls  INTEGER NOT NULL,
+        tokens INTEGER NOT NULL,
+        cost   REAL NOT NULL,
+        PRIMARY KEY (user, day)
     ) STRICT, WITHOUT ROWID;
 ",
 ];

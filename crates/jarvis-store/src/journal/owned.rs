@@ -1,8 +1,8 @@
-//! Whose the files are: of several users of a server, whoever took one in or had it made.
+//! Whose the files are, where a server has several users: of whoever sent them, and of whoever's run made them.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
-/// Makes files a user's own, but for those that somebody has: a name is random, so whoever has one had it first.
+/// Makes files a user's own. What others have stays theirs too: the same file may be sent by several.
 pub(super) fn own(connection: &mut Connection, user: &str, paths: &[String]) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     for path in paths {
@@ -13,24 +13,32 @@ pub(super) fn own(connection: &mut Connection, user: &str, paths: &[String]) -> 
     transaction.commit()
 }
 
-/// The first of the display paths that is not this user's.
-pub(super) fn first_foreign(connection: &Connection, user: &str, paths: &[String]) -> rusqlite::Result<Option<String>> {
-    let mut statement = connection.prepare("SELECT user FROM media WHERE path = ?1")?;
+/// Forgets whose files that are gone were.
+pub(super) fn disown(connection: &mut Connection, paths: &[String]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction()?;
     for path in paths {
-        let whose: Option<String> = statement.query_row([path], |row| row.get(0)).optional()?;
-        if whose.as_deref() != Some(user) {
+        transaction.prepare_cached("DELETE FROM media WHERE path = ?1")?.execute([path])?;
+    }
+    transaction.commit()
+}
+
+/// The first of these display paths that is not this user's.
+pub(super) fn first_foreign(connection: &Connection, user: &str, paths: &[String]) -> rusqlite::Result<Option<String>> {
+    let mut statement = connection.prepare("SELECT 1 FROM media WHERE path = ?1 AND user = ?2")?;
+    for path in paths {
+        if !statement.exists(params![path, user])? {
             return Ok(Some(path.clone()));
         }
     }
     Ok(None)
 }
 
-/// The display paths that stand in a text, such as an event or the arguments of a task.
-pub fn named(body: &str) -> impl Iterator<Item = &str> {
+/// The display paths that stand in a text, such as an event.
+pub fn named(text: &str) -> impl Iterator<Item = &str> {
     let folders = ["/images/", "/audios/", "/videos/", "/tables/"];
     folders.into_iter().flat_map(move |folder| {
-        body.match_indices(folder).filter_map(move |(at, _)| {
-            let rest = body.get(at..)?;
+        text.match_indices(folder).filter_map(move |(at, _)| {
+            let rest = text.get(at..)?;
             let name = rest.get(folder.len()..)?;
             let end =
                 name.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))).unwrap_or(name.len());

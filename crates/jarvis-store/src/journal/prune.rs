@@ -107,9 +107,6 @@ pub(super) fn prune(connection: &mut Connection, prune: &Prune) -> rusqlite::Res
             }
         }
     }
-    for path in &media {
-        transaction.prepare_cached("DELETE FROM media WHERE path = ?1")?.execute([path])?;
-    }
     pruned.media = media.into_iter().collect();
     if prune.dry {
         transaction.rollback()?;

@@ -20,10 +20,13 @@ use super::crash::{self, Side};
 use super::lease::{self, Claim};
 use super::owned::named;
 use super::presence::{Sign, Writers};
+use crate::Made;
 
 const BATCH: usize = 1024;
 /// The most characters kept of an inline attachment or an earlier turn.
 const KEPT: usize = 4_096;
+/// A day in milliseconds.
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// What stands where the rest of one was cut.
 const CUT: &str = "… [cut]";
 
@@ -48,8 +51,8 @@ pub(super) struct Row {
     body: String,
     /// The whole request, where the event has not all of it.
     request: Option<String>,
-    /// Whether files of a user may be named in it: what a request names is not made by it.
-    makes: bool,
+    /// Display paths that stand in what was done. Of these the ones that were made for it are its user's.
+    named: Vec<String>,
     change: Change,
 }
 
@@ -58,6 +61,7 @@ enum Change {
     Started { request: String, door: String, user: String },
     Planned { tasks: i64 },
     Finished { ok: bool },
+    Called { tokens: i64, cost: f64 },
     Ended { how: &'static str, ms: i64 },
     Nothing,
 }
@@ -83,9 +87,13 @@ impl Row {
                 Change::Ended { how: if *ok { "done" } else { "failed" }, ms: signed(*ms) }
             }
             EventKind::Error { ms, .. } => Change::Ended { how: "failed", ms: signed(*ms) },
-            EventKind::Queued { .. }
+            EventKind::ModelCall { prompt_tokens, completion_tokens, cost, taken_over: false, .. } => Change::Called {
+                tokens: signed(prompt_tokens.saturating_add(*completion_tokens)),
+                cost: cost.as_ref().map_or(0.0, |cost| cost.amount),
+            },
+            EventKind::ModelCall { .. }
+            | EventKind::Queued { .. }
             | EventKind::Resumed { .. }
-            | EventKind::ModelCall { .. }
             | EventKind::ModelChosen { .. }
             | EventKind::TaskStarted { .. }
             | EventKind::TaskAttempt { .. }
@@ -104,8 +112,9 @@ impl Row {
         };
         let body = serde_json::to_string(event).expect("an event has only string keys");
         let (run_id, seq, at_ms) = (event.run_id.clone(), signed(event.seq), signed(event.at_ms));
-        let makes = matches!(event.kind, EventKind::TaskFinished { .. } | EventKind::Observation { .. });
-        Some(Row { run_id, seq, at_ms, body, request, makes, change })
+        let is_result = matches!(event.kind, EventKind::TaskFinished { .. } | EventKind::Observation { .. });
+        let named = if is_result { named(&body).map(str::to_owned).collect() } else { Vec::new() };
+        Some(Row { run_id, seq, at_ms, body, request, named, change })
     }
 }
 
@@ -166,6 +175,7 @@ pub(super) struct Writer {
     abandoned: Vec<RunId>,
     failing: Arc<AtomicBool>,
     me: Arc<OnceLock<String>>,
+    made: Arc<OnceLock<Arc<Made>>>,
 }
 
 impl Writer {
@@ -175,9 +185,10 @@ impl Writer {
         writers: Writers,
         failing: Arc<AtomicBool>,
         me: Arc<OnceLock<String>>,
+        made: Arc<OnceLock<Arc<Made>>>,
     ) -> Writer {
         let (taken, torn, abandoned) = (HashSet::new(), HashSet::new(), Vec::new());
-        Writer { connection, path, writers, sign: None, lost: None, taken, torn, abandoned, failing, me }
+        Writer { connection, path, writers, sign: None, lost: None, taken, torn, abandoned, failing, me, made }
     }
 
     /// Writes until the journal is dropped.
@@ -321,7 +332,7 @@ impl Writer {
         self.sign()?;
         let name = self.sign.as_ref().map_or("", |sign| &sign.name);
         crash::at(Side::Before);
-        let taken = insert(&mut self.connection, name, rows);
+        let taken = insert(&mut self.connection, name, rows, self.made.get().map(|made| &**made));
         self.taken.extend(taken.map_err(|source| JournalError::sqlite("write to", &self.path, source))?);
         crash::at(Side::After);
         Ok(())
@@ -329,7 +340,12 @@ impl Writer {
 }
 
 /// Writes rows, but for those of runs that are another's; returns these runs.
-fn insert(connection: &mut Connection, writer: &str, rows: &[Row]) -> rusqlite::Result<HashSet<RunId>> {
+fn insert(
+    connection: &mut Connection,
+    writer: &str,
+    rows: &[Row],
+    made: Option<&Made>,
+) -> rusqlite::Result<HashSet<RunId>> {
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let mut taken = HashSet::new();
     for row in rows {
@@ -355,7 +371,7 @@ fn insert(connection: &mut Connection, writer: &str, rows: &[Row]) -> rusqlite::
                 .prepare_cached("INSERT INTO requests (run_id, body) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
                 .execute(params![run_id, request])?;
         }
-        for path in named(&row.body).filter(|_| row.makes) {
+        for path in row.named.iter().filter(|path| made.is_some_and(|made| made.holds(path))) {
             transaction
                 .prepare_cached(
                     "INSERT INTO media (path, user) SELECT ?1, user FROM runs WHERE run_id = ?2 AND user <> ''
@@ -380,11 +396,24 @@ fn insert(connection: &mut Connection, writer: &str, rows: &[Row]) -> rusqlite::
                      WHERE run_id = ?1",
                 )?
                 .execute(params![run_id, i64::from(*ok)])?,
+            Change::Called { tokens, cost } => transaction
+                .prepare_cached(
+                    "INSERT INTO spent (user, day, calls, tokens, cost)
+                     SELECT user, ?2, 1, ?3, ?4 FROM runs WHERE run_id = ?1 AND user <> ''
+                     ON CONFLICT (user, day) DO UPDATE
+                     SET calls = calls + 1, tokens = tokens + excluded.tokens, cost = cost + excluded.cost",
+                )?
+                .execute(params![run_id, row.at_ms / DAY_MS, tokens, cost])?,
             Change::Ended { how, ms } => transaction
                 .prepare_cached("UPDATE runs SET ended = ?2, ms = ?3 WHERE run_id = ?1")?
                 .execute(params![run_id, how, ms])?,
         };
     }
     transaction.commit()?;
+    if let Some(made) = made {
+        for path in rows.iter().flat_map(|row| &row.named) {
+            made.told(path);
+        }
+    }
     Ok(taken)
 }

@@ -162,6 +162,7 @@ impl Media {
         if let Some((folder, _)) = path.trim_start_matches('/').rsplit_once('/') {
             sync_folder(&self.dir, folder).map_err(failed)?;
         }
+        self.made.add(&path);
         Ok(path)
     }
 
@@ -195,6 +196,9 @@ impl Media {
         }
         if let Some(cache) = &self.cache {
             cache.grew(new.size);
+        }
+        if !new.may_exist {
+            self.made.add(&path);
         }
         Ok(path)
     }

@@ -21,7 +21,7 @@ pub(super) async fn run(global: &Global, printer: Printer) -> Result<ExitCode, F
         // So that the first request does not wait for the tokenizer.
         tokio::spawn(async move { endpoint.preload().await });
     }
-    let options = serve::options(&app.config)?;
+    let options = serve::options(&app.config);
     let parts = serve::parts(app, desk, global)?;
     let stop = CancellationToken::new();
     let stopped = stop.clone();

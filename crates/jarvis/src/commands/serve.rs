@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use jarvis_engine::Meter;
 use jarvis_events::SERVER;
-use jarvis_server::{CallerPolicy, Desk, GrpcOptions, GrpcTls, Listeners, Options, Parts, ServeError};
+use jarvis_pipeline::approval::Approver;
+use jarvis_server::{CallerPolicy, Desk, GrpcOptions, GrpcTls, Listeners, Options, Parts, ServeError, User};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -17,9 +18,9 @@ use crate::cli::{Global, ServeArgs};
 use crate::config::{Config, GrpcConfig, Resume, TokenConfig, env_vars};
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::wiring::{App, Flags, Reader, check_prices, checks, secret};
 #[cfg(feature = "restate")]
-use crate::wiring::scale::CHECKUP;
-use crate::wiring::{App, Flags, Reader, checks, secret};
+use crate::wiring::{carried_out_by_restate, scale::CHECKUP};
 
 const HTTP_PORT: u16 = 8004;
 
@@ -30,9 +31,9 @@ const GRPC_PORT: u16 = 50051;
 
 pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let desk = Desk::default();
-    let approver = Arc::new(desk.clone());
-    let app = App::build_for(Reader::Wire, Flags::default(), approver, global, printer).await?;
-    let options = Options { models_only: args.models_only, ..options(&app.config)? };
+    let approver: Arc<dyn Approver> = Arc::new(desk.clone());
+    let app = App::build_for(Reader::Wire, Flags::default(), Arc::clone(&approver), global, printer).await?;
+    let options = Options { models_only: args.models_only, users: users(&app.config)?, ..options(&app.config) };
     // A thousand streams need more files than many systems allow by default.
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
         tracing::warn!(%error, "the limit of open files stays as it is");
@@ -56,6 +57,14 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     };
     printer.progress(&format!("{work}; a token is {token}; stop with Ctrl-C"));
     let parts = parts(app, desk, global)?;
+    #[cfg(feature = "restate")]
+    let parts = match (&hosted, &args.restate) {
+        (Some((_, endpoint)), Some(ingress)) => {
+            let client = jarvis_restate::Client::new(ingress.clone(), endpoint.admin.clone());
+            carried_out_by_restate(parts, client, &approver)
+        }
+        _ => parts,
+    };
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), printer));
     #[cfg(feature = "restate")]
@@ -79,6 +88,10 @@ async fn host_runs(
     printer: Printer,
 ) -> Result<Option<(jarvis_restate::RunHost, jarvis_restate::Endpoint)>, Failure> {
     let (Some(ingress), Some(admin)) = (&args.restate, &args.restate_admin) else { return Ok(None) };
+    if !app.config.server.tokens.is_empty() {
+        return Err(Failure::usage("a server of several users hosts no runs of Restate")
+            .hint("its workers do not know whose a file is: take `server.tokens` out, or serve without --restate"));
+    }
     let host = app.run_host()?;
     let (listen, restate) = (args.restate_listen, args.restate_endpoint.clone());
     let endpoint = super::worker::endpoint(listen, admin.clone(), restate, printer).await?;
@@ -110,6 +123,7 @@ pub(super) fn parts(app: App, desk: Desk, global: &Global) -> Result<Parts, Fail
         audit,
         meter: Meter { door: SERVER, ..app.meter.clone() },
         pipelines: app.pipelines_for_callers(),
+        elsewhere: None,
         desk,
         check: app.check_call(),
         context: Arc::new(move |chat, events, cancel| contexts.of(chat, events, cancel)),
@@ -255,11 +269,19 @@ fn split(text: &str, default: u16) -> Result<(String, u16), Failure> {
     }
 }
 
-pub(super) fn options(config: &Config) -> Result<Options, Failure> {
+/// The users that the configuration names, with their tokens.
+fn users(config: &Config) -> Result<Vec<User>, Failure> {
+    let users = config.server.tokens.iter().map(TokenConfig::user).collect::<Result<Vec<_>, _>>()?;
+    match users.iter().find(|user| user.a_day.max_cost.is_some()) {
+        Some(user) => check_prices(config, &format!("a budget of cost, as `{}` has,", user.name)).map(|()| users),
+        None => Ok(users),
+    }
+}
+
+/// The options of the configuration, without its users.
+pub(super) fn options(config: &Config) -> Options {
     let server = &config.server;
-    let users = server.tokens.iter().map(TokenConfig::user).collect::<Result<Vec<_>, _>>()?;
-    Ok(Options {
-        users,
+    Options {
         token: secret(&[server.token_env.as_deref().unwrap_or(env_vars::TOKEN)]),
         admin_token: secret(&[server.admin_token_env.as_deref().unwrap_or(env_vars::ADMIN_TOKEN)]),
         cors_origins: server.cors_origins.clone(),
@@ -281,7 +303,7 @@ pub(super) fn options(config: &Config) -> Result<Options, Failure> {
         drain: Duration::from_secs(server.drain_s),
         write_timeout: Duration::from_secs(server.write_timeout_s),
         ..Options::default()
-    })
+    }
 }
 
 /// The first signal stops in good order, the second at once.

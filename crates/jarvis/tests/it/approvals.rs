@@ -75,7 +75,7 @@ impl Shop {
         Shop { stub, chat, harness }
     }
 
-    fn args<'a>(&self, url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    pub(crate) fn args<'a>(&self, url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
         [more, &["--config", "jarvis.yaml", "--llm", "gpt-4", "--base-url", url]].concat()
     }
 

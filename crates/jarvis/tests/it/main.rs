@@ -27,6 +27,8 @@ mod outside;
 mod own_tools;
 mod pipelines;
 mod pulls;
+#[cfg(all(unix, feature = "restate"))]
+mod restate;
 mod rewoo;
 mod serve;
 mod taskbench_generate;

@@ -54,10 +54,10 @@ impl As<'_> {
         self.post("/hugginggpt", json!({"messages": [{"role": "user", "content": text}]})).await
     }
 
-    /// Sends a picture, and gives its display path.
-    async fn send(&self, harness: &Harness) -> String {
+    /// Sends a picture under a name, and gives its display path.
+    async fn send(&self, harness: &Harness, name: &str) -> String {
         let bytes = std::fs::read(harness.picture("square.png")).expect("it is there");
-        let form = Form::new().part("file", Part::bytes(bytes).file_name("square.png"));
+        let form = Form::new().part("file", Part::bytes(bytes).file_name(name.to_owned()));
         let (status, reply) = self.told(self.request(Method::POST, "/upload").multipart(form)).await;
         assert_eq!(status, 200, "{reply}");
         reply["path"].as_str().expect("a path").to_owned()
@@ -90,14 +90,14 @@ async fn runs_files_and_plans_belong_to_whoever_made_them() {
     let start = || Server::start_with(&harness, &["--config", "jarvis.yaml"], &tokens());
     let server = start();
     let [ada, bob, root] = ["ada", "bob", "root"].map(|name| As(&server, name));
-    let sent = ada.send(&harness).await;
+    let sent = ada.send(&harness, "square.png").await;
     let (status, reply) = ada.edges(&sent).await;
     assert_eq!(status, 200, "{reply}");
     let (run, made) = (reply["run"]["run_id"].as_str().expect("an id").to_owned(), made(&reply));
 
     // To others neither the run nor a file of it is there, by any door.
-    let own = [format!("/runs/{run}"), format!("/runs/{run}/events"), sent.clone(), made.clone()];
-    for path in &own {
+    let adas = [format!("/runs/{run}"), format!("/runs/{run}/events"), sent.clone(), made.clone()];
+    for path in &adas {
         for (user, want) in [(&ada, 200), (&root, 200), (&bob, 404)] {
             assert_eq!(user.get(path).await.0, want, "{path} for {}", user.1);
         }
@@ -119,6 +119,33 @@ async fn runs_files_and_plans_belong_to_whoever_made_them() {
         assert_eq!(bob.get(path).await.0, 404);
     }
 
+    // However it is written, and whatever brings it.
+    let spelled =
+        [sent.trim_start_matches('/').to_owned(), format!("public{sent}"), sent.replace("images", "%69mages")];
+    for path in [&sent, &made].into_iter().chain(&spelled) {
+        for body in [json!({"img_url": path}), json!({"image": path})] {
+            let (status, reply) = bob.post("/models/native/canny", body).await;
+            assert_eq!((status, code(&reply)), (404, "not_found"), "{path}: {reply}");
+        }
+    }
+    let own = bob.send(&harness, "own.png").await;
+    let attachments = json!([{"kind": "image", "path": own, "name": "own.png"}, {"kind": "image", "path": sent, "name": "other.png"}]);
+    let compare = json!({"task_id": 0, "task_type": "visual-question-answering", "dependencies": [],
+        "args": {"image": own, "text": "which picture is larger?"}});
+    let plan = json!({"execution_config": {"tasks": [compare]}, "attachments": attachments});
+    let (_, reply) = bob.post("/plans/run", plan).await;
+    assert!(reply.to_string().contains("there is no file"), "{reply}");
+    // What a single model makes belongs to whoever called it, and the same picture may be sent by two.
+    let (status, reply) = ada.post("/models/native/canny", json!({"img_url": sent})).await;
+    let path = reply["path"].as_str().unwrap_or_else(|| panic!("{status} {reply}"));
+    assert_eq!((ada.get(path).await.0, bob.get(path).await.0), (200, 404));
+    assert_eq!(bob.send(&harness, "square.png").await, sent);
+    for path in [&sent, &own] {
+        assert_eq!(bob.edges(path).await.0, 200);
+        assert_eq!(bob.get(path).await.0, 200);
+    }
+    assert_eq!((ada.get(&own).await.0, ada.get(&sent).await.0, bob.get(&made).await.0), (404, 200, 404));
+
     // A plan is found by whoever decided on it.
     let decide = json!({"messages": [{"role": "user", "content": "tell the mood of: I love it"}]});
     let (status, decided) = ada.post("/decisions", decide).await;
@@ -130,7 +157,7 @@ async fn runs_files_and_plans_belong_to_whoever_made_them() {
     // It is so after a crash too.
     assert_eq!(server.end("-KILL"), None);
     let server = start();
-    for path in own.iter().chain([&plan]) {
+    for path in [&adas[0], &adas[1], &made, &plan] {
         assert_eq!((As(&server, "ada").get(path).await.0, As(&server, "bob").get(path).await.0), (200, 404), "{path}");
     }
     assert_eq!(As(&server, "mallory").get("/runs").await.0, 401);

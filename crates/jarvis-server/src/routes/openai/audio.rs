@@ -18,7 +18,7 @@ use crate::extract::ApiJson;
 use crate::routes::upload;
 use crate::served;
 use crate::state::Server;
-use crate::users::{Caller, Right};
+use crate::users::Caller;
 
 const HEAR: &str = "automatic-speech-recognition";
 const SPEAK: &str = "text-to-speech";
@@ -78,7 +78,7 @@ async fn written_down(
     form: Result<Multipart, MultipartRejection>,
     translate: bool,
 ) -> Result<Response, ApiError> {
-    caller.must(Right::Run)?;
+    caller.must_run()?;
     let mut form = form.map_err(|_| ApiError::invalid("the body must be a multipart form with the field `file`"))?;
     let (mut sound, mut fields) = (None, IndexMap::new());
     while let Some(field) = form.next_field().await.map_err(|error| upload::broken(&error))? {
@@ -200,7 +200,7 @@ pub(crate) async fn speak(
     caller: Caller,
     ApiJson(body): ApiJson<SpeechRequest>,
 ) -> Result<Response, ApiError> {
-    caller.must(Right::Run)?;
+    caller.must_run()?;
     if let Some(format) = body.response_format.as_deref().filter(|format| *format != "wav") {
         return Err(ApiError::invalid(format!("`response_format` is `{format}`; only `wav` can be given"))
             .param("response_format"));
@@ -217,7 +217,7 @@ pub(crate) async fn speak(
     let output = served::perform(&server, &caller, &model, SPEAK, args).await.map_err(served::failed)?;
     let path = output.get("generated audio").and_then(Value::as_str).map(str::to_owned);
     let path = path.ok_or_else(|| ApiError::internal("the model gave no sound", &output))?;
-    server.own(&caller, &path).await?;
+    server.own_made(&caller, &output).await?;
     let (media, most) = (std::sync::Arc::clone(&server.parts.media), server.options.max_upload as u64);
     let read = tokio::task::spawn_blocking(move || media.read(&path, most)).await;
     let bytes = read.map_err(|error| ApiError::internal("the sound cannot be read", &error))??;

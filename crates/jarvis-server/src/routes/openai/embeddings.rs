@@ -13,7 +13,7 @@ use crate::error::{ApiError, Failures};
 use crate::extract::ApiJson;
 use crate::served;
 use crate::state::Server;
-use crate::users::{Caller, Right};
+use crate::users::Caller;
 
 /// The most texts of one request.
 const MOST_TEXTS: usize = 2048;
@@ -80,7 +80,7 @@ pub(crate) async fn embed(
     caller: Caller,
     ApiJson(body): ApiJson<EmbeddingRequest>,
 ) -> Result<Json<EmbeddingReply>, ApiError> {
-    caller.must(Right::Run)?;
+    caller.must_run()?;
     let model = served::model_for(&server, body.model.as_deref(), TASK)?;
     let texts = match body.input {
         Texts::One(text) => vec![text],

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use jarvis_ask::Ask;
 use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, Message, ReplySchema};
-use jarvis_engine::Events;
+use jarvis_engine::{Events, Meter};
 use jarvis_plan::Role;
 use serde_json::{Value, json};
 use tokio_stream::wrappers::UnboundedReceiverStream;
@@ -19,6 +19,7 @@ use super::pieces::{self, Head};
 use crate::error::ApiError;
 use crate::sse;
 use crate::state::Server;
+use crate::users::Caller;
 use crate::wire::openai::{
     AssistantMessage, ChatCompletion, ChatCompletionRequest, ChatMessage, Choice, Content, Tokens,
 };
@@ -28,6 +29,7 @@ const STAGE: &str = "chat";
 
 pub(super) async fn complete(
     server: &Server,
+    caller: &Caller,
     id: String,
     model: Arc<dyn ChatModel>,
     body: ChatCompletionRequest,
@@ -35,8 +37,10 @@ pub(super) async fn complete(
     let request = request(&body)?;
     let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let head = Head { id: format!("chatcmpl-{}", uuid::Uuid::now_v7()), model: id, created };
+    let events = Events::unread();
+    events.metered(&Meter { account: Arc::clone(caller.account()), ..server.parts.meter.clone() });
     let ask = move |sender: Option<tokio::sync::mpsc::UnboundedSender<String>>| async move {
-        let ask = Ask::new(model, &Events::unread());
+        let ask = Ask::new(model, &events);
         let asked = ask.stage(STAGE).verbatim().request(|one| *one = request);
         let reply = match sender {
             Some(sender) => asked.stream(move |piece| drop(sender.send(piece.to_owned()))).await,

@@ -45,35 +45,37 @@ fn called(run: &str, seq: u64, tokens: u64) -> Event {
 }
 
 #[tokio::test]
-async fn a_file_belongs_to_whoever_had_it_first() {
+async fn a_file_belongs_to_whoever_sent_it_and_to_whoever_made_it() {
     let shelf = Shelf::new();
+    let media = Media::open(&shelf.folder.path().join("public")).unwrap();
     let journal = shelf.open();
-    journal.own("ada", vec!["/images/sent.png".into()]).await.unwrap();
+    let (old, sent) =
+        (media.create(Kind::Image, "png", b"old").unwrap(), media.keep(Kind::Image, "a", "png", b"x").unwrap());
+    journal.owns_what_is_made(media.made());
+    journal.own("ada", vec![sent.clone()]).await.unwrap();
+    let new = media.create(Kind::Image, "png", b"new").unwrap();
+    // Whoever made it tells of it first.
     journal.append(&of("a", "ada"));
-    journal.append(&made("a", 1, "/images/made.png"));
-    // bob's run speaks of what is ada's, and of what bob asked about.
-    journal.append(&of("b", "bob"));
-    journal.append(&made("b", 1, "/images/made.png and /images/sent.png"));
-    // Whoever is the only user owns nothing by name.
-    journal.append(&started("c"));
-    journal.append(&made("c", 1, "/images/nobodys.png"));
+    journal.append(&made("a", 1, &new));
     journal.flush().await.unwrap();
-    journal.own("bob", vec!["/images/sent.png".into(), "/images/bobs.png".into()]).await.unwrap();
-    for (user, path, is_own) in [
-        ("ada", "/images/sent.png", true),
-        ("ada", "/images/made.png", true),
-        ("bob", "/images/sent.png", false),
-        ("bob", "/images/made.png", false),
-        ("bob", "/images/bobs.png", true),
-        ("bob", "/images/asked.png", false),
-        ("bob", "/images/nobodys.png", false),
-        ("ada", "/images/unheard-of.png", false),
-    ] {
-        let foreign = journal.first_foreign(user, &[path.to_owned()]).unwrap();
-        assert_eq!(foreign.is_none(), is_own, "{path} for {user}");
-    }
-    let both = ["/images/bobs.png", "/images/made.png"].map(str::to_owned);
-    assert_eq!(journal.first_foreign("bob", &both).unwrap().as_deref(), Some("/images/made.png"));
+    // bob's run speaks of what is ada's, of what was there before, and of what is not there.
+    journal.append(&of("b", "bob"));
+    journal.append(&made("b", 1, &format!("{new} {sent} {old} /images/none.png /images/asked.png")));
+    // Whoever is the only user owns nothing by name.
+    let nobodys = media.create(Kind::Image, "png", b"nobody's").unwrap();
+    journal.append(&started("c"));
+    journal.append(&made("c", 1, &nobodys));
+    journal.flush().await.unwrap();
+    journal.append(&made("b", 2, &nobodys));
+    journal.flush().await.unwrap();
+    let all = [&new, &sent, &old, &nobodys, "/images/none.png", "/images/asked.png"];
+    let owned = |user: &str| all.map(|path| journal.first_foreign(user, &[path.to_owned()]).unwrap().is_none());
+    assert_eq!(owned("ada"), [true, true, false, false, false, false]);
+    assert_eq!(owned("bob"), [false; 6]);
+    // The same file may be sent by two.
+    journal.own("bob", vec![sent.clone()]).await.unwrap();
+    assert_eq!((owned("ada")[1], owned("bob")[1]), (true, true));
+    assert_eq!(journal.first_foreign("bob", &[sent, new.clone()]).unwrap(), Some(new));
     let runs = |user: &str| journal.runs_of(user, 10).unwrap().into_iter().map(|run| run.run_id.0).collect::<Vec<_>>();
     assert_eq!((runs("ada"), runs("bob"), runs("")), (vec!["a".to_owned()], vec!["b".to_owned()], vec![]));
     assert_eq!(journal.runs(10).unwrap().len(), 3);
@@ -81,38 +83,49 @@ async fn a_file_belongs_to_whoever_had_it_first() {
 }
 
 #[tokio::test]
-async fn what_a_user_took_is_summed_over_runs_and_since_a_time() {
+async fn what_a_user_took_in_a_day_is_summed_over_runs_and_outlives_them() {
     let shelf = Shelf::new();
+    let media = Arc::new(Media::open(&shelf.folder.path().join("public")).unwrap());
     let journal = shelf.open();
-    for event in [of("a", "ada"), called("a", 1, 10), called("a", 2, 20), of("b", "ada"), called("b", 3, 1)] {
+    let later = |mut event: Event| {
+        event.at_ms += 24 * 60 * 60 * 1000;
+        event
+    };
+    for event in [of("a", "ada"), called("a", 1, 10), later(called("a", 2, 20)), of("b", "ada"), called("b", 3, 1)] {
         journal.append(&event);
     }
-    for event in [of("c", "bob"), started("d"), called("d", 1, 9)] {
+    for event in [of("c", "bob"), started("d"), called("d", 1, 9), done("a", 3, true), done("b", 4, true)] {
         journal.append(&event);
     }
+    // What is written twice counts once.
+    journal.append(&called("a", 1, 10));
     journal.flush().await.unwrap();
-    let used = |since| {
-        let all = journal.used_since(since).unwrap();
+    let spent = |day| {
+        let all = journal.spent_on(day).unwrap();
         all.into_iter().map(|used| (used.user, used.calls, used.tokens, used.cost)).collect::<Vec<_>>()
     };
-    assert_eq!(used(0), [("ada".to_owned(), 3, 34, 1.5)]);
-    assert_eq!(used(1_020), [("ada".to_owned(), 2, 23, 1.0)]);
-    assert_eq!(used(2_000), []);
+    let (first, second) = ([("ada".to_owned(), 2, 13, 1.0)], [("ada".to_owned(), 1, 21, 0.5)]);
+    assert_eq!((spent(0), spent(1), spent(2)), (first.to_vec(), second.to_vec(), vec![]));
+    let all = Prune { before_ms: Some(u64::MAX >> 1), ..Prune::default() };
+    assert_eq!(journal.prune(all, media).await.unwrap().runs, 2);
+    assert_eq!(spent(0), first);
 }
 
 #[tokio::test]
-async fn what_is_removed_belongs_to_nobody() {
+async fn what_is_removed_belongs_to_nobody_and_what_stays_to_whoever_had_it() {
     let shelf = Shelf::new();
     let media = Arc::new(Media::open(&shelf.folder.path().join("public")).unwrap());
-    let path = media.create(Kind::Image, "png", b"x").unwrap();
     let journal = shelf.open();
-    for event in [of("a", "ada"), made("a", 1, &path), done("a", 2, true)] {
-        journal.append(&event);
+    journal.owns_what_is_made(media.made());
+    for (run, grace, stays) in [("a", Duration::from_secs(3600), true), ("b", Duration::ZERO, false)] {
+        let path = media.create(Kind::Image, "png", run.as_bytes()).unwrap();
+        for event in [of(run, "ada"), made(run, 1, &path), done(run, 2, true)] {
+            journal.append(&event);
+        }
+        journal.flush().await.unwrap();
+        let all = Prune { before_ms: Some(u64::MAX >> 1), grace, ..Prune::default() };
+        let pruned = journal.prune(all, Arc::clone(&media)).await.unwrap();
+        assert_eq!((pruned.runs, pruned.media.is_empty()), (1, stays));
+        assert_eq!(journal.first_foreign("ada", std::slice::from_ref(&path)).unwrap().is_none(), stays, "{run}");
     }
-    journal.flush().await.unwrap();
-    assert_eq!(journal.first_foreign("ada", std::slice::from_ref(&path)).unwrap(), None);
-    let all = Prune { before_ms: Some(u64::MAX >> 1), grace: Duration::ZERO, ..Prune::default() };
-    let pruned = journal.prune(all, media).await.unwrap();
-    assert_eq!((pruned.runs, pruned.media), (1, vec![path.clone()]));
-    assert_eq!(journal.first_foreign("ada", std::slice::from_ref(&path)).unwrap(), Some(path));
 }

@@ -200,9 +200,10 @@ pub(super) async fn prune(
         .map_err(Failure::work)?;
     pruned.stuck.iter().for_each(|why| printer.warning(why));
     let files = pruned.media.len();
-    let done = if dry { "would be removed" } else { "were removed" };
-    let (runs, kb) = (pruned.runs, pruned.bytes.div_ceil(1_000));
-    printer.out(&format!("{runs} runs with {kb} kB of events and {files} files {done}"));
+    let done = if dry { "would remove" } else { "removed" };
+    let count = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    let (runs, files) = (count(pruned.runs, "run"), count(files as u64, "file"));
+    printer.out(&format!("{done} {runs} ({} kB of events) and {files}", pruned.bytes.div_ceil(1_000)));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -17,7 +17,7 @@ const PARTITIONS: usize = 4;
 const LISTENING: &str = " listening";
 
 /// The path of the server's binary.
-pub(crate) fn binary() -> Option<PathBuf> {
+pub fn binary() -> Option<PathBuf> {
     let binary = std::env::var_os("JARVIS_RESTATE_SERVER").filter(|path| !path.is_empty());
     if binary.is_none() {
         println!("skipped: JARVIS_RESTATE_SERVER names no Restate server");
@@ -25,25 +25,25 @@ pub(crate) fn binary() -> Option<PathBuf> {
     binary.map(PathBuf::from)
 }
 
-pub(crate) struct Server {
+pub struct Server {
     binary: PathBuf,
-    pub(crate) name: String,
+    pub name: String,
     dir: TempDir,
     /// By what listens there: `message-fabric-server`, `http-ingress-server`, `admin-api-server`.
-    pub(crate) ports: BTreeMap<String, u16>,
+    pub ports: BTreeMap<String, u16>,
     env: Vec<(String, String)>,
-    pub(crate) log: Vec<Value>,
+    pub log: Vec<Value>,
     child: Option<Child>,
 }
 
 impl Server {
-    pub(crate) async fn start(binary: &Path) -> Server {
+    pub async fn start(binary: &Path) -> Server {
         let mut server = Server::new(binary, "n1");
         server.run().await;
         server
     }
 
-    pub(crate) fn new(binary: &Path, name: &str) -> Server {
+    pub fn new(binary: &Path, name: &str) -> Server {
         Server {
             binary: binary.to_owned(),
             name: name.to_owned(),
@@ -55,12 +55,12 @@ impl Server {
         }
     }
 
-    pub(crate) fn env(&mut self, name: &str, value: impl Into<String>) {
+    pub fn env(&mut self, name: &str, value: impl Into<String>) {
         self.env.push((name.to_owned(), value.into()));
     }
 
     /// Starts it, or starts it again on the same ports, and waits until it leads its partitions.
-    pub(crate) async fn run(&mut self) {
+    pub async fn run(&mut self) {
         let mut lines = self.spawn();
         let mut leaders = 0;
         while leaders < PARTITIONS || self.ports.len() < 3 {
@@ -71,7 +71,7 @@ impl Server {
     }
 
     /// Starts it and waits until all of its ports are open.
-    pub(crate) async fn listen(&mut self) {
+    pub async fn listen(&mut self) {
         let mut lines = self.spawn();
         let mut open = 0;
         while open < 3 {
@@ -109,7 +109,7 @@ impl Server {
                 ("http-ingress-server", "RESTATE_INGRESS__BIND_PORT"),
                 ("admin-api-server", "RESTATE_ADMIN__BIND_PORT"),
             ] {
-                command.env(name, self.ports[server].to_string());
+                command.env(name, self.ports.get(server).expect("it listened there").to_string());
             }
         }
         let mut child = command.spawn().expect("the server starts");
@@ -140,24 +140,25 @@ impl Server {
     }
 
     /// Kills it as a crash would.
-    pub(crate) async fn kill(&mut self) {
+    pub async fn kill(&mut self) {
         let child = self.child.as_mut().expect("it runs");
         child.kill().await.expect("it can be killed");
     }
 
-    pub(crate) fn pid(&self) -> u32 {
+    pub fn pid(&self) -> u32 {
         self.child.as_ref().and_then(Child::id).expect("it runs")
     }
 
     fn url(&self, server: &str) -> Url {
-        Url::parse(&format!("http://127.0.0.1:{}", self.ports[server])).expect("an address")
+        let port = self.ports.get(server).expect("it listens there");
+        Url::parse(&format!("http://127.0.0.1:{port}")).expect("an address")
     }
 
-    pub(crate) fn admin(&self) -> Url {
+    pub fn admin(&self) -> Url {
         self.url("admin-api-server")
     }
 
-    pub(crate) fn ingress(&self) -> Url {
+    pub fn ingress(&self) -> Url {
         self.url("http-ingress-server")
     }
 }

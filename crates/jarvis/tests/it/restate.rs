@@ -1,0 +1,158 @@
+//! Requests over HTTP that Restate carries out: `jarvis serve --restate` and `jarvis worker` beside a real server of Restate, which
+//! `JARVIS_RESTATE_SERVER` names; without it each test prints that it is skipped.
+
+use std::net::TcpListener;
+use std::process::{Child, Stdio};
+
+use jarvis_testing::restate::{Server as Restate, binary};
+use serde_json::{Value, json};
+
+use crate::approvals::{REQUEST, Shop};
+use crate::serve::{PATIENCE, Server};
+
+/// A worker of the binary; it ends with the test.
+struct Worker(Child);
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+struct World {
+    restate: Restate,
+    shop: Shop,
+    /// Where Restate calls the server; the same after it was started again.
+    listen: String,
+    _worker: Worker,
+    /// What the worker keeps.
+    _own: tempfile::TempDir,
+}
+
+fn free_port() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("an address").to_string()
+}
+
+impl World {
+    async fn new() -> Option<World> {
+        let restate = Restate::start(&binary()?).await;
+        let shop = Shop::open(200).await;
+        let admin = restate.admin().to_string();
+        // The folder of files is one for all, as a shared disk is.
+        let (public, own) = (shop.harness.data().join("public"), tempfile::tempdir().expect("a folder"));
+        let (listen, url) = (free_port(), shop.chat.url());
+        let args = ["worker", "--restate-admin", &admin, "--listen", &listen];
+        let mut command = shop.harness.command(&shop.args(&url, &args));
+        command.env("JARVIS_DATA_DIR", own.path()).env("JARVIS_PUBLIC_DIR", public);
+        let worker = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let worker = Worker(worker.expect("the binary starts"));
+        Some(World { restate, shop, listen: free_port(), _worker: worker, _own: own })
+    }
+
+    fn serve(&self) -> Server {
+        self.serve_at(&self.listen, &[])
+    }
+
+    fn serve_at(&self, listen: &str, envs: &[(String, String)]) -> Server {
+        let (ingress, admin) = (self.restate.ingress().to_string(), self.restate.admin().to_string());
+        let url = self.shop.chat.url();
+        let more = ["--restate", &ingress, "--restate-admin", &admin, "--restate-listen", listen];
+        Server::start_with(&self.shop.harness, &self.shop.args(&url, &more), envs)
+    }
+
+    /// Asks until workers and host are registered.
+    async fn asked(&self, server: &Server) -> (u16, Value) {
+        let asked = async {
+            loop {
+                let (status, reply) = server.ask(REQUEST).await;
+                let text = reply.to_string();
+                if status == 503 || text.contains("no worker serves") {
+                    tokio::task::yield_now().await;
+                } else {
+                    return (status, reply);
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, asked).await.expect("they are registered")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_over_http_is_carried_out_by_restate_and_outlives_its_server() {
+    let Some(world) = World::new().await else { return };
+    let server = world.serve();
+    let (status, reply) = world.asked(&server).await;
+    assert_eq!((status, &reply["status"]), (202, &json!("waiting")), "{reply}");
+    let id = reply["run_id"].as_str().expect("an id").to_owned();
+    let calls = world.shop.calls().len();
+    // The run is Restate's: it waits there while no server lives.
+    assert_eq!(server.end("-KILL"), None);
+    let server = world.serve();
+    let at = format!("/runs/{id}/approvals/1");
+    let decided = async {
+        loop {
+            let (_, run) = server.get(&format!("/runs/{id}")).await;
+            if run["status"] == "waiting" {
+                return server.post(&at, &json!({"decision": "approve", "arguments": {"article": 18}})).await;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let (status, reply) = tokio::time::timeout(PATIENCE, decided).await.expect("it waits");
+    assert_eq!((status, &reply["approved"]), (200, &json!(true)), "{reply}");
+    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
+    let events = events.text().await.expect("they end");
+    let events: Vec<Value> =
+        events.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?).ok()).collect();
+    let count = |kind: &str| events.iter().filter(|event| event["event"] == kind).count();
+    let counted =
+        ["run_started", "resumed", "plan", "task_finished", "approval_needed", "approval_given", "done"].map(count);
+    assert_eq!(counted, [1, 1, 1, 2, 1, 1, 1], "{events:#?}");
+    let numbers: Vec<u64> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
+    assert!(numbers.is_sorted(), "{numbers:?}");
+    // It was found once, and reserved once, with what was said.
+    let made = &world.shop.calls()[calls..];
+    assert_eq!(made, [r#"POST /reservations {"article":18}"#], "{made:?}");
+    let (_, run) = server.get(&format!("/runs/{id}")).await;
+    assert_eq!((&run["status"], &run["ok"]), (&json!("done"), &json!(2)), "{run}");
+    // Without Restate nobody goes on with such a run, and it says why.
+    let told = world.shop.harness.run(&["runs", "resume", &id]);
+    assert_ne!(told.code, 0, "{}", told.stdout);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_of_restate_is_answered_and_cancelled_over_http() {
+    let Some(world) = World::new().await else { return };
+    let server = world.serve();
+    let (_, reply) = world.asked(&server).await;
+    let id = reply["run_id"].as_str().expect("an id").to_owned();
+    // A server that has nothing on record of it tells of it too, from wherever somebody reads on, and cancels it.
+    let own = tempfile::tempdir().expect("a folder");
+    let envs = [("JARVIS_DATA_DIR".to_owned(), own.path().display().to_string())];
+    let other = world.serve_at(&free_port(), &envs);
+    let follow = other.client.get(format!("{}/runs/{id}/events", other.url)).header("Last-Event-ID", "0");
+    let mut follow = follow.send().await.expect("a reply");
+    let mut seen = String::new();
+    while !seen.contains("event: approval_needed") {
+        let piece = follow.chunk().await.expect("a stream").expect("more of it");
+        seen.push_str(std::str::from_utf8(&piece).expect("text"));
+    }
+    assert!(!seen.contains("event: run_started") && seen.contains("event: plan"), "{seen}");
+    assert_eq!(other.get("/runs/00000000-0000-7000-8000-000000000000/events").await.0, 404);
+    assert_eq!(other.post(&format!("/runs/{id}/cancel"), &json!({})).await.0, 200);
+    let rest = follow.text().await.expect("it ends");
+    assert!(rest.contains(r#""cancelled":true"#), "{rest}");
+    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
+    let events = events.text().await.expect("they end");
+    assert!(events.contains("event: done") && events.contains(r#""cancelled":true"#), "{events}");
+    assert!(!world.shop.calls().iter().any(|call| call.starts_with("POST")), "{:?}", world.shop.calls());
+    // One that asks for nothing that waits is answered at once.
+    let refuse = json!({"decision": "refuse", "reason": "too dear"});
+    let (_, reply) = world.asked(&server).await;
+    let id = reply["run_id"].as_str().expect("an id").to_owned();
+    assert_eq!(server.post(&format!("/runs/{id}/approvals/1"), &refuse).await.0, 200);
+    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
+    assert!(events.text().await.expect("they end").contains("event: answer"));
+}
