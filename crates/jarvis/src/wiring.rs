@@ -419,6 +419,15 @@ pub(crate) fn url(key: &str, text: &str) -> Result<Url, Failure> {
     Url::parse(text).map_err(|error| Failure::usage(format!("`{key}` is not a URL: {error}")))
 }
 
+/// Which calls of tools that change something wait for leave.
+fn rules(config: &Config, approval: &ApprovalArgs) -> Result<Rules, Failure> {
+    let approve = if approval.yes { Approve::Never } else { config.approve };
+    let approved = config.approved.iter().chain(&approval.approve).map(String::as_str);
+    Rules::new(approve, approved).map_err(|error| {
+        Failure::usage(error).hint("`approved` and `--approve` take names of tools, or patterns such as `shop/*`")
+    })
+}
+
 /// Who lets calls of tools that change something go on.
 fn gate(
     config: &Config,
@@ -426,11 +435,7 @@ fn gate(
     approver: Arc<dyn Approver>,
     tools: &Tools,
 ) -> Result<Arc<dyn Gate>, Failure> {
-    let approve = if approval.yes { Approve::Never } else { config.approve };
-    let approved = config.approved.iter().chain(&approval.approve).map(String::as_str);
-    let rules = Rules::new(approve, approved).map_err(|error| {
-        Failure::usage(error).hint("`approved` and `--approve` take names of tools, or patterns such as `shop/*`")
-    })?;
+    let rules = rules(config, approval)?;
     let serving = tools.serving();
     let serving = serving.iter().map(|one| (one.model.task.as_str(), one.model.id.as_str()));
     Ok(Arc::new(Gatekeeper::new(Arc::clone(&tools.registry), serving, rules, approver)))

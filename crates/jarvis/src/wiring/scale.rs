@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use jarvis_engine::{Events, Gate};
 use jarvis_hugginggpt::HuggingGpt;
 use jarvis_hugginggpt::decisions::{DecisionError, Decisions};
+use jarvis_pipeline::approval::Rules;
 use jarvis_pipeline::resources;
 use jarvis_plan::{
     Answer, Draft, DraftTask, Effect, ErrorCode, EventKind, Limits, Plan, Request, Selection, Task, TaskError,
@@ -15,6 +16,7 @@ use jarvis_plan::{
 use jarvis_restate::{Capability, Planned, PlannedTask, Progress, RunHost, StageContext, Stages, TaskHost, Timeouts};
 
 use super::App;
+use crate::approval::ApprovalArgs;
 use crate::failure::Failure;
 
 impl App {
@@ -41,7 +43,9 @@ impl App {
 
     /// A host of runs with the stages of this pipeline.
     pub(crate) fn run_host(&self) -> Result<RunHost, Failure> {
-        let stages = PipelineStages { pipeline: Arc::clone(&self.pipeline), decisions: self.decisions()? };
+        let (pipeline, decisions) = (Arc::clone(&self.pipeline), self.decisions()?);
+        let rules = super::rules(&self.config, &ApprovalArgs::default())?;
+        let stages = PipelineStages { pipeline, decisions, rules };
         let host = RunHost::new(Arc::new(stages)).resolver(self.pipeline.resolver());
         Ok(host.timeouts(self.restate_timeouts()))
     }
@@ -58,6 +62,8 @@ impl App {
 struct PipelineStages {
     pipeline: Arc<HuggingGpt>,
     decisions: Decisions,
+    /// Which calls wait for leave.
+    rules: Rules,
 }
 
 #[async_trait]
@@ -74,7 +80,8 @@ impl Stages for PipelineStages {
         let decision = decided.map_err(undecided)?;
         let mut planned = Planned::with(&decision.plan, |task| {
             let choice = decision.choice(task.id).map(|choice| choice.result.clone());
-            planned_task(&*self.pipeline.gate, task, choice)
+            let planned = planned_task(&*self.pipeline.gate, task, choice);
+            PlannedTask { allowed: !self.rules.asks(&task.task, planned.effect), ..planned }
         });
         planned.notes.extend(decision.warnings);
         Ok(planned)

@@ -156,3 +156,15 @@ async fn a_run_of_restate_is_answered_and_cancelled_over_http() {
     let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
     assert!(events.text().await.expect("they end").contains("event: answer"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_needs_no_leave_is_answered_at_once_by_restate_too() {
+    let Some(world) = World::new().await else { return };
+    let server = world.serve_at(&world.listen, &[("JARVIS_APPROVE".to_owned(), "never".to_owned())]);
+    let (status, reply) = world.asked(&server).await;
+    assert_eq!((status, &reply["message"]), (200, &json!("All is done.")), "{reply}");
+    let outcomes = reply["run"]["outcomes"].as_array().expect("outcomes");
+    assert!(outcomes.len() == 2 && outcomes.iter().all(|outcome| outcome["status"] == "succeeded"), "{reply}");
+    assert_eq!(reply["run"]["plan"]["tasks"].as_array().map(Vec::len), Some(2), "{reply}");
+    assert_eq!(world.shop.calls().iter().filter(|call| call.starts_with("POST")).count(), 1);
+}
