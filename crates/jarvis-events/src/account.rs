@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jarvis_plan::{Budget, Money, Spent, Tokens};
+use jarvis_plan::{Budget, DAILY, Money, Spent, Tokens};
 
 /// A day in milliseconds. Days are those of UTC.
 pub const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -105,12 +105,16 @@ impl Account {
         let Budget { max_tokens, max_calls, max_cost, .. } = self.a_day;
         let bound = |bound: &str, unit: &str, used: f64, most: Option<f64>| {
             let most = most.filter(|most| used >= *most)?;
-            let most = format!("{most}{unit} that `{}` has for a day", self.name);
-            Some(Spent { bound: bound.to_owned(), most, used: ((used * 1e6).round() / 1e6).to_string() })
+            let most = format!("{most}{unit} of `{}`", self.name);
+            Some(Spent { bound: format!("{bound}{DAILY}"), most, used: ((used * 1e6).round() / 1e6).to_string() })
         };
         if let Some(most) = max_cost.filter(|_| used.unpriced) {
-            let most = format!("{most} that `{}` has for a day", self.name);
-            return Some(Spent { bound: "cost".to_owned(), most, used: "what a model costs is not known".to_owned() });
+            let most = format!("{most} of `{}`", self.name);
+            return Some(Spent {
+                bound: format!("cost{DAILY}"),
+                most,
+                used: "what a model costs is not known".to_owned(),
+            });
         }
         bound("calls", " model calls", used.calls as f64, max_calls.map(f64::from))
             .or_else(|| bound("tokens", " tokens", used.tokens as f64, max_tokens.map(|most| most as f64)))
@@ -151,10 +155,10 @@ mod tests {
         let cases: [(&[Add<'_>], Option<&str>); 6] = [
             (&[], None),
             (&[(10, 10, Some(&free)); 2], None),
-            (&[(1, 1, Some(&free)); 3], Some("3 of 3 model calls that `ada` has for a day")),
-            (&[(60, 40, Some(&free))], Some("100 of 100 tokens that `ada` has for a day")),
-            (&[(1, 1, Some(&dear))], Some("1 of 1 that `ada` has for a day")),
-            (&[(1, 1, None)], Some("what a model costs is not known of 1 that `ada` has for a day")),
+            (&[(1, 1, Some(&free)); 3], Some("3 of 3 model calls of `ada`")),
+            (&[(60, 40, Some(&free))], Some("100 of 100 tokens of `ada`")),
+            (&[(1, 1, Some(&dear))], Some("1 of 1 of `ada`")),
+            (&[(1, 1, None)], Some("what a model costs is not known of 1 of `ada`")),
         ];
         for (calls, want) in cases {
             let account = account();

@@ -55,6 +55,6 @@ pub use plan::{EACH, Note, NoteKind, Plan, Task};
 pub use resource::{Kind, Resource, Source};
 pub use selection::{Candidate, Selection};
 pub use tool::{Cost, Effect, Example, Param, Tool};
-pub use usage::{Budget, Money, Spent, StageUsage, Tokens, Usage};
+pub use usage::{Budget, DAILY, Money, Spent, StageUsage, Tokens, Usage};
 pub use vocabulary::{Meant, Vocabulary};
 pub use words::{cardinal, rows, spell_out, stem};

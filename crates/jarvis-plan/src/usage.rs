@@ -167,10 +167,13 @@ impl Budget {
     }
 }
 
+/// How the name of a bound ends that holds for all runs of a user in a day.
+pub const DAILY: &str = " a day";
+
 /// A bound of a budget that is used up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    /// Which: `time`, `tokens`, `calls` or `cost`.
+    /// Which: `time`, `tokens`, `calls` or `cost`; with [`DAILY`] of all runs of a user together.
     pub bound: String,
     /// The most that was allowed, with its unit.
     pub most: String,
@@ -180,6 +183,7 @@ pub struct Spent {
 
 impl fmt::Display for Spent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the budget of the run is used up: {} of {}", self.used, self.most)
+        let whose = if self.bound.ends_with(DAILY) { "day" } else { "run" };
+        write!(f, "the budget of the {whose} is used up: {} of {}", self.used, self.most)
     }
 }

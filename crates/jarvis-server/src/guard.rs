@@ -177,7 +177,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 fn refused(message: &str) -> ApiError {
     ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
-        .hint("send the header `Authorization: Bearer TOKEN` with the token that the server was started with")
+        .hint("send the header `Authorization: Bearer TOKEN` with the token of the server, or your own where it has several users")
 }
 
 /// True when what was given is the token. Digests are compared, so that neither content nor length shows in the time.

@@ -75,8 +75,8 @@ impl ServeError {
             ServeError::Open { .. } => "set a token in the environment variable JARVIS_TOKEN, or listen on 127.0.0.1",
             ServeError::SameToken => "set another one in JARVIS_ADMIN_TOKEN, or none",
             ServeError::Users(_) => {
-                "give each user a name and a token of their own; with users, set neither JARVIS_TOKEN nor \
-                 JARVIS_ADMIN_TOKEN, and keep a journal"
+                "give each user a name and a token of their own in `server.tokens`, set neither JARVIS_TOKEN nor \
+                 JARVIS_ADMIN_TOKEN beside them, and keep a journal; without users, JARVIS_TOKEN is of one who has everything"
             }
             ServeError::Origin(_) => {
                 "list each origin in `server.cors_origins` by scheme, host and port, without a path; `*` is not taken"
@@ -165,6 +165,14 @@ pub fn serve(
         }
         if !options.users.is_empty() && parts.journal.is_none() {
             return Err(ServeError::Users("without a journal nobody knows what belongs to whom".to_owned()));
+        }
+        let is_open = options.users.is_empty() && options.token.is_none();
+        if let Some(journal) = parts.journal.clone().filter(|_| is_open) {
+            let has_users = tokio::task::spawn_blocking(move || journal.has_users()).await;
+            if has_users.is_ok_and(|has| has.unwrap_or(false)) {
+                let reason = "the data folder has runs of several users, and whoever calls would need no token";
+                return Err(ServeError::Users(reason.to_owned()));
+            }
         }
         let (connections, write, drain) = (options.max_connections, options.write_timeout, options.drain);
         let server = state::Server::new(parts, options);

@@ -331,6 +331,15 @@ impl Runs {
         self.lock().len()
     }
 
+    /// How many runs go on or wait, of those that whoever asks may see.
+    pub(crate) fn seen_by(&self, caller: Option<&Caller>, several: bool) -> usize {
+        match caller {
+            _ if !several => self.count(),
+            Some(caller) => self.lock().values().filter(|live| caller.reaches(live.user())).count(),
+            None => 0,
+        }
+    }
+
     /// Those that wait for a slot, which no journal knows.
     pub(crate) fn queued(&self) -> Vec<Arc<Live>> {
         self.lock().values().filter(|live| live.is_queued()).cloned().collect()

@@ -185,6 +185,16 @@ impl Journal {
         let _ = self.made.set(Arc::clone(made));
     }
 
+    /// Whether any run is a user's. Blocks.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn has_users(&self) -> Result<bool, JournalError> {
+        let failed = |source| JournalError::sqlite("read", &self.path, source);
+        let connection = file::open_to_read(&self.path)?;
+        connection.prepare("SELECT 1 FROM runs WHERE user <> ''").and_then(|mut any| any.exists([])).map_err(failed)
+    }
+
     /// Makes files a user's own, by their display paths, beside whoever has them.
     ///
     /// # Errors

@@ -16,7 +16,8 @@ const PARTITIONS: usize = 4;
 /// How lines end that tell of a port.
 const LISTENING: &str = " listening";
 
-/// The path of the server's binary.
+/// The path of the server's binary; without one it is said that a test is skipped.
+#[allow(clippy::print_stdout, reason = "a test says why it does nothing")]
 pub fn binary() -> Option<PathBuf> {
     let binary = std::env::var_os("JARVIS_RESTATE_SERVER").filter(|path| !path.is_empty());
     if binary.is_none() {
@@ -121,13 +122,15 @@ impl Server {
     /// Reads a line of the log; gives its message.
     async fn read(&mut self, lines: &mut Lines<BufReader<ChildStdout>>) -> String {
         let line = lines.next_line().await.expect("the log can be read");
-        let line = line.unwrap_or_else(|| panic!("the server ended: {:#?}", self.log));
+        let line = line.expect("the server runs on");
         let Ok(entry) = serde_json::from_str::<Value>(&line) else { return String::new() };
-        let message = entry["fields"]["message"].as_str().unwrap_or_default().to_owned();
-        let span = &entry["span"];
-        if let (Some(server), Some(port), true) =
-            (span["server_name"].as_str(), span["server.port"].as_u64(), message.ends_with(LISTENING))
-        {
+        let text = |at: &str| entry.pointer(at).and_then(Value::as_str);
+        let message = text("/fields/message").unwrap_or_default().to_owned();
+        if let (Some(server), Some(port), true) = (
+            text("/span/server_name"),
+            entry.pointer("/span/server.port").and_then(Value::as_u64),
+            message.ends_with(LISTENING),
+        ) {
             self.ports.insert(server.to_owned(), u16::try_from(port).expect("a port"));
         }
         self.log.push(entry);

@@ -424,7 +424,7 @@ pub(crate) enum RunsCommand {
     /// List the latest runs
     List {
         /// How many
-        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
         /// Print JSON
         #[arg(long)]

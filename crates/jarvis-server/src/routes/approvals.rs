@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use futures::StreamExt;
 use jarvis_pipeline::approval::{ASK_PERSON, Decision};
 use jarvis_plan::{EACH, RunId, TaskId};
+use jarvis_store::RunStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -86,7 +87,7 @@ pub(crate) async fn decide(
     let id: u32 = task.parse().map_err(|_| ApiError::not_found("a task is named by its number"))?;
     let (task, desk) = (TaskId(id), server.runs.desk());
     let live = server.runs.of(&caller, &run.0)?;
-    let live = live.ok_or_else(|| ApiError::not_found("there is no such run going on"))?;
+    let Some(live) = live else { return Err(not_here(&server, &caller, &run).await) };
     let mut pending = live.pending().into_iter();
     let Some(asked) = pending.find(|asked| asked.task == task) else {
         return Err(if live.pending().is_empty() { not_open(NotOpen::Run) } else { not_open(NotOpen::Task) });
@@ -153,6 +154,22 @@ pub(crate) async fn decide(
         }
     }
     Ok(Json(ApprovalReply { run_id: run.0, task: id, approved }))
+}
+
+/// Why a run of which nothing goes on here takes no answer.
+async fn not_here(server: &Server, caller: &Caller, run: &RunId) -> ApiError {
+    let id = run.0.clone();
+    match server.read_journal(move |journal| journal.run(&id)).await.map(|record| record.summary) {
+        Ok(summary) if caller.reaches(&summary.user) => match summary.status {
+            RunStatus::Running | RunStatus::Waiting if !summary.resumable => {
+                let message = "the run goes on in another process that shares the data folder";
+                ApiError::new(StatusCode::CONFLICT, "elsewhere", message)
+                    .hint("answer at the server that has it; when that one ends, another takes the run up")
+            }
+            _ => ApiError::new(StatusCode::CONFLICT, "not_waiting", "the run waits for nothing"),
+        },
+        Ok(_) | Err(_) => ApiError::not_found("there is no such run going on"),
+    }
 }
 
 fn not_open(not: NotOpen) -> ApiError {

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use crate::error::{ApiError, Failures};
 use crate::guard;
 use crate::state::Server;
-use crate::users::Caller;
+use crate::users::{Caller, Right};
 use crate::wire::reply::HealthReply;
 
 /// State of the server
@@ -58,7 +58,7 @@ async fn look(server: &Server, headers: &HeaderMap) -> HealthReply {
         user: caller.as_ref().map(|caller| caller.name().to_owned()).filter(|name| !name.is_empty()),
         may: caller.as_ref().map(Caller::rights).unwrap_or_default(),
         pipelines: server.working_pipelines(),
-        runs_live: server.runs.count(),
+        runs_live: server.runs.seen_by(caller.as_ref(), server.users.are_several()),
         checks,
         reach: server.parts.reach.clone(),
         kept,
@@ -71,7 +71,11 @@ async fn look(server: &Server, headers: &HeaderMap) -> HealthReply {
     responses((status = 200, description = "Counters, gauges and histograms",
         content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8", body = String),
         Failures))]
-pub(crate) async fn metrics(State(server): State<Server>) -> Result<Response, ApiError> {
+pub(crate) async fn metrics(State(server): State<Server>, caller: Caller) -> Result<Response, ApiError> {
+    // They count what everybody does.
+    if server.users.are_several() {
+        caller.must(Right::Admin)?;
+    }
     server.metrics.live.set(i64::try_from(server.runs.count()).unwrap_or(i64::MAX));
     let text = server.metrics.text().map_err(|error| ApiError::internal("the counters cannot be written", &error))?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use futures::{StreamExt, stream};
 use jarvis_plan::{RunId, TaskId};
-use jarvis_store::RunRecord;
+use jarvis_store::{RunRecord, RunStatus};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
@@ -166,8 +166,11 @@ pub(crate) async fn cancel(
                 }
                 (record, _) => record?.summary,
             };
-            tell(&server, &caller, "cancel", &id, &summary.user).await?;
-            if let Some(journal) = &server.parts.journal
+            let goes_on = matches!(summary.status, RunStatus::Running | RunStatus::Waiting) || summary.resumable;
+            if goes_on {
+                tell(&server, &caller, "cancel", &id, &summary.user).await?;
+            }
+            if let Some(journal) = server.parts.journal.as_ref().filter(|_| goes_on)
                 && server.cancel_elsewhere(journal, &RunId(id.clone())).await?
             {
                 return Ok(Json(CancelReply { run_id: id, cancelled: true }));

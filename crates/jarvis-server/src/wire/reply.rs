@@ -254,7 +254,7 @@ pub(crate) struct HealthReply {
     pub(crate) may: Vec<&'static str>,
     /// The pipelines that work as configured, the default first.
     pub(crate) pipelines: Vec<&'static str>,
-    /// Runs that go on or wait.
+    /// Runs that go on or wait, of those that whoever asks may see.
     pub(crate) runs_live: usize,
     pub(crate) checks: Vec<Check>,
     /// Where each kind of work may send what it is given, as configured. What is not listed stays on this machine.

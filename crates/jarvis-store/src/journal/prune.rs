@@ -88,7 +88,9 @@ pub(super) fn prune(connection: &mut Connection, prune: &Prune) -> rusqlite::Res
         }
     }
     let mut media: BTreeSet<String> = BTreeSet::new();
+    let mut users: BTreeSet<String> = BTreeSet::new();
     for run in &going {
+        users.insert(transaction.query_row("SELECT user FROM runs WHERE run_id = ?1", [run], |row| row.get(0))?);
         let mut statement = transaction.prepare_cached("SELECT body FROM events WHERE run_id = ?1")?;
         let bodies = statement.query_map([run], |row| row.get::<_, String>(0))?;
         for body in bodies {
@@ -107,7 +109,18 @@ pub(super) fn prune(connection: &mut Connection, prune: &Prune) -> rusqlite::Res
             }
         }
     }
-    pruned.media = media.into_iter().collect();
+    // What somebody else sent or made too stays theirs.
+    let mut others =
+        transaction.prepare("SELECT 1 FROM media WHERE path = ?1 AND user NOT IN (SELECT value FROM json_each(?2))")?;
+    let users = serde_json::to_string(&users).unwrap_or_default();
+    let mut kept = Vec::new();
+    for path in media {
+        if !others.exists(params![path, users])? {
+            kept.push(path);
+        }
+    }
+    drop(others);
+    pruned.media = kept;
     if prune.dry {
         transaction.rollback()?;
         return Ok(pruned);

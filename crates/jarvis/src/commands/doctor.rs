@@ -89,6 +89,10 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
             local(&app, &mut findings);
             experts(&app, &mut findings).await;
             #[cfg(feature = "serve")]
+            if let Err(failure) = super::serve::checked_options(&app.config) {
+                findings.push(Finding::failed("server", false, &failure, "mend `server` in the configuration"));
+            }
+            #[cfg(feature = "serve")]
             if let Err(failure) = super::serve::grpc_options(&app.config.grpc) {
                 findings.push(Finding::failed("gRPC door", false, &failure, "mend `grpc` in the configuration"));
             }

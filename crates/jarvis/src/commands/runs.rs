@@ -36,7 +36,7 @@ pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer)
             }
             let mut cut_off = false;
             if runs.is_empty() {
-                printer.progress("there are no runs yet");
+                printer.progress(&format!("there are no runs yet in {}", journal.path().display()));
             }
             for run in runs {
                 let tasks = match run.tasks {

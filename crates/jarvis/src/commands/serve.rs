@@ -33,7 +33,11 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     let desk = Desk::default();
     let approver: Arc<dyn Approver> = Arc::new(desk.clone());
     let app = App::build_for(Reader::Wire, Flags::default(), Arc::clone(&approver), global, printer).await?;
-    let options = Options { models_only: args.models_only, users: users(&app.config)?, ..options(&app.config) };
+    let options = Options { models_only: args.models_only, ..checked_options(&app.config)? };
+    if !options.users.is_empty() && app.journal.is_none() {
+        return Err(Failure::work("several users need the journal, and it cannot be opened")
+            .hint("see the warning before this; choose another `data_dir`"));
+    }
     // A thousand streams need more files than many systems allow by default.
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
         tracing::warn!(%error, "the limit of open files stays as it is");
@@ -276,6 +280,16 @@ fn users(config: &Config) -> Result<Vec<User>, Failure> {
         Some(user) => check_prices(config, &format!("a budget of cost, as `{}` has,", user.name)).map(|()| users),
         None => Ok(users),
     }
+}
+
+/// The options of a server of this configuration, looked at as where it listens on this machine.
+///
+/// # Errors
+/// When it would not start.
+pub(super) fn checked_options(config: &Config) -> Result<Options, Failure> {
+    let options = Options { users: users(config)?, ..options(config) };
+    let here = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+    jarvis_server::check(here, &options).map(|()| options).map_err(refused)
 }
 
 /// The options of the configuration, without its users.

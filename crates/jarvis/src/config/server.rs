@@ -11,7 +11,8 @@ use crate::wiring::secret;
 
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
-#[serde(default)]
+// A key that is misspelt must not leave the server open.
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct ServerConfig {
     /// The environment variable that holds the token callers must send; required on an address that other machines can
     /// reach. Default: `JARVIS_TOKEN`.
@@ -68,6 +69,7 @@ impl Default for ServerConfig {
 /// A user of the server.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub(crate) struct TokenConfig {
     /// The user: 1 to 64 letters, digits, `-`, `_` and `.`, not `.` first.
     pub(crate) name: String,
@@ -101,7 +103,7 @@ pub(crate) enum MayConfig {
 /// What all runs of a user may take together in a day.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct DailyConfig {
     /// Tokens of all model calls, sent and received.
     pub(crate) max_tokens: Option<u64>,

@@ -161,6 +161,30 @@ async fn runs_files_and_plans_belong_to_whoever_made_them() {
         assert_eq!((As(&server, "ada").get(path).await.0, As(&server, "bob").get(path).await.0), (200, 404), "{path}");
     }
     assert_eq!(As(&server, "mallory").get("/runs").await.0, 401);
+    assert_eq!(server.end("-TERM"), Some(0));
+
+    // What several have is not open to all because the users were left out, or misspelt.
+    for config in ["server: {}", "server: {token: [{name: ada, env: ADA_TOKEN}]}"] {
+        harness.file("jarvis.yaml", config);
+        let told = harness.run(&["serve", "--http", "127.0.0.1:0", "--config", "jarvis.yaml"]);
+        assert_eq!(told.code, 2, "{config}: {}", told.stderr);
+    }
+    // A run that is tried anew at the command line stays its user's.
+    let retried = harness.run(&["runs", "retry", &run, "--from", "1", "-q"]);
+    assert_eq!(retried.code, 0, "{}", retried.stderr);
+    harness.file("jarvis.yaml", USERS);
+    let server = start();
+    let (_, adas) = As(&server, "ada").get("/runs").await;
+    assert!(adas["runs"].as_array().is_some_and(|runs| runs.iter().all(|run| run["user"] == "ada")), "{adas}");
+    let anew = adas["runs"][0]["run_id"].as_str().expect("an id").to_owned();
+    assert_ne!(anew, run);
+    assert_eq!(
+        (
+            As(&server, "ada").get(&format!("/runs/{anew}")).await.0,
+            As(&server, "bob").get(&format!("/runs/{anew}")).await.0
+        ),
+        (200, 404)
+    );
 }
 
 #[tokio::test]
@@ -221,7 +245,7 @@ async fn what_a_user_may_take_in_a_day_holds_over_runs_and_a_restart() {
     assert_eq!(calls, 2, "{reply}");
     // The third call is the last: nothing new starts after it.
     let (_, reply) = As(&server, "ada").ask(REQUEST).await;
-    assert!(reply.to_string().contains("3 of 3 model calls that `ada` has for a day"), "{reply}");
+    assert!(reply.to_string().contains("the budget of the day is used up: 3 of 3 model calls of `ada`"), "{reply}");
     let refused = async |server: &Server| {
         let (status, reply) = As(server, "ada").ask(REQUEST).await;
         assert_eq!((status, code(&reply)), (429, "budget_used"), "{reply}");

@@ -117,15 +117,19 @@ async fn what_is_removed_belongs_to_nobody_and_what_stays_to_whoever_had_it() {
     let media = Arc::new(Media::open(&shelf.folder.path().join("public")).unwrap());
     let journal = shelf.open();
     journal.owns_what_is_made(media.made());
-    for (run, grace, stays) in [("a", Duration::from_secs(3600), true), ("b", Duration::ZERO, false)] {
+    let hour = Duration::from_secs(3600);
+    for (run, grace, sent_by, stays) in
+        [("a", hour, "ada", true), ("b", Duration::ZERO, "ada", false), ("c", Duration::ZERO, "bob", true)]
+    {
         let path = media.create(Kind::Image, "png", run.as_bytes()).unwrap();
         for event in [of(run, "ada"), made(run, 1, &path), done(run, 2, true)] {
             journal.append(&event);
         }
-        journal.flush().await.unwrap();
+        journal.own(sent_by, vec![path.clone()]).await.unwrap();
         let all = Prune { before_ms: Some(u64::MAX >> 1), grace, ..Prune::default() };
         let pruned = journal.prune(all, Arc::clone(&media)).await.unwrap();
         assert_eq!((pruned.runs, pruned.media.is_empty()), (1, stays));
-        assert_eq!(journal.first_foreign("ada", std::slice::from_ref(&path)).unwrap().is_none(), stays, "{run}");
+        assert_eq!(journal.first_foreign(sent_by, std::slice::from_ref(&path)).unwrap().is_none(), stays, "{run}");
+        assert_eq!(media.open_file(&path).is_ok(), stays, "{run}");
     }
 }

@@ -1,12 +1,13 @@
 //! Runs gone on with, tried anew, cancelled and removed.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use jarvis_engine::Past;
+use jarvis_engine::{Account, Past};
 use jarvis_events::Began;
 use jarvis_hugginggpt::GoingOn;
-use jarvis_plan::{RunId, TaskId};
+use jarvis_plan::{Budget, RunId, TaskId};
 use jarvis_react::Asked;
 use jarvis_store::{Claim, Journal, Prune, RunRecord, RunStatus};
 
@@ -95,7 +96,14 @@ async fn going(args: &ResumeArgs, global: &Global, printer: Printer) -> Result<G
     let model = past.began().and_then(|began| began.settings.get(MODEL));
     global.llm = global.llm.or(model.cloned());
     let flags = Flags { approval: args.approval.clone(), ..Flags::default() };
-    let app = App::build_with(flags, &global, printer).await?;
+    let mut app = App::build_with(flags, &global, printer).await?;
+    if let (user, Some(journal)) = (&record.summary.user, &app.journal)
+        && !user.is_empty()
+    {
+        // It stays its user's, and so does what it makes.
+        app.meter.account = Arc::new(Account::new(user, Budget::default()));
+        journal.owns_what_is_made(app.media.made());
+    }
     Ok(Going { record, past, app })
 }
 
