@@ -45,6 +45,8 @@ impl Held {
 #[derive(Default)]
 struct Seen {
     calls: Vec<Call>,
+    /// How often each key was called.
+    counts: BTreeMap<String, usize>,
     under_way: usize,
     most: usize,
 }
@@ -93,11 +95,7 @@ impl Far {
 
     /// How often each key was called.
     pub(crate) fn counts(&self) -> BTreeMap<String, usize> {
-        let mut counts = BTreeMap::new();
-        for call in &self.seen.lock().expect("no panic").calls {
-            *counts.entry(call.key.clone()).or_default() += 1;
-        }
-        counts
+        self.seen.lock().expect("no panic").counts.clone()
     }
 
     /// The most calls at once.
@@ -128,7 +126,9 @@ async fn serve(
         seen.calls.push(call.clone());
         seen.under_way += 1;
         seen.most = seen.most.max(seen.under_way);
-        seen.calls.iter().filter(|before| before.key == call.key).count()
+        let times = seen.counts.entry(call.key.clone()).or_default();
+        *times += 1;
+        *times
     };
     let answer = match react(&call, nth) {
         Reaction::Answer(answer) => Some(answer),

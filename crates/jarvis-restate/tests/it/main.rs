@@ -16,4 +16,5 @@ mod node;
 mod people;
 mod proxy;
 mod runs;
+mod soak;
 mod world;

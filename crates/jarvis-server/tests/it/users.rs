@@ -164,11 +164,12 @@ async fn a_user_has_so_many_runs_at_once_and_no_more() {
     let started: Vec<_> = both.iter().filter(|reply| reply.status() == 200).collect();
     assert_eq!((started.len(), both.iter().filter(|reply| reply.status() == 429).count()), (1, 7));
     let id = started[0].headers()["x-run-id"].to_str().expect("text").to_owned();
-    assert_eq!(start("bob").await.status(), 200, "it is ada's alone");
+    let bobs = start("bob").await;
+    assert_eq!(bobs.status(), 200, "it is ada's alone");
     // Trying one anew is another run.
     harness.worker.started.reach(2).await;
     assert_eq!(told(&harness, "ada", Method::POST, &format!("/runs/{id}/cancel"), Some(json!({}))).await.status, 200);
-    drop(both);
+    drop((both, bobs));
     let ended = async {
         while told(&harness, "ada", Method::GET, &format!("/runs/{id}"), None).await.json["status"] == "running" {
             tokio::task::yield_now().await;

@@ -128,7 +128,11 @@ impl OnRestate {
             ..RunLimits::default()
         };
         let input = RunInput { pipeline: NAME.to_owned(), model, limits, ..RunInput::new((**request).clone()) };
-        self.start(&input, events, shown > 0).await?;
+        tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => return Err(RunError::Cancelled),
+            started = self.start(&input, events, shown > 0) => started?,
+        }
         let mut told = Told {
             pipeline: &self.pipeline,
             events,
@@ -179,7 +183,9 @@ impl OnRestate {
                     Some(ended) = async { Some(ending.as_mut()?.await) }, if ending.is_some() => {
                         ending = None;
                         if let Err(error) = ended {
-                            tracing::warn!(%error, run = %run, "a run of Restate could not be cancelled");
+                            tracing::warn!(%error, run = %run, "a run of Restate could not be cancelled yet");
+                            told.is_ending = false;
+                            break;
                         }
                     }
                 }
