@@ -370,13 +370,16 @@ impl Told<'_> {
         let draft = tasks.map(|task| {
             let name = task.get("task").and_then(Value::as_str).unwrap_or_default();
             let mut draft = DraftTask::new(task.get("id").map_or(-1, number), name);
-            draft.dep = task.get("dep").and_then(Value::as_array).into_iter().flatten().map(number).collect();
+            let dep = task.get("dep").and_then(Value::as_array).into_iter().flatten().map(number);
+            draft.dep = dep.filter(|dep| *dep >= 0).collect();
             let args = task.get("args").and_then(Value::as_object).into_iter().flatten();
             args.fold(draft, |draft, (name, arg)| draft.arg(name, arg.clone()))
         });
         let draft = Draft { tasks: draft.collect(), ..Draft::default() };
         let most = self.run.plan.tasks().len() + draft.tasks.len();
-        self.run.plan.grow(&draft, &self.pipeline.vocabulary, Limits { max_tasks: most });
+        if !draft.tasks.is_empty() {
+            self.run.plan.grow(&draft, &self.pipeline.vocabulary, Limits { max_tasks: most });
+        }
         texts(told).into_iter().for_each(|note| self.run.plan.note(note));
     }
 
@@ -400,7 +403,8 @@ impl Told<'_> {
                 }
             },
         }
-        run.conversation = run.plan.tasks().is_empty() && !run.cancelled;
+        // Without a chat model nothing is conversation: no task means that nothing was done.
+        run.conversation = run.plan.tasks().is_empty() && pipeline.chat.is_some() && !run.cancelled;
         run.not_done = not_done(&run.plan, &run.outcomes);
         Ok(run)
     }

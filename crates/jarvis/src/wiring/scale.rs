@@ -83,7 +83,9 @@ impl Stages for PipelineStages {
             let planned = planned_task(&*self.pipeline.gate, task, choice);
             PlannedTask { allowed: !self.rules.asks(&task.task, planned.effect), ..planned }
         });
-        planned.notes.extend(decision.warnings);
+        // Notes of the plan are among the warnings.
+        let more = decision.warnings.into_iter().filter(|warning| !planned.notes.contains(warning)).collect::<Vec<_>>();
+        planned.notes.extend(more);
         Ok(planned)
     }
 

@@ -62,11 +62,15 @@ impl World {
         Server::start_with(&self.shop.harness, &self.shop.args(&url, &more), envs)
     }
 
-    /// Asks until workers and host are registered.
     async fn asked(&self, server: &Server) -> (u16, Value) {
+        World::registered(server, REQUEST).await
+    }
+
+    /// Asks until workers and host are registered.
+    async fn registered(server: &Server, request: &str) -> (u16, Value) {
         let asked = async {
             loop {
-                let (status, reply) = server.ask(REQUEST).await;
+                let (status, reply) = server.ask(request).await;
                 let text = reply.to_string();
                 if status == 503 || text.contains("no worker serves") {
                     tokio::task::yield_now().await;
@@ -165,6 +169,23 @@ async fn what_needs_no_leave_is_answered_at_once_by_restate_too() {
     assert_eq!((status, &reply["message"]), (200, &json!("All is done.")), "{reply}");
     let outcomes = reply["run"]["outcomes"].as_array().expect("outcomes");
     assert!(outcomes.len() == 2 && outcomes.iter().all(|outcome| outcome["status"] == "succeeded"), "{reply}");
-    assert_eq!(reply["run"]["plan"]["tasks"].as_array().map(Vec::len), Some(2), "{reply}");
+    let plan = &reply["run"]["plan"];
+    assert_eq!(
+        (plan["tasks"].as_array().map(Vec::len), plan["notes"].as_array().map(Vec::len)),
+        (Some(2), Some(0)),
+        "{plan}"
+    );
     assert_eq!(world.shop.calls().iter().filter(|call| call.starts_with("POST")).count(), 1);
+}
+
+/// Without a chat model what nothing can do is not done, and said so.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nothing_can_do_is_not_done_by_restate_either() {
+    let Some(world) = World::new().await else { return };
+    let (ingress, admin) = (world.restate.ingress().to_string(), world.restate.admin().to_string());
+    let args = ["--restate", &ingress, "--restate-admin", &admin, "--restate-listen", &world.listen];
+    let server = Server::start(&world.shop.harness, &args);
+    let (status, reply) = World::registered(&server, "book me a flight to Rome").await;
+    assert_eq!((status, &reply["run"]["ok"]), (200, &json!(false)), "{reply}");
+    assert_eq!(reply["run"]["plan"]["notes"].as_array().map(Vec::len), Some(1), "{reply}");
 }
