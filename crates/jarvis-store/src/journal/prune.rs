@@ -1,6 +1,6 @@
 //! Removing runs that have ended, with the names of the media that no other run speaks of.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -87,14 +87,16 @@ pub(super) fn prune(connection: &mut Connection, prune: &Prune) -> rusqlite::Res
             }
         }
     }
-    let mut media: BTreeSet<String> = BTreeSet::new();
-    let mut users: BTreeSet<String> = BTreeSet::new();
+    // Each with the users whose runs spoke of it.
+    let mut media: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for run in &going {
-        users.insert(transaction.query_row("SELECT user FROM runs WHERE run_id = ?1", [run], |row| row.get(0))?);
+        let user: String = transaction.query_row("SELECT user FROM runs WHERE run_id = ?1", [run], |row| row.get(0))?;
         let mut statement = transaction.prepare_cached("SELECT body FROM events WHERE run_id = ?1")?;
         let bodies = statement.query_map([run], |row| row.get::<_, String>(0))?;
         for body in bodies {
-            media.extend(named(&body?).map(str::to_owned));
+            for path in named(&body?) {
+                media.entry(path.to_owned()).or_default().insert(user.clone());
+            }
         }
         for table in ["events", "requests", "runs"] {
             transaction.prepare_cached(&format!("DELETE FROM {table} WHERE run_id = ?1"))?.execute(params![run])?;
@@ -110,17 +112,13 @@ pub(super) fn prune(connection: &mut Connection, prune: &Prune) -> rusqlite::Res
         }
     }
     // What somebody else sent or made too stays theirs.
-    let mut others =
-        transaction.prepare("SELECT 1 FROM media WHERE path = ?1 AND user NOT IN (SELECT value FROM json_each(?2))")?;
-    let users = serde_json::to_string(&users).unwrap_or_default();
-    let mut kept = Vec::new();
-    for path in media {
-        if !others.exists(params![path, users])? {
-            kept.push(path);
+    for (path, users) in media {
+        let mut statement = transaction.prepare_cached("SELECT user FROM media WHERE path = ?1")?;
+        let owners = statement.query_map([&path], |row| row.get::<_, String>(0))?;
+        if owners.collect::<rusqlite::Result<BTreeSet<_>>>()?.is_subset(&users) {
+            pruned.media.push(path);
         }
     }
-    drop(others);
-    pruned.media = kept;
     if prune.dry {
         transaction.rollback()?;
         return Ok(pruned);

@@ -111,6 +111,27 @@ async fn what_a_user_took_in_a_day_is_summed_over_runs_and_outlives_them() {
     assert_eq!(spent(0), first);
 }
 
+/// What bob sent stays bob's, though ada's run spoke of it and one of bob's, which did not, goes with hers.
+#[tokio::test]
+async fn a_file_stays_with_whoever_sent_it_when_runs_of_others_go() {
+    let shelf = Shelf::new();
+    let media = Arc::new(Media::open(&shelf.folder.path().join("public")).unwrap());
+    let journal = shelf.open();
+    let path = media.keep(Kind::Image, "a", "png", b"both").unwrap();
+    for user in ["ada", "bob"] {
+        journal.own(user, vec![path.clone()]).await.unwrap();
+    }
+    for event in [of("a", "ada"), made("a", 1, &path), done("a", 2, true), of("b", "bob"), done("b", 1, true)] {
+        journal.append(&event);
+    }
+    journal.flush().await.unwrap();
+    let all = Prune { before_ms: Some(u64::MAX >> 1), ..Prune::default() };
+    let pruned = journal.prune(all, Arc::clone(&media)).await.unwrap();
+    assert_eq!((pruned.runs, pruned.media), (2, vec![]));
+    assert!(media.open_file(&path).is_ok());
+    assert_eq!(journal.first_foreign("bob", std::slice::from_ref(&path)).unwrap(), None);
+}
+
 #[tokio::test]
 async fn what_is_removed_belongs_to_nobody_and_what_stays_to_whoever_had_it() {
     let shelf = Shelf::new();
