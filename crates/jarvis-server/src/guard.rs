@@ -16,7 +16,7 @@ use url::Url;
 use crate::error::ApiError;
 use crate::options::Options;
 use crate::state::Server;
-use crate::users::{Caller, Users};
+use crate::users::Caller;
 
 /// The cookie that a browser carries after it logged in.
 const COOKIE: &str = "jarvis_session";
@@ -200,7 +200,7 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 
 /// A reply that logs a browser in; the cookie is a word that only this server knows, and not the token.
 pub(crate) fn log_in(server: &Server, caller: &Caller, headers: &HeaderMap) -> Response {
-    with_cookie(&server.sessions.open(Users::logged_in(caller)), "2592000", headers)
+    with_cookie(&server.sessions.open(caller.in_browser()), "2592000", headers)
 }
 
 /// A reply that logs a browser out: its cookie is good for nothing any more.

@@ -151,7 +151,7 @@ impl Caller {
     }
 
     /// The same user, with a cookie in the place of the token.
-    fn in_browser(&self) -> Caller {
+    pub(crate) fn in_browser(&self) -> Caller {
         Caller { member: Arc::clone(&self.member), by_token: false }
     }
 }
@@ -230,11 +230,6 @@ impl Users {
         self.open.clone().expect("such a server needs no token")
     }
 
-    /// Who is logged in when this caller is.
-    pub(crate) fn logged_in(caller: &Caller) -> Caller {
-        caller.in_browser()
-    }
-
     /// The account of the user of this name, who may no longer be named.
     pub(crate) fn account(&self, name: &str) -> Arc<Account> {
         let mut known = self.known.iter().map(|(_, caller)| caller).chain(&self.open);
@@ -298,7 +293,7 @@ mod tests {
         assert!(root.reaches_as_admin("ada") && !root.reaches_as_admin("root"));
         assert_eq!((ada.rights(), root.rights()), (vec!["run"], vec!["run", "approve", "admin"]));
         assert!(users.with_token("token of eve").is_none() && users.without_token().is_none());
-        assert!(root.is_administrator() && !Users::logged_in(&root).is_administrator());
+        assert!(root.is_administrator() && !root.in_browser().is_administrator());
     }
 
     #[test]

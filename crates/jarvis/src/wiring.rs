@@ -1,6 +1,7 @@
 //! From a configuration to a pipeline: the only place where all parts meet.
 
 mod agent;
+mod bounds;
 mod chat;
 #[cfg(feature = "serve")]
 mod checks;
@@ -33,12 +34,11 @@ use std::time::Duration;
 
 use jarvis_catalogue::{Catalogue, InferenceMode, RefreshConfig};
 use jarvis_chat::{ChatModel, OpenAi};
-use jarvis_engine::{Engine, Gate, Limits as EngineLimits, Meter, Prices};
-use jarvis_events::COMMAND_LINE;
+use jarvis_engine::{Engine, Gate, Limits as EngineLimits, Meter};
 use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
 use jarvis_hugginggpt::{HuggingGpt, Look, RequestLogs, Settings};
 use jarvis_pipeline::Shelf;
-use jarvis_pipeline::approval::{Approve, Approver, Gatekeeper, Rules};
+use jarvis_pipeline::approval::Approver;
 use jarvis_plan::Limits as PlanLimits;
 use jarvis_react::Agent;
 #[cfg(feature = "serve")]
@@ -56,6 +56,10 @@ use crate::printer::Printer;
 use crate::results::Results;
 
 pub(crate) use agent::document_reader;
+#[cfg(feature = "serve")]
+pub(crate) use bounds::check_prices;
+use bounds::gate;
+pub(crate) use bounds::meter;
 pub(crate) use chat::{Special, build_special, discovery, embeddings_config, may_ask};
 #[cfg(feature = "serve")]
 pub(crate) use checks::checks;
@@ -417,64 +421,6 @@ pub(crate) fn refresh(config: &Config) -> Result<RefreshConfig, Failure> {
 
 pub(crate) fn url(key: &str, text: &str) -> Result<Url, Failure> {
     Url::parse(text).map_err(|error| Failure::usage(format!("`{key}` is not a URL: {error}")))
-}
-
-/// Which calls of tools that change something wait for leave.
-fn rules(config: &Config, approval: &ApprovalArgs) -> Result<Rules, Failure> {
-    let approve = if approval.yes { Approve::Never } else { config.approve };
-    let approved = config.approved.iter().chain(&approval.approve).map(String::as_str);
-    Rules::new(approve, approved).map_err(|error| {
-        Failure::usage(error).hint("`approved` and `--approve` take names of tools, or patterns such as `shop/*`")
-    })
-}
-
-/// Who lets calls of tools that change something go on.
-fn gate(
-    config: &Config,
-    approval: &ApprovalArgs,
-    approver: Arc<dyn Approver>,
-    tools: &Tools,
-) -> Result<Arc<dyn Gate>, Failure> {
-    let rules = rules(config, approval)?;
-    let serving = tools.serving();
-    let serving = serving.iter().map(|one| (one.model.task.as_str(), one.model.id.as_str()));
-    Ok(Arc::new(Gatekeeper::new(Arc::clone(&tools.registry), serving, rules, approver)))
-}
-
-fn prices(config: &Config) -> Result<Prices, Failure> {
-    Prices::new(&config.prices.currency, &config.prices.models)
-        .map_err(|error| Failure::usage(error).hint("prices are numbers from 0 up, by patterns of model names"))
-}
-
-/// Whether every model that may be asked has a price, which `what` needs.
-pub(crate) fn check_prices(config: &Config, what: &str) -> Result<(), Failure> {
-    let (prices, llm) = (prices(config)?, &config.llm);
-    let named = std::iter::once(llm.name()).chain(llm.stages.values().map(String::as_str));
-    let mut named = named.chain(llm.fallback.iter().map(|other| other.model.as_str()));
-    match named.find(|name| !prices.knows(name)).filter(|_| !llm.is_offline()) {
-        Some(unpriced) => Err(Failure::usage(format!("{what} needs prices, and none is known for `{unpriced}`"))
-            .hint("set `prices.models` in the configuration")),
-        None => Ok(()),
-    }
-}
-
-/// What model calls cost and what a run may take.
-pub(crate) fn meter(config: &Config) -> Result<Meter, Failure> {
-    let prices = prices(config)?;
-    let budget = config.budget.budget();
-    if let Some(problem) = budget.problem() {
-        return Err(Failure::usage(format!("the budget cannot be used: {problem}")));
-    }
-    if budget.max_cost.is_some() {
-        check_prices(config, "a budget of cost")?;
-    }
-    Ok(Meter {
-        prices: Arc::new(prices),
-        budget,
-        settings: Arc::default(),
-        door: COMMAND_LINE,
-        account: Arc::default(),
-    })
 }
 
 fn settings(config: &Config) -> Settings {

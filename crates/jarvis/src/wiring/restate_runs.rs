@@ -13,7 +13,7 @@ use jarvis_hugginggpt::{HuggingGpt, NAME, template_answer};
 use jarvis_pipeline::approval::{Approver, Decision as Said};
 use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, not_done, report_end, resources};
 use jarvis_plan::{
-    Answer, Approval, Draft, DraftTask, ErrorCode, EventKind, Level, Limits, Outcome, Request, RunId, TaskError, TaskId,
+    Answer, Approval, Draft, DraftTask, ErrorCode, EventKind, Level, Limits, Outcome, Request, RunId, TaskError,
 };
 use jarvis_restate::{Client, Decision, Error, RunInput, RunLimits};
 use jarvis_server::{Elsewhere, NotSaid, Parts};
@@ -142,7 +142,7 @@ impl OnRestate {
             end: None,
             is_ending: false,
         };
-        let mut asked: FuturesUnordered<BoxFuture<'_, (TaskId, bool, Said)>> = FuturesUnordered::new();
+        let mut asked: FuturesUnordered<BoxFuture<'_, (Approval, Said)>> = FuturesUnordered::new();
         // Why it is cancelled from here, and what does it.
         let mut ends = None;
         let mut ending: Option<BoxFuture<'_, Result<bool, Error>>> = None;
@@ -175,8 +175,10 @@ impl OnRestate {
                         }
                         None => break,
                     },
-                    Some((task, unknown, said)) = asked.next(), if !asked.is_empty() => {
-                        self.decide(events, task, unknown, said).await;
+                    Some((approval, said)) = asked.next(), if !asked.is_empty() => {
+                        if !self.decide(events, &approval, said).await {
+                            asked.push(self.ask(events, approval));
+                        }
                     }
                     () = cx.cancel.cancelled(), if ends.is_none() => ends = Some(Ends::Cancelled),
                     () = tokio::time::sleep(left), if ends.is_none() && asked.is_empty() => ends = Some(Ends::TimeUp),
@@ -233,34 +235,39 @@ impl OnRestate {
         self.pipeline.settings.engine.run_timeout.saturating_sub(ran)
     }
 
-    fn ask<'a>(&'a self, events: &'a Events, asked: Approval) -> BoxFuture<'a, (TaskId, bool, Said)> {
+    fn ask<'a>(&'a self, events: &'a Events, asked: Approval) -> BoxFuture<'a, (Approval, Said)> {
         async move {
             let _held = events.hold();
             let said = self.approver.ask(events.run_id(), &asked).await;
-            (asked.task, asked.unknown, said)
+            (asked, said)
         }
         .boxed()
     }
 
-    /// Tells the run there what was said here. What cannot be told is asked again there.
-    async fn decide(&self, events: &Events, task: TaskId, unknown: bool, said: Said) {
+    /// Tells the run there what was said here; false where it cannot be told, and must be asked again.
+    async fn decide(&self, events: &Events, asked: &Approval, said: Said) -> bool {
         let decision = match said {
-            Said::Approve { .. } | Said::ApproveAlways if unknown => Decision::Retry,
-            Said::Refuse { .. } if unknown => Decision::Skip,
+            Said::Approve { .. } | Said::ApproveAlways if asked.unknown => Decision::Retry,
+            Said::Refuse { .. } if asked.unknown => Decision::Skip,
             Said::Approve { arguments } => Decision::Approve { args: arguments },
             Said::ApproveAlways => Decision::Approve { args: None },
             Said::Done => Decision::Done { output: Value::Null },
             Said::Refuse { reason, .. } => Decision::Refuse { reason: Some(reason) },
         };
         let mut waits = AGAIN.iter();
-        while let Err(error) = self.client.approve(events.run_id(), task, decision.clone()).await {
+        while let Err(error) = self.client.approve(events.run_id(), asked.task, decision.clone()).await {
             match (&error, waits.next()) {
                 (Error::Unreachable { .. }, Some(wait)) => tokio::time::sleep(*wait).await,
                 // It was decided before, or the run has ended.
-                (Error::Refused { status: 409, .. }, _) => return,
-                _ => return events.note(Level::Warning, format!("the answer did not reach the run: {error}")),
+                (Error::Refused { status: 409, .. }, _) => return true,
+                _ => {
+                    let message = format!("the answer did not reach the run, and is asked for again: {error}");
+                    events.note(Level::Warning, message);
+                    return false;
+                }
             }
         }
+        true
     }
 }
 

@@ -44,7 +44,7 @@ impl App {
     /// A host of runs with the stages of this pipeline.
     pub(crate) fn run_host(&self) -> Result<RunHost, Failure> {
         let (pipeline, decisions) = (Arc::clone(&self.pipeline), self.decisions()?);
-        let rules = super::rules(&self.config, &ApprovalArgs::default())?;
+        let rules = super::bounds::rules(&self.config, &ApprovalArgs::default())?;
         let stages = PipelineStages { pipeline, decisions, rules };
         let host = RunHost::new(Arc::new(stages)).resolver(self.pipeline.resolver());
         Ok(host.timeouts(self.restate_timeouts()))

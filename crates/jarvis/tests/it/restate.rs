@@ -30,8 +30,10 @@ struct World {
     _own: tempfile::TempDir,
 }
 
+/// An address that stays free while nobody listens there: other tests take their ports of another loopback address.
 fn free_port() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let loopback = if cfg!(target_os = "linux") { "127.0.0.2:0" } else { "127.0.0.1:0" };
+    let listener = TcpListener::bind(loopback).expect("a free port");
     listener.local_addr().expect("an address").to_string()
 }
 
