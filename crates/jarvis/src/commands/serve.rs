@@ -103,13 +103,13 @@ async fn host_runs(
     match tokio::time::timeout(CHECKUP, looked).await {
         Ok(Ok(found)) => {
             for fault in found.admin.iter().chain(&found.ingress) {
-                printer.warning(&format!("Restate: {fault}; runs begin when it answers"));
+                printer.warning(&format!("{fault}; runs begin when it answers"));
             }
             let served: Vec<&str> = found.capabilities.iter().map(String::as_str).collect();
             let served = if served.is_empty() { "nothing yet".to_owned() } else { served.join(", ") };
             printer.progress(&format!("jarvis hosts runs of Restate; workers perform {served}"));
         }
-        Ok(Err(error)) => printer.warning(&format!("Restate: {error}")),
+        Ok(Err(error)) => printer.warning(&error.to_string()),
         Err(_) => printer.warning("Restate does not answer; runs begin when it does"),
     }
     Ok(Some((host, endpoint)))

@@ -11,6 +11,7 @@ use crate::approval;
 use crate::cli::{Global, RestateArgs, WorkerArgs};
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::wiring::scale::CHECKUP;
 use crate::wiring::{App, Flags, Reader};
 
 pub(super) async fn run(args: WorkerArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
@@ -18,6 +19,9 @@ pub(super) async fn run(args: WorkerArgs, global: &Global, printer: Printer) -> 
     let app = App::build_for(Reader::Wire, Flags::default(), approver, global, printer).await?;
     let (host, served) = app.task_host(&args.kinds, args.slots.map(Into::into))?;
     let endpoint = endpoint(args.listen, args.restate_admin, args.restate, printer).await?;
+    if let Ok(Err(error)) = tokio::time::timeout(CHECKUP, endpoint.admin.health()).await {
+        printer.warning(&format!("{error}; this worker registers when it answers"));
+    }
     let capabilities = served.len();
     printer.progress(&format!("jarvis performs {capabilities} kinds of tasks: {}", served.join(", ")));
     let stop = CancellationToken::new();
