@@ -351,7 +351,7 @@ impl<'a> Driver<'a> {
         node.deadline = None;
         node.choice = match chosen {
             Ok(selection) => {
-                self.engine.events.emit(EventKind::ModelChosen { selection: selection.clone() });
+                self.engine.events.emit(EventKind::ModelChosen { selection: selection.clone(), weights: None });
                 Choice::Made(selection)
             }
             Err(error) => Choice::Failed(error),

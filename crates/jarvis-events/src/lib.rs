@@ -38,6 +38,12 @@ impl Drop for Held {
     }
 }
 
+/// Which weights the models of this machine have.
+pub trait Weights: std::fmt::Debug + Send + Sync {
+    /// Those that a candidate of this id would run with now: their revision, or their hash. None for what is no model of this machine.
+    fn of(&self, model: &str) -> Option<String>;
+}
+
 /// What model calls cost and the most that a run may take.
 #[derive(Debug, Clone, Default)]
 pub struct Meter {
@@ -47,6 +53,8 @@ pub struct Meter {
     pub budget: Budget,
     /// What must be the same for a run to go on in another process, such as the hash of the prompts.
     pub settings: Arc<IndexMap<String, String>>,
+    /// What models of this machine run with.
+    pub weights: Option<Arc<dyn Weights>>,
     /// Where runs are asked for: [`SERVER`] or [`COMMAND_LINE`].
     pub door: &'static str,
     /// Whose runs they are, and what these may take together.
@@ -59,14 +67,23 @@ pub const SERVER: &str = "server";
 pub const COMMAND_LINE: &str = "command line";
 
 impl Meter {
-    /// What of the settings of a run is not as it was, a sentence each without a full stop.
-    pub fn missing(&self, began: &IndexMap<String, String>) -> Vec<String> {
-        let is_other = |(name, was): &(&String, &String)| self.settings.get(*name) != Some(was);
-        let told = |(name, was): (&String, &String)| match self.settings.get(name) {
-            Some(now) => format!("its {name} was `{was}`, and is `{now}` here"),
-            None => format!("its {name} was `{was}`, and there is none here"),
+    /// What a run needs to go on and is not as it was, a sentence each without a full stop: its settings, and the weights of models that
+    /// were chosen for tasks which have not ended.
+    pub fn missing(&self, past: &Past) -> Vec<String> {
+        let told = |what: &str, was: &str, now: Option<&str>| match now {
+            Some(now) => format!("{what} was `{was}`, and is `{now}` here"),
+            None => format!("{what} was `{was}`, and there is none here"),
         };
-        began.iter().filter(is_other).map(told).collect()
+        let settings = past.began().into_iter().flat_map(|began| &began.settings);
+        let settings = settings.filter_map(|(name, was)| {
+            let now = self.settings.get(name);
+            (now != Some(was)).then(|| told(&format!("its {name}"), was, now.map(String::as_str)))
+        });
+        let weights = past.weights().filter_map(|(model, was)| {
+            let now = self.weights.as_ref().and_then(|known| known.of(model));
+            (now.as_deref() != Some(was)).then(|| told(&format!("the revision of `{model}`"), was, now.as_deref()))
+        });
+        settings.chain(weights).collect()
     }
 }
 
@@ -110,6 +127,7 @@ struct Shared {
     /// Why it cannot go on here.
     stopped: Option<NotWritten>,
     settings: Arc<IndexMap<String, String>>,
+    weights: Option<Arc<dyn Weights>>,
     door: &'static str,
     account: Arc<Account>,
     /// The time of day at `clock`, in milliseconds since the Unix epoch: a clock that is set back moves no event.
@@ -150,6 +168,7 @@ impl Events {
             began: goes_on && past.from().is_none(),
             stopped: None,
             settings: Arc::default(),
+            weights: None,
             door: "",
             account: Arc::default(),
             clock_ms: SystemTime::now()
@@ -180,6 +199,7 @@ impl Events {
         let mut shared = self.shared();
         shared.prices = Arc::clone(&meter.prices);
         shared.settings = Arc::clone(&meter.settings);
+        shared.weights.clone_from(&meter.weights);
         shared.door = meter.door;
         shared.account = Arc::clone(&meter.account);
         self.narrow(&mut shared, meter.budget);
@@ -313,6 +333,9 @@ impl Events {
                 shared.account.add(shared.now_ms(), tokens, cost.as_ref());
                 shared.open_calls = shared.open_calls.saturating_sub(1);
             }
+            EventKind::ModelChosen { selection, weights } => {
+                *weights = shared.weights.as_ref().and_then(|known| known.of(&selection.chosen.id));
+            }
             EventKind::RunStarted { request, settings, door, user, .. } => {
                 // What was waited for a place does not count; what it ran before does.
                 let now = Instant::now();
@@ -417,7 +440,7 @@ fn log(kind: &EventKind) {
         EventKind::Token { .. } | EventKind::ModelCall { .. } => {}
         EventKind::RunStarted { planner, model, .. } => tracing::debug!(planner, model, "run started"),
         EventKind::Plan { plan } => tracing::debug!(tasks = plan.tasks().len(), notes = plan.notes().len(), "planned"),
-        EventKind::ModelChosen { selection } => {
+        EventKind::ModelChosen { selection, .. } => {
             tracing::debug!(id = %selection.task, model = selection.chosen.id, reason = selection.reason, "model chosen");
         }
         EventKind::TaskStarted { id, task, model } => tracing::debug!(%id, task, model, "task started"),

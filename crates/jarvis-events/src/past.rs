@@ -3,7 +3,7 @@
 //! The pipeline of the run begins anew with its request. Wherever it comes to a step that has its result here, that is taken and
 //! the step is not done; what it tells again was told before, and is not sent. So it comes to where it was cut off.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -143,6 +143,8 @@ pub struct Past {
     outcomes: HashMap<TaskId, Vec<Recorded>>,
     /// With what their tasks were planned as, and whether another run chose.
     selections: HashMap<TaskId, (Option<Value>, Selection, bool)>,
+    /// The models of this machine among them, with their weights.
+    weights: BTreeMap<TaskId, (String, String)>,
     leaves: HashMap<TaskId, VecDeque<Leave>>,
     /// Tasks that were started and have no outcome.
     begun: HashSet<TaskId>,
@@ -281,6 +283,12 @@ impl Past {
         self.outcomes.values().filter_map(|recorded| recorded.last()).map(|recorded| &recorded.outcome)
     }
 
+    /// The models that were chosen for tasks which have not ended, each with the weights that it had, where it had some of this machine.
+    pub fn weights(&self) -> impl Iterator<Item = (&str, &str)> {
+        let open = self.weights.iter().filter(|(id, _)| !self.outcomes.contains_key(id));
+        open.map(|(_, (model, weights))| (model.as_str(), weights.as_str()))
+    }
+
     /// The run as it began; `None` when that is not on record.
     pub fn began(&self) -> Option<&Began> {
         self.began.as_ref()
@@ -353,6 +361,9 @@ impl Past {
             "model_chosen" => {
                 let selection: Selection = at.read(Some("selection"))?;
                 let planned = planned.get(&selection.task).cloned();
+                if let Some(weights) = event.get("weights").and_then(Value::as_str) {
+                    self.weights.insert(selection.task, (selection.chosen.id.clone(), weights.to_owned()));
+                }
                 self.steps += u64::from(self.selections.insert(selection.task, (planned, selection, false)).is_none());
             }
             "plan" | "plan_grew" => {

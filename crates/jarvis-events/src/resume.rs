@@ -83,7 +83,7 @@ impl Events {
     /// Takes from the record who was chosen for a task. It is told only where another run chose.
     pub fn take_selection(&self, task: &Task) -> Option<Selection> {
         let (selection, copied) = self.record(|past| past.take_selection(task))?;
-        self.tell_copied(copied, || EventKind::ModelChosen { selection: selection.clone() });
+        self.tell_copied(copied, || EventKind::ModelChosen { selection: selection.clone(), weights: None });
         Some(selection)
     }
 

@@ -18,6 +18,7 @@ use jarvis_plan::{
 use jarvis_prompt::plan::{Scope, read_more, read_more_calls};
 use jarvis_prompt::reader::{Want, read_json};
 use jarvis_tools::digest::shape;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -38,19 +39,77 @@ const IDLE: u32 = 2;
 /// The most characters of a task's result that a look is shown. All of it is there for later tasks: they refer to it.
 const MAX_RESULT: usize = 8_000;
 
-/// What the looks at a run came to.
-#[derive(Debug, Default)]
-pub(crate) struct Grown {
+/// What the looks at a run have come to, from one to the next.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Rounds {
     /// How often the plan was looked at and planned on.
-    pub(crate) rounds: u32,
+    pub(crate) grown: u32,
+    /// Looks that added nothing.
+    idle: u32,
+    /// Why it is looked at. What was looked at once is looked at until the planner says that it is done.
+    reason: Option<String>,
+    /// What the planner asked the person, with the answers.
+    told: Vec<(String, String)>,
     /// What cannot be done, as the planner says.
-    pub(crate) missing: Vec<String>,
+    missing: Vec<String>,
     /// Whether the planner said, after tasks that it added, that the request is answered.
     pub(crate) answered: bool,
     /// What it asks the person, where nobody could be asked.
     pub(crate) question: Option<String>,
     /// Whether the planner had the last word: that all is done, what is missing, or a question.
     concluded: bool,
+    /// Whether the plan said at first that it was a first part.
+    first_part: bool,
+    /// How many tasks there were at first.
+    pub(crate) first_added: usize,
+}
+
+impl Rounds {
+    /// Before the first look at a plan.
+    pub fn of(plan: &Plan) -> Rounds {
+        Rounds { first_part: plan.may_grow(), first_added: plan.tasks().len(), ..Rounds::default() }
+    }
+
+    /// Goes on with what a person said to the planner's question; without an answer, the question is the last word.
+    pub fn told(&mut self, question: String, answer: Option<String>) {
+        match answer {
+            Some(answer) => self.told.push((question, answer)),
+            None => (self.question, self.concluded) = (Some(question), true),
+        }
+    }
+
+    fn lacks(&mut self, what: impl Into<String>) {
+        self.missing.push(what.into());
+        self.concluded = true;
+    }
+
+    /// What was not done of what the plan and the planner said, once nothing is added any more.
+    pub(crate) fn missing(&self, plan: &Plan) -> Vec<String> {
+        let open = if self.concluded {
+            None
+        } else if self.first_part || plan.may_grow() {
+            Some("the plan was a first part, and was not planned on to its end")
+        } else {
+            (!self.told.is_empty()).then_some("what you answered was not acted upon")
+        };
+        self.missing.iter().cloned().chain(open.map(str::to_owned)).collect()
+    }
+}
+
+/// What follows from a look.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Step {
+    /// Nothing is added any more.
+    End,
+    /// The person is asked, see [`Rounds::told`].
+    Ask(String),
+    /// The plan grows.
+    Grow {
+        draft: Draft,
+        why: String,
+        /// The tasks as they will be added.
+        tasks: Vec<Task>,
+    },
 }
 
 /// What the planner says when it looks.
@@ -77,103 +136,95 @@ impl Looking<'_> {
     ///
     /// # Errors
     /// When the prompt cannot be made. Failures of the call end the looks.
-    pub(crate) async fn rounds(&self, course: &mut Course) -> Result<Grown, RunError> {
-        let mut grown = Grown::default();
-        let first_part = course.plan().may_grow();
-        let told = self.until_concluded(course, &mut grown).await?;
-        if !grown.concluded && (first_part || course.plan().may_grow()) {
-            grown.missing.push("the plan was a first part, and was not planned on to its end".to_owned());
-        } else if !grown.concluded && told > 0 {
-            grown.missing.push("what you answered was not acted upon".to_owned());
+    pub(crate) async fn rounds(&self, course: &mut Course) -> Result<Rounds, RunError> {
+        let mut rounds = Rounds::of(course.plan());
+        if self.pipeline.chat.is_none() {
+            return Ok(rounds);
         }
-        Ok(grown)
-    }
-
-    /// Looks until the planner says that it is done, or nothing more may be added. Returns how many questions were answered.
-    async fn until_concluded(&self, course: &mut Course, grown: &mut Grown) -> Result<usize, RunError> {
-        let settings = &self.pipeline.settings;
-        let Some(chat) = self.pipeline.chat.clone() else { return Ok(0) };
-        let (mut told, mut reason, mut idle) = (Vec::new(), None, 0);
-        loop {
-            if !course.settled().await || self.cancel.is_cancelled() {
-                return Ok(told.len());
-            }
-            // What was looked at once is looked at until the planner says that it is done.
-            reason = reason.or_else(|| self.reason(course));
-            let Some(why) = reason.filter(|_| self.may_look(course.plan())) else { return Ok(told.len()) };
-            let next = match self.look(&chat, course, &told).await {
-                Ok(Some(next)) => next,
-                Ok(None) => return Ok(told.len()),
-                // Recordings of runs that were not looked at are followed as they are.
-                Err(error) if error.is_replay_miss() => return Ok(told.len()),
-                Err(error) => match RunError::from(error) {
-                    RunError::Model { source, .. } => {
-                        self.events.note(Level::Warning, format!("the plan could not be looked at ({source})"));
-                        return Ok(told.len());
-                    }
-                    RunError::Unreadable { reason, .. } => {
-                        self.events.note(Level::Warning, format!("the plan was not planned on: {reason}"));
-                        return Ok(told.len());
-                    }
-                    error => return Err(error),
-                },
-            };
-            match next {
-                Next::Done => {
-                    (grown.answered, grown.concluded) = (grown.rounds > 0, true);
-                    return Ok(told.len());
-                }
-                Next::Missing(what) => {
-                    grown.missing.push(what);
-                    grown.concluded = true;
-                    return Ok(told.len());
-                }
-                Next::Ask(question) if told.len() >= settings.max_rounds as usize => {
-                    (grown.question, grown.concluded) = (Some(question), true);
-                    return Ok(told.len());
-                }
-                Next::Ask(question) => {
+        while course.settled().await {
+            let outcomes: Vec<Outcome> = course.outcomes().cloned().collect();
+            match self.step(&mut rounds, course.plan(), &outcomes).await? {
+                Step::End => break,
+                Step::Ask(question) => {
                     let next = TaskId(u32::try_from(course.plan().tasks().len()).unwrap_or(u32::MAX));
                     let answer = tokio::select! {
                         biased;
                         () = self.cancel.cancelled() => None,
                         answer = ask_person(self.pipeline.approver.as_ref(), self.events, next, &question) => answer,
                     };
-                    match answer {
-                        Some(answer) => told.push((question, answer)),
-                        None => {
-                            (grown.question, grown.concluded) = (Some(question), true);
-                            return Ok(told.len());
-                        }
+                    rounds.told(question, answer);
+                    if rounds.concluded {
+                        break;
                     }
                 }
-                Next::Tasks(_) if grown.rounds >= settings.max_rounds => {
+                Step::Grow { draft, why, tasks } => {
+                    let notes = draft.notes.iter().map(|note| note.text.clone()).collect();
+                    // Whoever follows hears of tasks before they start.
+                    self.events.emit(EventKind::PlanGrew { round: rounds.grown, why, tasks, notes });
+                    let (vocabulary, limits) = (&self.pipeline.vocabulary, self.pipeline.settings.plan);
+                    if course.grow(&draft, vocabulary, limits).is_err() {
+                        // The run has ended in between.
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(rounds)
+    }
+
+    /// Looks at what came of the tasks so far, until the planner wants something, says that it is done, or nothing more may be added.
+    ///
+    /// # Errors
+    /// As [`Looking::rounds`].
+    pub(crate) async fn step(&self, rounds: &mut Rounds, plan: &Plan, outcomes: &[Outcome]) -> Result<Step, RunError> {
+        let settings = &self.pipeline.settings;
+        let Some(chat) = self.pipeline.chat.clone() else { return Ok(Step::End) };
+        loop {
+            if self.cancel.is_cancelled() || rounds.concluded {
+                return Ok(Step::End);
+            }
+            let reason = rounds.reason.take().or_else(|| self.reason(plan, outcomes).map(str::to_owned));
+            rounds.reason.clone_from(&reason);
+            let Some(why) = reason.filter(|_| self.may_look(plan)) else { return Ok(Step::End) };
+            let next = match self.look(&chat, plan, outcomes, &rounds.told).await {
+                Ok(Some(next)) => next,
+                Ok(None) => return Ok(Step::End),
+                // Recordings of runs that were not looked at are followed as they are.
+                Err(error) if error.is_replay_miss() => return Ok(Step::End),
+                Err(error) => match RunError::from(error) {
+                    RunError::Model { source, .. } => {
+                        self.events.note(Level::Warning, format!("the plan could not be looked at ({source})"));
+                        return Ok(Step::End);
+                    }
+                    RunError::Unreadable { reason, .. } => {
+                        self.events.note(Level::Warning, format!("the plan was not planned on: {reason}"));
+                        return Ok(Step::End);
+                    }
+                    error => return Err(error),
+                },
+            };
+            match next {
+                Next::Done => (rounds.answered, rounds.concluded) = (rounds.grown > 0, true),
+                Next::Missing(what) => rounds.lacks(what),
+                Next::Ask(question) if rounds.told.len() >= settings.max_rounds as usize => rounds.told(question, None),
+                Next::Ask(question) => return Ok(Step::Ask(question)),
+                Next::Tasks(_) if rounds.grown >= settings.max_rounds => {
                     let most = settings.max_rounds;
                     let message = format!("the plan was planned on {most} times, and is not any more");
                     self.events.note(Level::Warning, message);
-                    grown.missing.push("the planner wanted to go on; `planning.max_rounds` allows no more".to_owned());
-                    grown.concluded = true;
-                    return Ok(told.len());
+                    rounds.lacks("the planner wanted to go on; `planning.max_rounds` allows no more");
                 }
                 Next::Tasks(draft) => {
-                    let notes = draft.notes.iter().map(|note| note.text.clone()).collect();
-                    let mut trial = course.plan().clone();
+                    let mut trial = plan.clone();
                     let tasks = trial.grow(&draft, &self.pipeline.vocabulary, settings.plan).to_vec();
-                    if tasks.is_empty() {
-                        idle += 1;
-                        if idle >= IDLE {
-                            self.events.note(Level::Warning, "the planner adds nothing new; it is asked no more");
-                            return Ok(told.len());
-                        }
-                        continue;
+                    if !tasks.is_empty() {
+                        rounds.grown += 1;
+                        return Ok(Step::Grow { draft, why, tasks });
                     }
-                    grown.rounds += 1;
-                    let (round, why) = (grown.rounds, why.to_owned());
-                    // Whoever follows hears of tasks before they start.
-                    self.events.emit(EventKind::PlanGrew { round, why, tasks, notes });
-                    if course.grow(&draft, &self.pipeline.vocabulary, settings.plan).is_err() {
-                        // The run has ended in between.
-                        return Ok(told.len());
+                    rounds.idle += 1;
+                    if rounds.idle >= IDLE {
+                        self.events.note(Level::Warning, "the planner adds nothing new; it is asked no more");
+                        return Ok(Step::End);
                     }
                 }
             }
@@ -186,13 +237,13 @@ impl Looking<'_> {
     }
 
     /// Why the plan is looked at, if it is.
-    fn reason(&self, course: &Course) -> Option<&'static str> {
+    fn reason(&self, plan: &Plan, outcomes: &[Outcome]) -> Option<&'static str> {
         // Of the faults of a plan its planner was told before.
-        let is_sound = |outcome: &Outcome| course.plan().task(outcome.id).is_some_and(|task| task.faults.is_empty());
-        if course.outcomes().any(|outcome| is_sound(outcome) && is_ground(outcome)) {
+        let is_sound = |outcome: &Outcome| plan.task(outcome.id).is_some_and(|task| task.faults.is_empty());
+        if outcomes.iter().any(|outcome| is_sound(outcome) && is_ground(outcome)) {
             return Some("failures");
         }
-        if course.plan().may_grow() {
+        if plan.may_grow() {
             return Some("more");
         }
         match self.pipeline.settings.replan {
@@ -205,14 +256,14 @@ impl Looking<'_> {
     async fn look(
         &self,
         chat: &Arc<dyn ChatModel>,
-        course: &Course,
+        plan: &Plan,
+        outcomes: &[Outcome],
         told: &[(String, String)],
     ) -> Result<Option<Next>, AskError> {
         let stages = self.pipeline.stages(Arc::clone(chat), self.events);
         let left = self.pipeline.left(self.began, self.events);
-        let outcomes: Vec<Outcome> = course.outcomes().cloned().collect();
         let offered = self.pipeline.offered();
-        let asked = self.ask(&stages, course.plan(), &outcomes, &offered, told);
+        let asked = self.ask(&stages, plan, outcomes, &offered, told);
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => Ok(None),

@@ -29,6 +29,7 @@ pub mod results;
 mod settings;
 mod source;
 mod stages;
+mod steps;
 mod stops;
 mod tables;
 mod template;
@@ -37,6 +38,7 @@ mod untrusted;
 pub use cache::ToolCache;
 pub use document::{About, RunDocument};
 pub use going_on::GoingOn;
+pub use grow::Rounds;
 pub use jarvis_pipeline::{Run, RunError};
 pub use json::JsonFileError;
 pub use logs::RequestLogs;
@@ -46,3 +48,4 @@ pub use source::{
     CHAT_MODEL_ID, Candidates, FileSource, Found, LocalCandidates, LocalHint, ModelSource, NativeCheck, Records,
     Sources, Tasks,
 };
+pub use steps::{Begun, Looked, SoFar};

@@ -29,7 +29,7 @@ use crate::cache::ToolCache;
 use crate::choose::Chooser;
 use crate::course::Course;
 use crate::each::ForEach;
-use crate::grow::{Looking, make_up};
+use crate::grow::{Looking, Rounds, make_up};
 use crate::json::take;
 use crate::live::Live;
 use crate::logs::RequestLogs;
@@ -224,48 +224,56 @@ impl HuggingGpt {
         began: Instant,
     ) -> BoxFuture<'a, Result<Run, RunError>> {
         async move {
-            let allowed = self.settings.engine.run_timeout;
-            let first_added = course.plan().tasks().len();
             let looking = Looking { pipeline: self, request, events, cancel, began };
-            let grown = looking.rounds(&mut course).await?;
-            let (mut plan, mut outcomes) = course.end().await;
-            if grown.answered {
-                make_up(&mut outcomes, first_added, |failed, later| self.stands_in(&plan, failed, later));
-            }
-            grown.missing.iter().for_each(|what| plan.note(Note::left_out(what.clone())));
-            self.log_failures(request, &plan, &outcomes, events);
-            if let Some(question) = grown.question {
-                let resources = put_out(self.shelf.as_ref(), resources(request, &outcomes), events).await;
-                let answer = Answer { text: question.clone(), resources, notes: Vec::new() };
-                let not_done = not_done(&plan, &outcomes);
-                let (question, rounds) = (Some(question), grown.rounds);
-                return Ok(Run { plan, outcomes, answer, not_done, question, rounds, ..Run::default() });
-            }
-            let resources = put_out(self.shelf.as_ref(), resources(request, &outcomes), events).await;
-            // The answer has a little time of its own, so that a run that used up its deadline still ends in words.
-            let left = self.left(began, events).max(ANSWER_TIME.min(allowed));
-            let answer = tokio::select! {
-                biased;
-                () = cancel.cancelled() => None,
-                answer = tokio::time::timeout(left, self.answer(request, &plan, &outcomes, &resources, events)) => answer.ok(),
-            };
-            let answer = match answer {
-                Some(answer) => answer?,
-                None => template_answer(request, &plan, &outcomes, &resources),
-            };
-            self.log_success(
-                request,
-                events,
-                json!({
-                    "task": export::tasks_json(&plan), "results": results_map(&plan, &outcomes), "response": answer.text,
-                    "during": began.elapsed().as_secs_f64(), "op": "response",
-                }),
-            );
-            let not_done = not_done(&plan, &outcomes);
-            let (cancelled, rounds) = (cancel.is_cancelled(), grown.rounds);
-            Ok(Run { plan, outcomes, answer, not_done, cancelled, rounds, ..Run::default() })
+            let rounds = looking.rounds(&mut course).await?;
+            let (plan, outcomes) = course.end().await;
+            self.conclude(&looking, plan, outcomes, &rounds).await
         }
         .boxed()
+    }
+
+    /// The run whose tasks have ended: what was made up for, what was not done, the files of the answer, and the answer.
+    pub(crate) async fn conclude(
+        &self,
+        looking: &Looking<'_>,
+        mut plan: Plan,
+        mut outcomes: Vec<Outcome>,
+        rounds: &Rounds,
+    ) -> Result<Run, RunError> {
+        let Looking { request, events, cancel, began, .. } = *looking;
+        if rounds.answered {
+            make_up(&mut outcomes, rounds.first_added, |failed, later| self.stands_in(&plan, failed, later));
+        }
+        rounds.missing(&plan).into_iter().for_each(|what| plan.note(Note::left_out(what)));
+        self.log_failures(request, &plan, &outcomes, events);
+        let resources = put_out(self.shelf.as_ref(), resources(request, &outcomes), events).await;
+        let not_done = not_done(&plan, &outcomes);
+        if let Some(question) = &rounds.question {
+            let answer = Answer { text: question.clone(), resources, notes: Vec::new() };
+            let (question, rounds) = (Some(question.clone()), rounds.grown);
+            return Ok(Run { plan, outcomes, answer, not_done, question, rounds, ..Run::default() });
+        }
+        // The answer has a little time of its own, so that a run that used up its deadline still ends in words.
+        let left = self.left(began, events).max(ANSWER_TIME.min(self.settings.engine.run_timeout));
+        let answer = tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            answer = tokio::time::timeout(left, self.answer(request, &plan, &outcomes, &resources, events)) => answer.ok(),
+        };
+        let answer = match answer {
+            Some(answer) => answer?,
+            None => template_answer(request, &plan, &outcomes, &resources),
+        };
+        self.log_success(
+            request,
+            events,
+            json!({
+                "task": export::tasks_json(&plan), "results": results_map(&plan, &outcomes), "response": answer.text,
+                "during": began.elapsed().as_secs_f64(), "op": "response",
+            }),
+        );
+        let (cancelled, rounds) = (cancel.is_cancelled(), rounds.grown);
+        Ok(Run { plan, outcomes, answer, not_done, cancelled, rounds, ..Run::default() })
     }
 
     pub(crate) fn stages(&self, chat: Arc<dyn ChatModel>, events: &Events) -> Stages {

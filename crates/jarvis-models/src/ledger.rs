@@ -74,6 +74,13 @@ impl Record {
         let mut seen = std::collections::HashSet::new();
         self.files.iter().filter(|file| seen.insert(&file.blob)).map(|file| file.size).sum()
     }
+
+    /// The hashes of its weights.
+    pub(crate) fn content(&self) -> Option<String> {
+        let weights = self.files.iter().filter(|file| self.weights.contains(&file.path));
+        let hashes: Vec<String> = weights.map(|file| file.blob.digest()).collect();
+        (!hashes.is_empty()).then(|| hashes.join(" "))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

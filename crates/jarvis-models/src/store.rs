@@ -39,6 +39,9 @@ pub struct Local {
     pub name: String,
     pub repo: Option<RepoId>,
     pub revision: Option<Commit>,
+    /// The hash of its weights, where jarvis imported them.
+    #[serde(skip)]
+    pub content: Option<String>,
     /// Folder of its files.
     pub folder: PathBuf,
     /// The files to load, relative to the folder.
@@ -60,6 +63,7 @@ impl Local {
             name: record.name.clone(),
             repo: record.repo.clone(),
             revision: record.revision.clone(),
+            content: record.content(),
             folder: record.folder.clone(),
             weights: record.weights.iter().map(ToString::to_string).collect(),
             tasks: record.tasks.clone(),
@@ -69,6 +73,12 @@ impl Local {
             license: record.license.clone(),
             used: record.used,
         }
+    }
+
+    /// What tells its weights from those that it had before or will have: their revision, or their hash. None for weights that another
+    /// program put there without a revision.
+    pub fn identity(&self) -> Option<String> {
+        self.revision.as_ref().map(ToString::to_string).or_else(|| self.content.clone())
     }
 
     /// Bytes of the weights that would be loaded.
@@ -204,6 +214,7 @@ impl Store {
             name,
             repo: Some(repo.clone()),
             revision: Some(commit.clone()),
+            content: None,
             folder: snapshot.to_path_buf(),
             weights: weights.iter().map(ToString::to_string).collect(),
             tasks,

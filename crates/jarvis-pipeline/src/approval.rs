@@ -169,10 +169,9 @@ fn shown(value: &Value) -> String {
 /// arguments of the [`Decision`] are the `answer`.
 pub const ASK_PERSON: &str = "ask_person";
 
-/// Asks the person what a planner wants to know, in the name of the task that would come next. `None` where nobody answers.
-pub async fn ask_person(approver: &dyn Approver, events: &Events, next: TaskId, question: &str) -> Option<String> {
-    let run = events.run_id();
-    let asked = Approval {
+/// The question of a planner, in the name of the task that would come next.
+pub fn question_of(next: TaskId, question: &str, place: Option<Place>) -> Approval {
+    Approval {
         task: next,
         tool: ASK_PERSON.to_owned(),
         effect: Effect::Reads,
@@ -180,8 +179,14 @@ pub async fn ask_person(approver: &dyn Approver, events: &Events, next: TaskId, 
         each: false,
         unknown: false,
         sources: IndexMap::new(),
-        place: approver.place(run, next),
-    };
+        place,
+    }
+}
+
+/// Asks the person what a planner wants to know, in the name of the task that would come next. `None` where nobody answers.
+pub async fn ask_person(approver: &dyn Approver, events: &Events, next: TaskId, question: &str) -> Option<String> {
+    let run = events.run_id();
+    let asked = question_of(next, question, approver.place(run, next));
     events.emit(EventKind::ApprovalNeeded { approval: asked.clone() });
     if let Some(before) = events.take_leave(next, ASK_PERSON, false) {
         return before.answer;

@@ -91,6 +91,28 @@ impl RunError {
         }
     }
 
+    /// The error as that of a task, for whoever carries out the stages of a run one by one.
+    pub fn as_task_error(&self) -> TaskError {
+        let code = match self {
+            RunError::Model { source, .. } => source.code(),
+            RunError::Unreadable { .. } => ErrorCode::BadReply,
+            RunError::Timeout { .. } => ErrorCode::Timeout,
+            RunError::Cancelled => ErrorCode::Cancelled,
+            RunError::InvalidRequest(_) => ErrorCode::InvalidInput,
+            RunError::NoAnswer(_) => ErrorCode::NoOutput,
+            RunError::NoModel { .. } => ErrorCode::NotConfigured,
+            RunError::Elsewhere(error) => return error.clone(),
+            RunError::Planner(_) | RunError::Prompt { .. } | RunError::Stopped(_) | RunError::Internal(_) => {
+                ErrorCode::Internal
+            }
+        };
+        let mut message = self.to_string();
+        if let RunError::Model { source, .. } = self {
+            message.push_str(&format!(": {source}"));
+        }
+        TaskError { code, message, hint: self.hint().map(str::to_owned) }
+    }
+
     /// A stable word.
     pub fn code(&self) -> &'static str {
         match self {

@@ -26,6 +26,10 @@ pub struct Event {
 /// The code of [`EventKind::Error`] when a run was cut off, and the name of such a run everywhere.
 pub const INTERRUPTED: &str = "interrupted";
 
+/// The setting of a run that names what else carries it out, such as `Restate`; see [`EventKind::RunStarted`]. Whoever does not use that
+/// leaves the run to it.
+pub const ENGINE: &str = "engine";
+
 /// How much a note matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -161,6 +165,9 @@ pub enum EventKind {
     ModelChosen {
         /// The choice.
         selection: Selection,
+        /// Which weights it has, where it is a model of this machine: their revision, or their hash.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        weights: Option<String>,
     },
     /// The decisions stand: which model is to perform which task, in which order. Nothing was executed.
     ExecutionConfig {

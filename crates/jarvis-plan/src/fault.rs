@@ -1,12 +1,14 @@
 //! Faults: why a task of a plan cannot run, in words that a planner can act on.
 
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::ErrorCode;
 
-/// Why a task of a plan cannot run. The text says what is wrong and what would be right. Serialises as its kind and its text.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
+/// Why a task of a plan cannot run. The text says what is wrong and what would be right. Serialises as its kind and its text; in plans that are
+/// kept, as its kind and its fields.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr, Serialize, Deserialize)]
+#[serde(remote = "Self", tag = "kind", rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Fault {
     /// No tool has this name.

@@ -138,6 +138,26 @@ impl Client {
         stream::unfold(state, |mut state| async move { state.next().await.map(|event| (event, state)) })
     }
 
+    /// The events of a run that there are now.
+    ///
+    /// # Errors
+    /// [`Error::NoRun`], or what hinders the call.
+    pub async fn so_far(&self, run: &RunId) -> Result<Vec<Value>, Error> {
+        match self.end(run).await {
+            Ok(_) | Err(Error::Ended { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let mut events = Vec::new();
+        loop {
+            let from = From { from: events.len() as u64, reads_on: true, now: true };
+            let mut page = self.call::<Page>(run, NEXT, json!(from)).await?.events;
+            if page.is_empty() {
+                return Ok(events);
+            }
+            events.append(&mut page);
+        }
+    }
+
     /// Decides about a task that waits for a person.
     ///
     /// # Errors
@@ -282,6 +302,10 @@ impl Following {
     }
 
     async fn page_from(&self, from: u64) -> Result<Vec<Value>, Error> {
-        Ok(self.client.call::<Page>(&self.run, NEXT, json!(From { from, reads_on: self.reads_on })).await?.events)
+        Ok(self
+            .client
+            .call::<Page>(&self.run, NEXT, json!(From { from, reads_on: self.reads_on, now: false }))
+            .await?
+            .events)
     }
 }

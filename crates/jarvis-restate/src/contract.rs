@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use jarvis_engine::planned_fault;
-use jarvis_plan::{Answer, Candidate, Effect, ErrorCode, Plan, Request, RunId, Selection, Task, TaskError, TaskId};
+use jarvis_plan::{
+    Answer, Candidate, Effect, ErrorCode, Note, Plan, Request, RunId, Selection, Task, TaskError, TaskId, text_of,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -92,8 +94,11 @@ pub struct Planned {
     /// The tasks, in the planner's order.
     pub tasks: Vec<PlannedTask>,
     /// What was mended, is odd or was left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "jarvis_plan::kept::notes")]
+    pub notes: Vec<Note>,
+    /// Whether the plan is a first part only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
 }
 
 impl Planned {
@@ -106,28 +111,21 @@ impl Planned {
     pub fn with(plan: &Plan, planned: impl FnMut(&Task) -> PlannedTask) -> Planned {
         Planned {
             tasks: plan.tasks().iter().map(planned).collect(),
-            notes: plan.notes().iter().map(ToString::to_string).collect(),
+            notes: plan.notes().to_vec(),
+            more: plan.may_grow(),
         }
     }
 
-    /// Whether it goes on where a plan of `before` tasks ends: its ids are the next ones, each once, and what they wait for exists.
+    /// The plan that these tasks make after others.
     ///
     /// # Errors
-    /// What is wrong.
-    pub(crate) fn check(&self, before: usize) -> Result<(), TaskError> {
-        let all = before + self.tasks.len();
-        let mut ids: Vec<usize> = self.tasks.iter().map(|planned| planned.task.id.index()).collect();
-        ids.sort_unstable();
-        let dense = ids.iter().copied().eq(before..all);
-        let known = self.tasks.iter().flat_map(|planned| &planned.task.dep).all(|dep| dep.index() < all);
-        match dense && known {
-            true => Ok(()),
-            false => {
-                let message =
-                    format!("the tasks do not go on from {before}: their ids or dependencies have gaps or repeats");
-                Err(TaskError::new(ErrorCode::BadPlan, message))
-            }
-        }
+    /// When they do not go on where those end.
+    pub(crate) fn after(&self, before: &Plan) -> Result<Plan, TaskError> {
+        let tasks = self.tasks.iter().map(|planned| planned.task.clone());
+        let tasks = before.tasks().iter().cloned().chain(tasks).collect();
+        let notes = before.notes().iter().chain(&self.notes).cloned().collect();
+        Plan::restored(tasks, notes, self.more)
+            .map_err(|error| TaskError::new(ErrorCode::BadPlan, format!("the run cannot go on with its plan: {error}")))
     }
 
     /// The capabilities that its candidates need, in ascending order.
@@ -141,7 +139,7 @@ impl Planned {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlannedTask {
     /// The task.
-    #[serde(with = "crate::wire")]
+    #[serde(with = "jarvis_plan::kept::task")]
     pub task: Task,
     /// Why it cannot run, if the plan says so. It then fails without being tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -160,8 +158,7 @@ impl PlannedTask {
     /// A task of a checked plan.
     pub fn new(task: &Task, effect: Effect, selection: Option<Selection>) -> PlannedTask {
         let fault = planned_fault(task).map(|fault| fault.error);
-        let task = Task { faults: Vec::new(), ..task.clone() };
-        PlannedTask { task, fault, effect, selection, allowed: false }
+        PlannedTask { task: task.clone(), fault, effect, selection, allowed: false }
     }
 
     /// Whom to try, best first.
@@ -178,7 +175,7 @@ impl PlannedTask {
 pub(crate) struct TaskCall {
     pub(crate) run: RunId,
     pub(crate) request: Request,
-    #[serde(with = "crate::wire")]
+    #[serde(with = "jarvis_plan::kept::task")]
     pub(crate) task: Task,
     pub(crate) args: IndexMap<String, Value>,
     pub(crate) candidate: Candidate,
@@ -214,11 +211,15 @@ pub(crate) enum Tried {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "decision", rename_all = "snake_case")]
 pub enum Decision {
-    /// It may change what it changes, with its arguments or with others.
+    /// It may change what it changes, with its arguments or with others. To a question of the planner, the `answer` is among the
+    /// arguments.
     Approve {
         /// Arguments to call it with instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         args: Option<IndexMap<String, Value>>,
+        /// Whether this run may call the tool from now on without asking.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        always: bool,
     },
     /// It must not.
     Refuse {
@@ -236,6 +237,15 @@ pub enum Decision {
     },
     /// Whether it was done is unknown: the run is to go on without it.
     Skip,
+}
+
+impl Decision {
+    /// What a person answered to a question of the planner.
+    pub fn answer(&self) -> Option<String> {
+        let Decision::Approve { args, .. } = self else { return None };
+        let answer = args.as_ref()?.get("answer").map(text_of)?;
+        Some(answer.trim().to_owned()).filter(|answer| !answer.is_empty())
+    }
 }
 
 /// What a task waits for.
@@ -267,7 +277,7 @@ pub(crate) struct Decided {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RunEnd {
     /// How.
     pub status: RunStatus,
@@ -277,6 +287,24 @@ pub struct RunEnd {
     /// Why there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<TaskError>,
+    /// Whether the request was carried out.
+    #[serde(default)]
+    pub ok: bool,
+    /// What was asked for and was not done, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_done: Vec<String>,
+    /// What the planner asks the person, where nobody answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// Whether it was answered as conversation, without tasks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub conversation: bool,
+    /// The tasks that failed and were made up for by later ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made_up_for: Vec<TaskId>,
+    /// What is known of the plan at the end, beside its own notes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "jarvis_plan::kept::notes")]
+    pub notes: Vec<Note>,
     /// The tasks that succeeded.
     pub succeeded: usize,
     /// The tasks of the plan.
@@ -286,12 +314,13 @@ pub struct RunEnd {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     /// With an answer; tasks may have failed.
     Answered,
     /// Without one.
+    #[default]
     Failed,
     /// It was cancelled.
     Cancelled,

@@ -29,7 +29,6 @@ pub(crate) struct Course<'a> {
     /// Capabilities that some worker serves; `None` where that is unknown.
     served: Option<BTreeSet<String>>,
     schedule: Schedule,
-    tasks: Vec<PlannedTask>,
     nodes: BTreeMap<TaskId, Node>,
     outcomes: BTreeMap<TaskId, Outcome>,
     /// Tasks that may start when there is room.
@@ -39,6 +38,8 @@ pub(crate) struct Course<'a> {
     calling: usize,
     /// Calls that failed and may have changed something all the same.
     unsure: BTreeSet<String>,
+    /// Tools that may be called without asking from now on.
+    always: BTreeSet<String>,
     events: Vec<EventKind>,
 }
 
@@ -66,13 +67,13 @@ impl<'a> Course<'a> {
             max_fallbacks,
             served: None,
             schedule: Schedule::new(),
-            tasks: Vec::new(),
             nodes: BTreeMap::new(),
             outcomes: BTreeMap::new(),
             to_call: BTreeSet::new(),
             to_ask: VecDeque::new(),
             calling: 0,
             unsure: BTreeSet::new(),
+            always: BTreeSet::new(),
             events: Vec::new(),
         }
     }
@@ -96,7 +97,7 @@ impl<'a> Course<'a> {
                 }
             }
             if let Some(selection) = &planned.selection {
-                self.events.push(EventKind::ModelChosen { selection: selection.clone() });
+                self.events.push(EventKind::ModelChosen { selection: selection.clone(), weights: None });
             }
             let node = Node {
                 planned: planned.clone(),
@@ -112,16 +113,16 @@ impl<'a> Course<'a> {
             };
             self.nodes.insert(planned.task.id, node);
         }
-        self.tasks.extend(tasks);
     }
 
     /// The next thing to do; none when something must be told first, or everything has ended.
     pub(crate) fn step(&mut self) -> Option<Step> {
         loop {
-            for id in self.schedule.ready() {
-                self.ready(id);
-            }
-            if let Some((id, question)) = self.to_ask.pop_front() {
+            let ready = self.schedule.ready();
+            if !ready.is_empty() {
+                // One that cannot run ends at once, and lets others start.
+                ready.into_iter().for_each(|id| self.ready(id));
+            } else if let Some((id, question)) = self.to_ask.pop_front() {
                 if let Some(step) = self.ask(id, question) {
                     return Some(step);
                 }
@@ -144,10 +145,6 @@ impl<'a> Course<'a> {
     /// A task that has not ended.
     pub(crate) fn planned(&self, id: TaskId) -> Option<&PlannedTask> {
         self.nodes.get(&id).map(|node| &node.planned)
-    }
-
-    pub(crate) fn tasks(&self) -> &[PlannedTask] {
-        &self.tasks
     }
 
     pub(crate) fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
@@ -180,7 +177,8 @@ impl<'a> Course<'a> {
 
     /// Lets a task start, once a person has allowed it where that is needed.
     fn admit(&mut self, id: TaskId) {
-        if self.nodes.get(&id).is_some_and(|node| node.allowed) {
+        let always = |node: &Node| self.always.contains(&node.planned.task.task);
+        if self.nodes.get(&id).is_some_and(|node| node.allowed || always(node)) {
             self.to_call.insert(id);
         } else {
             self.to_ask.push_back((id, Question::Approval));
@@ -287,9 +285,9 @@ impl<'a> Course<'a> {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let tool = node.planned.task.task.clone();
         let approved = matches!(decision, Decision::Approve { .. } | Decision::Retry);
-        let arguments = match &decision {
-            Decision::Approve { args } => args.clone(),
-            Decision::Refuse { .. } | Decision::Retry | Decision::Done { .. } | Decision::Skip => None,
+        let (arguments, always) = match &decision {
+            Decision::Approve { args, always } => (args.clone(), *always),
+            Decision::Refuse { .. } | Decision::Retry | Decision::Done { .. } | Decision::Skip => (None, false),
         };
         self.events.push(EventKind::ApprovalGiven {
             id,
@@ -297,12 +295,15 @@ impl<'a> Course<'a> {
             approved,
             answer: None,
             arguments,
-            always: false,
+            always,
             done: matches!(decision, Decision::Done { .. }),
         });
         match decision {
-            Decision::Approve { args } => {
+            Decision::Approve { args, always } => {
                 node.allowed = true;
+                if always {
+                    self.always.insert(tool);
+                }
                 if let Some(args) = args {
                     node.args = Some(args);
                 }

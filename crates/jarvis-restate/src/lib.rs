@@ -27,7 +27,7 @@ mod names;
 mod shared;
 mod stages;
 mod step;
-mod wire;
+mod told;
 mod worker;
 mod workflow;
 
@@ -39,5 +39,6 @@ pub use endpoint::{Endpoint, Timeouts};
 pub use error::Error;
 pub use host::{RunHost, WORKFLOW};
 pub use names::{capability_of, service_of};
-pub use stages::{Growth, Progress, StageContext, Stages};
+pub use stages::{Begun, Concluded, Growth, Looked, Next, Progress, StageContext, Stages};
+pub use told::take_plan;
 pub use worker::{Capability, TaskHost};

@@ -20,7 +20,7 @@ pub(crate) fn promise_of(first: u64) -> String {
 }
 
 /// Events that only the workflow tells.
-const OWN: [&str; 4] = ["run_started", "answer", "done", "error"];
+const OWN: [&str; 6] = ["run_started", "plan", "plan_grew", "answer", "done", "error"];
 
 /// Numbers events and hands them out. Its clock is the latest time that a journalled step brought, so that a replay gives the same
 /// events.

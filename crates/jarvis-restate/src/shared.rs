@@ -38,6 +38,9 @@ pub(crate) struct From {
     /// Whether it is the first of a page, as for one who reads on.
     #[serde(default)]
     pub(crate) reads_on: bool,
+    /// Whether only those are wanted that there are.
+    #[serde(default)]
+    pub(crate) now: bool,
 }
 
 /// A question that a run has asked, in its state.
@@ -60,12 +63,12 @@ pub(crate) fn decision_of(id: TaskId, at: usize) -> String {
 
 /// The events from a number on, as many as fit; waits for the first of them.
 pub(crate) async fn next(ctx: &ContextInternal) -> HandlerResult<Reply> {
-    let (Json(From { from, reads_on }), _) = ctx.input::<Json<From>>().await;
+    let (Json(From { from, reads_on, now }), _) = ctx.input::<Json<From>>().await;
     let mut events = there(ctx, from).await?;
     if events.is_empty() && !reads_on {
         events = within_page(ctx, from).await?;
     }
-    if events.is_empty() {
+    if events.is_empty() && !now {
         let name = promise_of(from);
         let mut either = DurableFuturesUnordered::new();
         let page = ctx.promise::<Json<Vec<Value>>>(&name).map_ok(|Json(page)| Some(page));

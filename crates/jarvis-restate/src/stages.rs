@@ -2,10 +2,12 @@
 
 use async_trait::async_trait;
 use jarvis_engine::Events;
-use jarvis_plan::{Answer, Outcome, Request, RunId, TaskError};
+use jarvis_plan::{Answer, Approval, Note, Outcome, Plan, Request, RunId, TaskError, TaskId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Planned, PlannedTask};
+use crate::contract::{Decision, Planned};
 
 /// The stages of a pipeline before and after its tasks. Each call is one durable step of the workflow: its result is journalled, and
 /// a stage whose server was killed is called again, on whichever server goes on with the run. A stage therefore takes what it
@@ -17,21 +19,21 @@ pub trait Stages: Send + Sync {
     ///
     /// # Errors
     /// Why there is no plan; the run then ends without an answer.
-    async fn plan(&self, request: &Request, cx: &StageContext) -> Result<Planned, TaskError>;
+    async fn plan(&self, request: &Request, cx: &StageContext) -> Result<Begun, TaskError>;
 
     /// Looks at what came of the plan, and plans on where that is needed.
     ///
     /// # Errors
     /// Why it cannot be looked at; the run then ends without an answer.
-    async fn look(&self, _: &Progress, _: &StageContext) -> Result<Option<Growth>, TaskError> {
-        Ok(None)
+    async fn look(&self, _: &Progress, _: &StageContext) -> Result<Looked, TaskError> {
+        Ok(Looked::default())
     }
 
     /// Answers the request with what the tasks gave.
     ///
     /// # Errors
     /// Why there is no answer.
-    async fn answer(&self, progress: &Progress, cx: &StageContext) -> Result<Answer, TaskError>;
+    async fn answer(&self, progress: &Progress, cx: &StageContext) -> Result<Concluded, TaskError>;
 }
 
 /// Where a stage runs.
@@ -50,19 +52,87 @@ pub struct StageContext {
 pub struct Progress {
     /// What is asked.
     pub request: Request,
-    /// The tasks so far, in the planner's order.
-    pub tasks: Vec<PlannedTask>,
-    /// How each of them ended, in ascending id.
+    /// The plan so far.
+    pub plan: Plan,
+    /// How its tasks ended, in ascending id.
     pub outcomes: Vec<Outcome>,
     /// How often the plan has grown.
     pub round: u32,
+    /// What the look before wanted to be remembered; null before the first.
+    pub memory: Value,
+    /// What somebody said to the question of the look before, where it asked one.
+    pub told: Option<Decision>,
+}
+
+/// What follows from a request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Begun {
+    /// The plan.
+    pub planned: Planned,
+    /// The end, where none of the plan is to be performed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Concluded>,
+}
+
+impl From<Planned> for Begun {
+    /// A plan to be performed.
+    fn from(planned: Planned) -> Begun {
+        Begun { planned, ended: None }
+    }
+}
+
+/// What follows from a look.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Looked {
+    /// What is to be done.
+    pub next: Next,
+    /// What the next look and the answer are to know, see [`Progress::memory`].
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub memory: Value,
+}
+
+/// What a look wants.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Next {
+    /// The answer.
+    #[default]
+    Answer,
+    /// More tasks, and then another look.
+    Grow(Growth),
+    /// To ask the person this, and then another look.
+    Ask(Approval),
 }
 
 /// What a plan grows by.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Growth {
     /// Why: `failures`, `more`, `always` or `answer`.
     pub why: String,
     /// The new tasks; their ids go on from those of the plan.
     pub planned: Planned,
+}
+
+/// The end of a run that has an answer.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Concluded {
+    /// The answer.
+    pub answer: Answer,
+    /// Whether the request was carried out.
+    pub ok: bool,
+    /// What was asked for and was not done, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_done: Vec<String>,
+    /// What the planner asks the person, where nobody answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// Whether it was answered as conversation, without tasks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub conversation: bool,
+    /// The tasks that failed and were made up for by later ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made_up_for: Vec<TaskId>,
+    /// What is known of the plan at the end, beside its own notes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "jarvis_plan::kept::notes")]
+    pub notes: Vec<Note>,
 }

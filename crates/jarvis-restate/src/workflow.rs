@@ -1,34 +1,34 @@
 //! The workflow of a run: plans, calls workers, looks, answers. Between its journalled steps it is deterministic: no clock, no
 //! randomness, no hash order. Its code never changes under one name; a change is another version beside it.
 
-use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use indexmap::IndexMap;
 use jarvis_engine::Events;
-use jarvis_plan::{Answer, Candidate, ErrorCode, EventKind, Outcome, Request, RunId, Status, TaskError, TaskId};
+use jarvis_plan::{Candidate, ErrorCode, EventKind, Plan, Request, RunId, Status, TaskError, TaskId};
 use restate_sdk::context::{DurableFuture, DurableFuturesUnordered, Request as Call, RequestTarget, RunFuture};
 use restate_sdk::endpoint::ContextInternal;
 use restate_sdk::errors::{HandlerResult, TerminalError};
 use restate_sdk::serde::Json;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::now_ms;
-use crate::contract::{Decision, Planned, Question, Report, RunEnd, RunInput, RunLimits, RunStatus, TaskCall, Tried};
+use crate::contract::{Decision, Question, Report, RunEnd, RunInput, RunLimits, RunStatus, TaskCall, Tried};
 use crate::course::{Course, Step};
 use crate::host::Runs;
 use crate::log::Log;
 use crate::names::{PERFORM, service_of};
 use crate::shared;
-use crate::stages::{Growth, Progress, StageContext};
+use crate::stages::{Concluded, StageContext};
 use crate::step::{CANCELLED, Ended, Passing, TRIES, last_error, perform, tries};
+
+mod grow;
 
 /// The most bytes of a call. Restate refuses messages over 32 MiB, and would start the run again and again.
 /// Its event has the arguments beside the result.
@@ -51,6 +51,8 @@ enum Woken {
 enum Waits {
     Call(TaskId),
     Question(TaskId),
+    /// The planner's question.
+    Person,
     Time,
 }
 
@@ -72,7 +74,12 @@ pub(crate) struct Scheduler<'c> {
     timed: bool,
     /// Whether the run has had its time.
     time_up: bool,
+    plan: Plan,
     round: u32,
+    /// What the look before wants to be remembered.
+    memory: Value,
+    /// What somebody said to its question.
+    told: Option<Decision>,
 }
 
 impl<'c> Scheduler<'c> {
@@ -96,7 +103,10 @@ impl<'c> Scheduler<'c> {
             waits: Vec::new(),
             timed: false,
             time_up: false,
+            plan: Plan::default(),
             round: 0,
+            memory: Value::Null,
+            told: None,
         }
     }
 
@@ -108,117 +118,30 @@ impl<'c> Scheduler<'c> {
             self.log.starts(now.unwrap_or_default());
         }
         self.log.emit(&EventKind::run_started(pipeline, request.clone(), model.clone()));
-        let answer = self.answered().await;
-        let (mut status, mut error) = (RunStatus::Answered, None);
-        let outcomes: Vec<bool> = self.course.outcomes().map(Outcome::succeeded).collect();
-        let succeeded = outcomes.iter().filter(|succeeded| **succeeded).count();
-        let ms = self.log.ms();
-        let answer = match answer {
-            Ok(answer) => {
+        let answered = self.answered().await;
+        let (ms, usage) = (self.log.ms(), self.log.usage());
+        let succeeded = self.course.outcomes().filter(|outcome| outcome.succeeded()).count();
+        let mut end = RunEnd { succeeded, tasks: self.plan.tasks().len(), ..RunEnd::default() };
+        match answered {
+            Ok(Concluded { answer, ok, not_done, question, conversation, made_up_for, notes }) => {
                 self.log.emit(&EventKind::Answer { answer: answer.clone() });
-                let ok = succeeded > 0 || outcomes.is_empty();
-                self.log.emit(&EventKind::Done { ok, cancelled: false, usage: self.log.usage(), ms });
-                Some(answer)
+                self.log.emit(&EventKind::Done { ok, cancelled: false, usage, ms });
+                let (status, answer) = (RunStatus::Answered, Some(answer));
+                end = RunEnd { status, answer, ok, not_done, question, conversation, made_up_for, notes, ..end };
             }
             Err(Stop::Cancelled) => {
-                status = RunStatus::Cancelled;
-                self.log.emit(&EventKind::Done { ok: false, cancelled: true, usage: self.log.usage(), ms });
-                None
+                self.log.emit(&EventKind::Done { ok: false, cancelled: true, usage, ms });
+                end.status = RunStatus::Cancelled;
             }
             Err(Stop::Failed(failure)) => {
-                status = RunStatus::Failed;
                 let TaskError { code, message, hint } = failure.clone();
                 self.log.emit(&EventKind::Error { code: code.as_str().to_owned(), message, hint, ms });
-                error = Some(failure);
-                None
+                end.error = Some(failure);
             }
-        };
+        }
         self.log.flush();
-        Ok(RunEnd { status, answer, error, succeeded, tasks: self.course.tasks().len(), events: self.log.len() })
-    }
-
-    async fn answered(&mut self) -> Result<Answer, Stop> {
-        let planned = match &self.input.plan {
-            Some(planned) => planned.clone(),
-            None => {
-                let request = self.input.request.clone();
-                let stages = Arc::clone(&self.host.stages);
-                self.stage("plan", |cx| async move { stages.plan(&request, &cx).await }).await?
-            }
-        };
-        match &self.input.served {
-            Some(served) if self.input.plan.is_some() => self.course.served(served.clone()),
-            Some(_) | None => self.ask_served(&planned).await?,
-        }
-        let tasks: Vec<Value> = planned.tasks.iter().map(|planned| json!(planned.task)).collect();
-        self.log.write(json!({"event": "plan", "plan": {"tasks": tasks, "notes": planned.notes}}));
-        if let Some(timeout) = self.input.limits.run_timeout() {
-            let timer = self.ctx.sleep(timeout).map_ok(|()| Woken::TimeUp);
-            self.wait(Waits::Time, Box::pin(timer));
-            self.timed = true;
-        }
-        self.add(planned)?;
-        loop {
-            self.perform().await?;
-            match self.look().await? {
-                Some(Growth { why, planned }) => {
-                    self.ask_served(&planned).await?;
-                    let tasks = planned.tasks.iter().map(|planned| planned.task.clone()).collect();
-                    let notes = planned.notes.clone();
-                    self.round += 1;
-                    self.log.emit(&EventKind::PlanGrew { round: self.round, why, tasks, notes });
-                    self.add(planned)?;
-                }
-                None => break,
-            }
-        }
-        let (stages, progress) = (Arc::clone(&self.host.stages), self.progress());
-        self.stage("answer", |cx| async move { stages.answer(&progress, &cx).await }).await
-    }
-
-    fn add(&mut self, planned: Planned) -> Result<(), Stop> {
-        planned.check(self.course.tasks().len()).map_err(Stop::Failed)?;
-        self.course.add(planned.tasks);
-        Ok(())
-    }
-
-    fn progress(&self) -> Progress {
-        Progress {
-            request: self.input.request.clone(),
-            tasks: self.course.tasks().to_vec(),
-            outcomes: self.course.outcomes().cloned().collect(),
-            round: self.round,
-        }
-    }
-
-    async fn look(&mut self) -> Result<Option<Growth>, Stop> {
-        // A plan that was brought along is carried out as it is.
-        if self.input.plan.is_some() || self.time_up || self.round >= self.input.limits.rounds {
-            return Ok(None);
-        }
-        let (stages, progress) = (Arc::clone(&self.host.stages), self.progress());
-        self.stage("look", |cx| async move { stages.look(&progress, &cx).await }).await
-    }
-
-    /// Asks which of a plan's capabilities are served: a call of one that nobody serves would park the run beyond cancellation.
-    async fn ask_served(&mut self, planned: &Planned) -> Result<(), Stop> {
-        let wanted = planned.capabilities();
-        let admin = &self.host.admin;
-        let ask = async || -> HandlerResult<Json<Option<BTreeSet<String>>>> {
-            Ok(Json(match admin.not_served(&wanted).await {
-                Ok(missing) => Some(wanted.difference(&missing).cloned().collect()),
-                Err(error) => {
-                    tracing::warn!(%error, "what workers serve is unknown");
-                    None
-                }
-            }))
-        };
-        self.log.flush();
-        match self.ctx.run(ask).name("served").await {
-            Ok(Json(served)) => served.into_iter().for_each(|served| self.course.served(served)),
-            Err(error) => return Err(stop(&error)),
-        }
-        Ok(())
+        end.events = self.log.len();
+        Ok(end)
     }
 
     /// Runs a stage as one durable step.
@@ -271,7 +194,7 @@ impl<'c> Scheduler<'c> {
             while let Some(step) = self.course.step() {
                 match step {
                     Step::Call { id, candidate, args } => self.call(id, candidate, args),
-                    Step::Ask { id, question, .. } => self.ask(id, question),
+                    Step::Ask { id, question, .. } => self.ask(id, question, Waits::Question(id)),
                 }
             }
             for kind in self.course.events() {
@@ -290,7 +213,8 @@ impl<'c> Scheduler<'c> {
                         break;
                     }
                     (Some(Waits::Call(id) | Waits::Question(id)), woken) => self.woken(*id, woken),
-                    (None, _) => {}
+                    // The planner asks when all tasks have ended.
+                    (Some(Waits::Person) | None, _) => {}
                 },
                 Ok(None) => break,
                 Err(_) => {
@@ -343,13 +267,13 @@ impl<'c> Scheduler<'c> {
         }
     }
 
-    fn ask(&mut self, id: TaskId, question: Question) {
+    fn ask(&mut self, id: TaskId, question: Question, waits: Waits) {
         let at = self.waits.len();
         let invocation = self.invocation.clone();
         self.ctx.set(&shared::question_of(id), Json(shared::Asked { question, at, invocation }));
         let decided = self.ctx.signal::<Json<Decision>>(&shared::decision_of(id, at));
         let decided = decided.map_ok(|Json(decision)| Woken::Decided(decision));
-        self.wait(Waits::Question(id), Box::pin(decided));
+        self.wait(waits, Box::pin(decided));
     }
 
     fn woken(&mut self, id: TaskId, woken: Result<Woken, TerminalError>) {

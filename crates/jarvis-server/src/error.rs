@@ -289,6 +289,9 @@ impl From<NotSaid> for ApiError {
     fn from(error: NotSaid) -> ApiError {
         match error {
             NotSaid::Unknown => ApiError::not_found("there is no such run"),
+            NotSaid::NotOpen => {
+                ApiError::new(StatusCode::CONFLICT, "not_waiting", "the run waits for nothing of this kind")
+            }
             NotSaid::Away(reason) => ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", reason),
         }
     }

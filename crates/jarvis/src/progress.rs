@@ -83,7 +83,7 @@ impl Progress {
                 notes.iter().for_each(|note| self.note(note));
             }
             EventKind::Budget { spent } => self.line(&format!("{spent}; nothing new starts")),
-            EventKind::ModelChosen { selection } => {
+            EventKind::ModelChosen { selection, .. } => {
                 let chosen = &selection.chosen;
                 self.note(&format!(
                     "task {}: chose {} ({}): {}",

@@ -35,6 +35,7 @@ use std::time::Duration;
 use jarvis_catalogue::{Catalogue, InferenceMode, RefreshConfig};
 use jarvis_chat::{ChatModel, OpenAi};
 use jarvis_engine::{Engine, Gate, Limits as EngineLimits, Meter};
+use jarvis_events::Weights;
 use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
 use jarvis_hugginggpt::{HuggingGpt, Look, RequestLogs, Settings};
 use jarvis_pipeline::Shelf;
@@ -165,10 +166,15 @@ impl App {
         let prompts = Arc::new(prompts(&config)?);
         let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
         let mut meter = meter(&config)?;
-        meter.settings = Arc::new(indexmap::IndexMap::from([
+        let mut settings = indexmap::IndexMap::from([
             (MODEL.to_owned(), config.llm.name().to_owned()),
             ("prompts".to_owned(), prompts.fingerprint().to_owned()),
-        ]));
+        ]);
+        if let Some(weights) = local.as_ref().and_then(|local| local.of(config.llm.name())) {
+            settings.insert("revision".to_owned(), weights);
+        }
+        meter.settings = Arc::new(settings);
+        meter.weights = local.clone().map(|local| local as Arc<dyn Weights>);
         let gate = gate(&config, &approval, Arc::clone(&approver), &tools)?;
         let agent = agent::build(&config, &tools, &media, model.clone(), Arc::clone(&gate))?;
         let (model, conversation_model) =

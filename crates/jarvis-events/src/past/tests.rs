@@ -20,6 +20,37 @@ fn past(events: &[Value]) -> Past {
     Past::of(&log(events)).expect("it is readable")
 }
 
+/// The weights of one model of this machine.
+#[derive(Debug)]
+struct OneModel(&'static str);
+
+impl crate::Weights for OneModel {
+    fn of(&self, model: &str) -> Option<String> {
+        (model == "org/here").then(|| self.0.to_owned())
+    }
+}
+
+#[test]
+fn what_a_run_chose_must_have_the_weights_that_it_had() {
+    let chosen = |task: u32, model: &str, weights: Option<&str>| {
+        let chosen = json!({"id": model, "host": "local", "effective_task": "caption"});
+        json!({"event": "model_chosen", "weights": weights, "selection": {"task": task, "chosen": chosen, "reason": ""}})
+    };
+    let check = |events: &[Value], now: Option<&'static str>, want: &[&str]| {
+        let weights = now.map(|now| std::sync::Arc::new(OneModel(now)) as std::sync::Arc<dyn crate::Weights>);
+        let meter = crate::Meter { weights, ..crate::Meter::default() };
+        assert_eq!(meter.missing(&past(events)), want);
+    };
+    let plan = planned(&[(0, "caption", &[]), (1, "caption", &[])]);
+    let open = [started(), plan.clone(), chosen(0, "org/here", Some("a1")), chosen(1, "org/far", None)];
+    check(&open, Some("a1"), &[]);
+    check(&open, Some("b2"), &["the revision of `org/here` was `a1`, and is `b2` here"]);
+    check(&open, None, &["the revision of `org/here` was `a1`, and there is none here"]);
+    // What it made is there, whatever made it.
+    let done = [started(), plan, chosen(0, "org/here", Some("a1")), ended(0, "caption", "succeeded")];
+    check(&done, Some("b2"), &[]);
+}
+
 fn started() -> Value {
     json!({"event": "run_started", "request": {"text": "go", "attachments": [], "history": []}, "planner": "llm", "model": "m"})
 }

@@ -281,7 +281,7 @@ async fn choice(chooser: &Chooser, task: &Task, events: &Events) -> TaskChoice {
     };
     match made {
         Ok(chosen) => {
-            events.emit(EventKind::ModelChosen { selection: chosen.selection.clone() });
+            events.emit(EventKind::ModelChosen { selection: chosen.selection.clone(), weights: None });
             TaskChoice { task: task.id, available: chosen.among, result: Ok(chosen.selection) }
         }
         Err(error) => {

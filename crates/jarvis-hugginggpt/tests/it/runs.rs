@@ -189,6 +189,6 @@ async fn events_tell_the_run_in_order() {
     // The second task is chosen for as soon as it is written, whether its input exists or not.
     let place = |wanted: &dyn Fn(&EventKind) -> bool| went.events.iter().position(|event| wanted(&event.kind));
     let written = place(&|kind| matches!(kind, EventKind::PlanGrew { tasks, .. } if tasks[0].id.0 == 1));
-    let chosen = place(&|kind| matches!(kind, EventKind::ModelChosen { selection } if selection.task.0 == 1));
+    let chosen = place(&|kind| matches!(kind, EventKind::ModelChosen { selection, .. } if selection.task.0 == 1));
     assert!(written.is_some() && written < chosen, "{names:?}");
 }

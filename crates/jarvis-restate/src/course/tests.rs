@@ -66,7 +66,9 @@ fn check(concurrency: usize, plan: &str, lines: &[(&str, &[&str])], ended: &[&st
     for (told, expected) in lines {
         let words: Vec<&str> = told.split(' ').collect();
         match words.as_slice() {
-            [id, "approve"] => course.decided(TaskId(id.parse().expect("an id")), Decision::Approve { args: None }),
+            [id, "approve"] => {
+                course.decided(TaskId(id.parse().expect("an id")), Decision::Approve { args: None, always: false })
+            }
             [id, "refuse"] => course.decided(TaskId(id.parse().expect("an id")), Decision::Refuse { reason: None }),
             [id, "retry"] => course.decided(TaskId(id.parse().expect("an id")), Decision::Retry),
             [id, what] => course.reported(TaskId(id.parse().expect("an id")), report(what)),
@@ -145,6 +147,20 @@ fn what_nobody_serves_is_not_called() {
     assert_eq!(steps(&mut course), ["call 0 b"]);
     let outcomes: Vec<&str> = course.outcomes().map(|outcome| outcome.status.as_str()).collect();
     assert_eq!(outcomes, ["failed", "skipped"]);
+}
+
+#[test]
+fn tasks_that_cannot_run_end_at_once_each_with_its_own_fault() {
+    let mut course = Course::new(&ByOutput, 1, 2);
+    let mut tasks = planned("x a\n!y a\n!z a\nw a z");
+    for planned in &mut tasks[..3] {
+        planned.fault = Some(TaskError::new(ErrorCode::MissingArgument, format!("{} is missing", planned.task.id)));
+    }
+    course.add(tasks);
+    assert!(steps(&mut course).is_empty());
+    let ended = course.outcomes().map(|outcome| outcome.error.as_ref().map(|error| error.code));
+    use ErrorCode::{MissingArgument, NoOutput};
+    assert_eq!(ended.collect::<Vec<_>>(), [MissingArgument, MissingArgument, MissingArgument, NoOutput].map(Some));
 }
 
 #[test]

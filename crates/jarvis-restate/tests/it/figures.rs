@@ -122,7 +122,11 @@ async fn waiting(world: &World, host: &Node) {
     let decide = |name: &str| {
         let run = RunId(name.to_owned());
         async move {
-            world.client.approve(&run, TaskId(1), Decision::Approve { args: None }).await.expect("it asks");
+            world
+                .client
+                .approve(&run, TaskId(1), Decision::Approve { args: None, always: false })
+                .await
+                .expect("it asks");
             assert_eq!(world.end(&run).await.succeeded, 2);
         }
     };

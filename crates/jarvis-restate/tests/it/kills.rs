@@ -34,7 +34,7 @@ enum Victim {
 async fn killed(victim: Victim) {
     let Some(mut world) = World::new(Far::holding(&["r/1"]).await).await else { return };
     let (mut worker, mut host) = (world.worker(&["a"]).await, world.host().await);
-    let run = world.ask("r", Script { first: six(), then: Vec::new() }).await;
+    let run = world.ask("r", Script { first: six(), ..Script::default() }).await;
     let held = within(world.far.held()).await;
     // The tasks that do not need it have ended, so that only one step is in flight.
     let events = |seq| world.event(&run, seq, "task_finished");
@@ -102,7 +102,7 @@ async fn all_are_killed_at_once() {
 async fn a_host_is_killed_in_a_stage() {
     let Some(mut world) = World::new(Far::holding(&["r/plan", "r/answer"]).await).await else { return };
     let (_worker, mut host) = (world.worker(&["a"]).await, world.host().await);
-    let run = world.ask("r", Script { first: six(), then: Vec::new() }).await;
+    let run = world.ask("r", Script { first: six(), ..Script::default() }).await;
     for _ in 0..2 {
         let _held = within(world.far.held()).await;
         host.kill().await;
@@ -130,7 +130,7 @@ async fn a_write_that_may_have_arrived_waits_for_a_person() {
         worker.again().await;
         let asked = world.event(&run, 0, "approval_needed").await;
         assert_eq!(asked["tool"], "a");
-        let wrong = world.client.approve(&run, TaskId(0), Decision::Approve { args: None }).await;
+        let wrong = world.client.approve(&run, TaskId(0), Decision::Approve { args: None, always: false }).await;
         assert!(matches!(wrong, Err(Error::Refused { status: 422, .. })), "{wrong:?}");
         world.client.approve(&run, TaskId(0), decision).await.expect("it is asked");
         world.end(&run).await;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jarvis_engine::Job;
-use jarvis_plan::{Answer, Effect, Plan, Request, Selection, TaskError, TaskId, Vocabulary};
+use jarvis_plan::{Answer, Approval, Effect, Outcome, Plan, Request, Selection, TaskError, TaskId, Vocabulary};
 use jarvis_restate::{
-    Admin, Capability, Endpoint, Growth, Planned, PlannedTask, Progress, RunHost, StageContext, Stages, TaskHost,
-    Timeouts,
+    Admin, Begun, Capability, Concluded, Endpoint, Growth, Looked, Next, Planned, PlannedTask, Progress, RunHost,
+    StageContext, Stages, TaskHost, Timeouts,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -208,6 +208,9 @@ pub(crate) struct Script {
     /// What is planned after a look at the first.
     #[serde(default)]
     pub(crate) then: Vec<Line>,
+    /// What the person is asked before that.
+    #[serde(default)]
+    pub(crate) asks: Option<String>,
 }
 
 /// A task of a script.
@@ -297,33 +300,58 @@ fn script(request: &Request) -> Script {
     serde_json::from_str(&request.text).expect("the request is a script")
 }
 
+fn asked(next: usize, question: &str) -> Approval {
+    Approval {
+        task: TaskId(u32::try_from(next).expect("a small plan")),
+        tool: "ask".to_owned(),
+        effect: Effect::Reads,
+        arguments: [("question".to_owned(), json!(question))].into_iter().collect(),
+        each: false,
+        unknown: false,
+        sources: Default::default(),
+        place: None,
+    }
+}
+
 #[async_trait::async_trait]
 impl Stages for Scripted {
-    async fn plan(&self, request: &Request, cx: &StageContext) -> Result<Planned, TaskError> {
+    async fn plan(&self, request: &Request, cx: &StageContext) -> Result<Begun, TaskError> {
         self.count(cx, "plan").await?;
-        Ok(planned(&script(request).first))
+        Ok(planned(&script(request).first).into())
     }
 
-    async fn look(&self, progress: &Progress, cx: &StageContext) -> Result<Option<Growth>, TaskError> {
+    async fn look(&self, progress: &Progress, cx: &StageContext) -> Result<Looked, TaskError> {
         self.count(cx, &format!("look-{}", progress.round)).await?;
         let script = script(&progress.request);
+        if let (Some(question), Value::Null) = (&script.asks, &progress.memory) {
+            let next = Next::Ask(asked(progress.plan.tasks().len(), question));
+            return Ok(Looked { next, memory: json!("it was asked") });
+        }
+        let memory = match &progress.told {
+            Some(said) => json!(said.answer()),
+            None => progress.memory.clone(),
+        };
         if progress.round > 0 || script.then.is_empty() {
-            return Ok(None);
+            return Ok(Looked { memory, ..Looked::default() });
         }
         let mut grown = planned(&script.then);
-        let before = u32::try_from(progress.tasks.len()).expect("a small plan");
+        let before = u32::try_from(progress.plan.tasks().len()).expect("a small plan");
         for planned in &mut grown.tasks {
             planned.task.id = TaskId(planned.task.id.0 + before);
             planned.task.dep.iter_mut().for_each(|dep| dep.0 += before);
             let selection = planned.selection.iter_mut();
             selection.for_each(|selection| selection.task = planned.task.id);
         }
-        Ok(Some(Growth { why: "more".to_owned(), planned: grown }))
+        let next = Next::Grow(Growth { why: "more".to_owned(), planned: grown });
+        Ok(Looked { next, memory })
     }
 
-    async fn answer(&self, progress: &Progress, cx: &StageContext) -> Result<Answer, TaskError> {
+    async fn answer(&self, progress: &Progress, cx: &StageContext) -> Result<Concluded, TaskError> {
         self.count(cx, "answer").await?;
         let told = progress.outcomes.iter().map(|outcome| format!("{} {}", outcome.task, outcome.status.as_str()));
-        Ok(Answer { text: told.collect::<Vec<_>>().join(", "), ..Answer::default() })
+        let ok = progress.outcomes.iter().any(Outcome::succeeded);
+        let told = told.chain(progress.memory.as_str().map(str::to_owned));
+        let answer = Answer { text: told.collect::<Vec<_>>().join(", "), ..Answer::default() };
+        Ok(Concluded { answer, ok, ..Concluded::default() })
     }
 }

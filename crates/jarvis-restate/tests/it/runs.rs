@@ -45,7 +45,7 @@ async fn a_plan_is_carried_out_and_told() {
 async fn stages_plan_and_plan_on() {
     let Some(world) = World::new(Far::echo().await).await else { return };
     let (_worker, _host) = (world.worker(&["a"]).await, world.host().await);
-    let script = Script { first: vec![Line::new("x", "a", &[])], then: vec![Line::new("y", "a", &[])] };
+    let script = Script { first: vec![Line::new("x", "a", &[])], then: vec![Line::new("y", "a", &[])], asks: None };
     let run = world.ask("r", script).await;
     let events = world.events(&run).await;
     assert!(names(&events).contains(&"plan_grew"), "{events:#?}");
@@ -109,7 +109,7 @@ async fn what_nobody_serves_is_named() {
     }
 
     // Where the stages plan, the workflow asks: such a task fails, or goes to its next candidate.
-    let run = world.ask("s", Script { first: lines.to_vec(), then: Vec::new() }).await;
+    let run = world.ask("s", Script { first: lines.to_vec(), ..Script::default() }).await;
     let events = world.events(&run).await;
     let mut ended = outcomes(&events);
     ended.sort();

@@ -7,13 +7,14 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use futures::StreamExt;
 use jarvis_pipeline::approval::{ASK_PERSON, Decision};
-use jarvis_plan::{EACH, RunId, TaskId};
+use jarvis_plan::{Approval, EACH, RunId, TaskId};
 use jarvis_store::RunStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::desk::NotOpen;
+use crate::elsewhere::waiting;
 use crate::error::{ApiError, ErrorBody, Failures};
 use crate::extract::ApiJson;
 use crate::routes::runs::whole;
@@ -87,10 +88,12 @@ pub(crate) async fn decide(
     let id: u32 = task.parse().map_err(|_| ApiError::not_found("a task is named by its number"))?;
     let (task, desk) = (TaskId(id), server.runs.desk());
     let live = server.runs.of(&caller, &run.0)?;
-    let Some(live) = live else { return Err(not_here(&server, &caller, &run).await) };
-    let mut pending = live.pending().into_iter();
-    let Some(asked) = pending.find(|asked| asked.task == task) else {
-        return Err(if live.pending().is_empty() { not_open(NotOpen::Run) } else { not_open(NotOpen::Task) });
+    let pending = match &live {
+        Some(live) => live.pending(),
+        None => waiting_elsewhere(&server, &caller, &run).await?,
+    };
+    let Some(asked) = pending.iter().find(|asked| asked.task == task).cloned() else {
+        return Err(if pending.is_empty() { not_open(NotOpen::Run) } else { not_open(NotOpen::Task) });
     };
     if ask.arguments.is_some() && ask.decision != Said::Approve {
         return Err(ApiError::invalid("`arguments` go with the decision `approve` alone").param("arguments"));
@@ -134,10 +137,16 @@ pub(crate) async fn decide(
     };
     let approved = !matches!(ask.decision, Said::Refuse | Said::Skip);
     let about = json!({
-        "run_id": run.0, "of": Some(live.user()).filter(|user| !user.is_empty()), "task": id, "tool": asked.tool,
+        "run_id": run.0, "of": live.as_ref().map(|live| live.user()).filter(|user| !user.is_empty()), "task": id, "tool": asked.tool,
         "decision": ask.decision, "changed": matches!(decision, Decision::Approve { arguments: Some(_) }).then_some(true),
     });
     server.audit(&caller, "approval", about).await?;
+    let reply = ApprovalReply { run_id: run.0.clone(), task: id, approved };
+    let Some(live) = live else {
+        let elsewhere = server.parts.elsewhere.as_ref().expect("what waits there was read there");
+        elsewhere.decide(&run, &asked, decision).await?;
+        return Ok(Json(reply));
+    };
     let heard = Arc::clone(&live.log).follow(live.log.end());
     desk.answer(&run, &asked, decision).map_err(not_open)?;
     // What is told here is on the disk: the run has taken the answer.
@@ -153,7 +162,16 @@ pub(crate) async fn decide(
             None => return Err(ApiError::stopping()),
         }
     }
-    Ok(Json(ApprovalReply { run_id: run.0, task: id, approved }))
+    Ok(Json(reply))
+}
+
+/// What a run waits for that this server has nothing on record of and that is carried out elsewhere.
+async fn waiting_elsewhere(server: &Server, caller: &Caller, run: &RunId) -> Result<Vec<Approval>, ApiError> {
+    let error = not_here(server, caller, run).await;
+    match &server.parts.elsewhere {
+        Some(elsewhere) if error.fields.status == StatusCode::NOT_FOUND => Ok(waiting(&elsewhere.so_far(run).await?)),
+        Some(_) | None => Err(error),
+    }
 }
 
 /// Why a run of which nothing goes on here takes no answer.

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::elsewhere::NotSaid;
 use crate::error::{ApiError, ErrorBody, Failures};
 use crate::extract::MaybeJson;
 use crate::runs::{Frame, Live, Place, no_such_run};
@@ -91,7 +92,14 @@ pub(crate) async fn show(
         let waiting = live.pending();
         return Ok(Json(RunReply { run: RunLine::of(live.summary(), live.is_queued()), waiting, events }));
     }
-    Ok(Json(RunReply::of(recorded(&server, &caller, &id).await?)))
+    match (recorded(&server, &caller, &id).await, &server.parts.elsewhere) {
+        (Err(error), Some(elsewhere)) if error.fields.status == StatusCode::NOT_FOUND => {
+            let run = RunId(id);
+            let events = elsewhere.so_far(&run).await?;
+            Ok(Json(RunReply::told(run, events)))
+        }
+        (record, _) => Ok(Json(RunReply::of(record?))),
+    }
 }
 
 /// The events of a run from its beginning, as they happen while it goes on
@@ -159,19 +167,30 @@ pub(crate) async fn cancel(
         }
         Some(live) => live.summary().status.as_str(),
         None => {
-            let summary = match (recorded(&server, &caller, &id).await, &server.parts.elsewhere) {
+            let run = RunId(id.clone());
+            let record = match (recorded(&server, &caller, &id).await, &server.parts.elsewhere) {
                 (Err(error), Some(elsewhere)) if error.fields.status == StatusCode::NOT_FOUND => {
-                    elsewhere.cancel(&RunId(id.clone())).await?;
+                    elsewhere.cancel(&run).await?;
                     return Ok(Json(CancelReply { run_id: id, cancelled: true }));
                 }
-                (record, _) => record?.summary,
+                (record, _) => record?,
             };
+            let summary = &record.summary;
             let goes_on = matches!(summary.status, RunStatus::Running | RunStatus::Waiting) || summary.resumable;
             if goes_on {
                 tell(&server, &caller, "cancel", &id, &summary.user).await?;
             }
+            if let Some(engine) = record.engine().filter(|_| goes_on) {
+                let Some(elsewhere) = &server.parts.elsewhere else { return Err(left_to(engine)) };
+                match elsewhere.cancel(&run).await {
+                    Ok(()) => return Ok(Json(CancelReply { run_id: id, cancelled: true })),
+                    // It came to an end there, or never began.
+                    Err(NotSaid::Unknown) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
             if let Some(journal) = server.parts.journal.as_ref().filter(|_| goes_on)
-                && server.cancel_elsewhere(journal, &RunId(id.clone())).await?
+                && server.cancel_elsewhere(journal, &run).await?
             {
                 return Ok(Json(CancelReply { run_id: id, cancelled: true }));
             }
@@ -232,6 +251,13 @@ pub(crate) async fn retry(
     tell(&server, &caller, "retry", &id, &whose).await?;
     let new = server.retry(&id, ask.unwrap_or_default().from.map(TaskId)).await?;
     Ok(Json(ResumeReply { run_id: new.0, from: Some(id) }))
+}
+
+/// Why a run that something else carries out is not touched by a server that does not use it.
+pub(crate) fn left_to(engine: &str) -> ApiError {
+    let message = format!("the run is carried out by {engine}, and goes on there");
+    ApiError::new(StatusCode::CONFLICT, "elsewhere", message)
+        .hint(format!("ask a server that is started with {engine}"))
 }
 
 /// The id, when it is a whole one: a start that happens to fit opens no run over the wire.

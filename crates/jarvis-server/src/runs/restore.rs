@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Begin, Frame, Keep, Log, Tally, Work, short};
 use crate::error::ApiError;
+use crate::routes::runs::left_to;
 use crate::state::Server;
 
 /// How often it is looked whether a process died that shares the journal, or somebody wants a run cancelled.
@@ -166,7 +167,7 @@ impl Server {
         let read = tokio::task::spawn_blocking(move || read_whole(&read, &id)).await;
         let (summary, frames, past) = read.map_err(|error| Stays::Waits(error.to_string()))??;
         let began = past.began().ok_or_else(|| Stays::Waits("its beginning is not in the journal".to_owned()))?;
-        let missing = self.parts.meter.missing(&began.settings);
+        let missing = self.parts.meter.missing(&past);
         if !missing.is_empty() {
             return Err(Stays::Waits(missing.join("; ")));
         }
@@ -209,6 +210,9 @@ impl Server {
             record.summary.resumable || !matches!(record.summary.status, RunStatus::Running | RunStatus::Waiting);
         if !has_ended || self.runs.get(&old.0).is_some() {
             return Err(conflict("the run still goes on".to_owned()));
+        }
+        if let Some(engine) = record.engine().filter(|_| record.summary.resumable) {
+            return Err(left_to(engine));
         }
         let past = Past::of(&record.whole_events()).map_err(|error| conflict(error.to_string()))?;
         let past = past.for_retry(old, from).map_err(|error| conflict(error.to_string()))?;

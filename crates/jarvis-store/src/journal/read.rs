@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use jarvis_plan::{INTERRUPTED, RunId};
+use jarvis_plan::{ENGINE, INTERRUPTED, RunId};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 use serde_json::Value;
@@ -68,6 +68,12 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// What else carries the run out, see [`ENGINE`]. Cut off here, it goes on there.
+    pub fn engine(&self) -> Option<&str> {
+        let started = self.events.iter().find(|event| event.get("event").is_some_and(|name| name == "run_started"))?;
+        started.get("settings")?.get(ENGINE)?.as_str()
+    }
+
     /// The events with the whole request, for whoever goes on with the run.
     pub fn whole_events(mut self) -> Vec<Value> {
         let start = self.events.iter_mut().find(|event| event.get("event").is_some_and(|name| name == "run_started"));

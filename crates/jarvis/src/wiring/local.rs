@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use jarvis_catalogue::{Available, Catalogue, Host, Model, Wanted};
 use jarvis_chat::ChatModel;
+use jarvis_events::Weights;
 use jarvis_experts::process::Processes;
 use jarvis_experts::{Call, ExpertError, LocalModels, LocalModelsConfig, ModelFiles, Resources};
 use jarvis_hugginggpt::LocalHint;
@@ -109,6 +110,13 @@ impl LocalRuntime {
     /// The models that this build can run, looked for now.
     pub(crate) fn kept(&self) -> Vec<Local> {
         self.look().0
+    }
+
+    /// What tells the weights of a candidate from others of its id, see [`Local::identity`].
+    fn identity_of(&self, id: &str) -> Option<String> {
+        // Most candidates are no models of this machine.
+        self.candidates().iter().find(|candidate| candidate.model.id == id)?;
+        self.store.local_models().iter().find(|local| id_of(local) == id)?.identity()
     }
 
     fn look(&self) -> (Vec<Local>, Arc<[Available]>) {
@@ -330,6 +338,18 @@ fn is_runnable(engine: Engine) -> bool {
         Engine::Gguf => cfg!(feature = "llm"),
         Engine::Onnx => cfg!(feature = "experts"),
         Engine::Safetensors => false,
+    }
+}
+
+impl std::fmt::Debug for LocalRuntime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LocalRuntime").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+impl Weights for LocalRuntime {
+    fn of(&self, model: &str) -> Option<String> {
+        self.identity_of(model)
     }
 }
 

@@ -12,10 +12,8 @@ use jarvis_engine::Events;
 use jarvis_hugginggpt::{HuggingGpt, NAME, template_answer};
 use jarvis_pipeline::approval::{Approver, Decision as Said};
 use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, not_done, report_end, resources};
-use jarvis_plan::{
-    Answer, Approval, Draft, DraftTask, ErrorCode, EventKind, Level, Limits, Outcome, Request, RunId, TaskError,
-};
-use jarvis_restate::{Client, Decision, Error, RunInput, RunLimits};
+use jarvis_plan::{Approval, ENGINE, ErrorCode, EventKind, Level, Outcome, Request, RunId, TaskError};
+use jarvis_restate::{Client, Decision, Error, RunEnd, RunInput, RunLimits, take_plan};
 use jarvis_server::{Elsewhere, NotSaid, Parts};
 use serde_json::Value;
 
@@ -26,14 +24,11 @@ const GRACE: Duration = Duration::from_secs(10);
 const AGAIN: [Duration; 4] =
     [Duration::from_millis(200), Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(10)];
 
-/// What a run of Restate says that must be the same for it to go on.
-const SETTING: &str = "engine";
-
 /// Lets Restate carry out the requests to HuggingGPT of a server. Those of a caller with a model of their own stay here, since their
 /// key does.
 pub(crate) fn carried_out_by_restate(mut parts: Parts, client: Client, approver: &Arc<dyn Approver>) -> Parts {
     let mut settings = (*parts.meter.settings).clone();
-    settings.insert(SETTING.to_owned(), "Restate".to_owned());
+    settings.insert(ENGINE.to_owned(), "Restate".to_owned());
     parts.meter.settings = Arc::new(settings);
     parts.elsewhere = Some(Arc::new(AtRestate(client.clone())));
     for named in parts.pipelines.iter_mut().filter(|named| named.name == NAME) {
@@ -56,7 +51,26 @@ struct AtRestate(Client);
 fn not_said(error: &Error) -> NotSaid {
     match error {
         Error::NoRun { .. } => NotSaid::Unknown,
+        Error::Refused { status: 409, .. } => NotSaid::NotOpen,
         error => NotSaid::Away(error.to_string()),
+    }
+}
+
+/// An event without what only those need who go on with its run.
+fn for_readers(mut event: Value) -> Value {
+    take_plan(&mut event);
+    event
+}
+
+/// What was said, in the words of Restate's runs.
+fn as_decision(asked: &Approval, said: Said) -> Decision {
+    match said {
+        Said::Approve { .. } | Said::ApproveAlways if asked.unknown => Decision::Retry,
+        Said::Refuse { .. } if asked.unknown => Decision::Skip,
+        Said::Approve { arguments } => Decision::Approve { args: arguments, always: false },
+        Said::ApproveAlways => Decision::Approve { args: None, always: true },
+        Said::Done => Decision::Done { output: Value::Null },
+        Said::Refuse { reason, .. } => Decision::Refuse { reason: Some(reason) },
     }
 }
 
@@ -72,7 +86,17 @@ impl Elsewhere for AtRestate {
         };
         // Where Restate goes away the stream ends without an end, as with a server that does.
         let rest = events.take_while(|event| std::future::ready(event.is_ok())).filter_map(async |event| event.ok());
-        Ok(futures::stream::iter([first]).chain(rest).boxed())
+        Ok(futures::stream::iter([first]).chain(rest).map(for_readers).boxed())
+    }
+
+    async fn so_far(&self, run: &RunId) -> Result<Vec<Value>, NotSaid> {
+        let events = self.0.so_far(run).await.map_err(|error| not_said(&error))?;
+        Ok(events.into_iter().map(for_readers).collect())
+    }
+
+    async fn decide(&self, run: &RunId, asked: &Approval, said: Said) -> Result<(), NotSaid> {
+        let decided = self.0.approve(run, asked.task, as_decision(asked, said)).await;
+        decided.map_err(|error| not_said(&error))
     }
 
     async fn cancel(&self, run: &RunId) -> Result<(), NotSaid> {
@@ -125,7 +149,8 @@ impl OnRestate {
             task_timeout_ms: u64::try_from(engine.task_timeout.as_millis()).unwrap_or(u64::MAX),
             // Its clock would not stand still while somebody is asked; it is looked after here.
             run_timeout_ms: None,
-            ..RunLimits::default()
+            // One more than the stages allow, which say so.
+            rounds: self.pipeline.settings.max_rounds.saturating_add(1),
         };
         let input = RunInput { pipeline: NAME.to_owned(), model, limits, ..RunInput::new((**request).clone()) };
         tokio::select! {
@@ -156,7 +181,7 @@ impl OnRestate {
                     event = stream.next() => match event {
                         Some(Ok(event)) => {
                             (from, away) = (from + 1, 0);
-                            if let Some(approval) = told.take(&event, &*self.approver)? {
+                            if let Some(approval) = told.take(event, &*self.approver) {
                                 asked.push(self.ask(events, approval));
                             }
                             if ends.is_none() && events.spent().is_some() {
@@ -206,7 +231,27 @@ impl OnRestate {
                 tokio::time::sleep(wait).await;
             }
         }
+        if let Some(End::Done) = told.end {
+            told.end = Some(self.end_of(&run).await?);
+        }
         told.ended(request, ends)
+    }
+
+    /// How a run ended that has told its answer, and waits for Restate however long it is away.
+    async fn end_of(&self, run: &RunId) -> Result<End, RunError> {
+        let mut waits = AGAIN.iter();
+        loop {
+            match self.client.attach(run).await {
+                Ok(end) => return Ok(End::Answered(Box::new(end))),
+                Err(Error::Unreachable { .. }) => {
+                    tokio::time::sleep(waits.next().or(AGAIN.last()).copied().unwrap_or_default()).await;
+                }
+                Err(Error::Ended { .. } | Error::NoRun { .. }) => return Ok(End::Killed),
+                Err(error) => {
+                    return Err(RunError::Elsewhere(TaskError::new(ErrorCode::Unavailable, error.to_string())));
+                }
+            }
+        }
     }
 
     /// Starts it there. A run that goes on was most likely started, and waits for Restate however long it is away.
@@ -246,14 +291,7 @@ impl OnRestate {
 
     /// Tells the run there what was said here; false where it cannot be told, and must be asked again.
     async fn decide(&self, events: &Events, asked: &Approval, said: Said) -> bool {
-        let decision = match said {
-            Said::Approve { .. } | Said::ApproveAlways if asked.unknown => Decision::Retry,
-            Said::Refuse { .. } if asked.unknown => Decision::Skip,
-            Said::Approve { arguments } => Decision::Approve { args: arguments },
-            Said::ApproveAlways => Decision::Approve { args: None },
-            Said::Done => Decision::Done { output: Value::Null },
-            Said::Refuse { reason, .. } => Decision::Refuse { reason: Some(reason) },
-        };
+        let decision = as_decision(asked, said);
         let mut waits = AGAIN.iter();
         while let Err(error) = self.client.approve(events.run_id(), asked.task, decision.clone()).await {
             match (&error, waits.next()) {
@@ -280,7 +318,9 @@ enum Ends {
 
 /// How it ended there.
 enum End {
-    Answered(Answer),
+    /// With an answer, which is still to be read.
+    Done,
+    Answered(Box<RunEnd>),
     Cancelled,
     Failed(TaskError),
     /// Without a word.
@@ -302,8 +342,9 @@ struct Told<'a> {
 
 impl Told<'_> {
     /// Tells an event here. A question that is open is given back.
-    fn take(&mut self, event: &Value, approver: &dyn Approver) -> Result<Option<Approval>, RunError> {
-        let name = event.get("event").and_then(Value::as_str).unwrap_or_default();
+    fn take(&mut self, mut event: Value, approver: &dyn Approver) -> Option<Approval> {
+        let name = event.get("event").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let name = name.as_str();
         // What has a result is told once; of anything else the record knows that it was told.
         let is_result = matches!(
             name,
@@ -311,38 +352,33 @@ impl Told<'_> {
         );
         let mut asked = None;
         let kind = match name {
-            // The run began here, and its end is told with its answer.
-            "run_started" => return Ok(None),
-            "answer" => {
-                self.end = Some(End::Answered(read(event, "answer")?));
-                return Ok(None);
-            }
+            // The run began here, and its answer is told with its end.
+            "run_started" | "answer" => return None,
             "done" => {
                 let is_cancelled = event.get("cancelled").is_some_and(|cancelled| cancelled == true);
-                if is_cancelled {
-                    self.end = Some(End::Cancelled);
-                }
-                return Ok(None);
+                self.end = Some(if is_cancelled { End::Cancelled } else { End::Done });
+                return None;
             }
             "error" => {
                 let code = event.get("code").cloned().unwrap_or_default();
                 let code = serde_json::from_value(code).unwrap_or(ErrorCode::Internal);
                 let message = event.get("message").and_then(Value::as_str).unwrap_or_default();
                 self.end = Some(End::Failed(TaskError::new(code, message)));
-                return Ok(None);
+                return None;
             }
             "plan" => {
-                let plan = event.get("plan").cloned().unwrap_or_default();
-                self.grow(&plan);
+                self.run.plan = take_plan(&mut event).unwrap_or_default();
                 Some(EventKind::Plan { plan: self.run.plan.clone() })
             }
             "plan_grew" => {
                 let before = self.run.plan.tasks().len();
-                self.grow(event);
+                self.run.plan = take_plan(&mut event).unwrap_or_default();
                 self.run.rounds += 1;
                 let (round, why) = (self.run.rounds, event.get("why").and_then(Value::as_str).unwrap_or("more"));
                 let tasks = self.run.plan.tasks().get(before..).unwrap_or_default().to_vec();
-                Some(EventKind::PlanGrew { round, why: why.to_owned(), tasks, notes: texts(event) })
+                let notes = event.get("notes").and_then(Value::as_array).into_iter().flatten();
+                let notes = notes.filter_map(Value::as_str).map(str::to_owned).collect();
+                Some(EventKind::PlanGrew { round, why: why.to_owned(), tasks, notes })
             }
             _ => match serde_json::from_value::<EventKind>(event.clone()) {
                 Ok(mut kind) => {
@@ -367,27 +403,7 @@ impl Told<'_> {
         if let Some(kind) = kind.filter(|_| !(was_told && is_result)) {
             self.events.emit(kind);
         }
-        Ok(asked)
-    }
-
-    /// Adds tasks as they were told: they are checked anew.
-    fn grow(&mut self, told: &Value) {
-        let tasks = told.get("tasks").and_then(Value::as_array).into_iter().flatten();
-        let number = |value: &Value| value.as_i64().unwrap_or(-1);
-        let draft = tasks.map(|task| {
-            let name = task.get("task").and_then(Value::as_str).unwrap_or_default();
-            let mut draft = DraftTask::new(task.get("id").map_or(-1, number), name);
-            let dep = task.get("dep").and_then(Value::as_array).into_iter().flatten().map(number);
-            draft.dep = dep.filter(|dep| *dep >= 0).collect();
-            let args = task.get("args").and_then(Value::as_object).into_iter().flatten();
-            args.fold(draft, |draft, (name, arg)| draft.arg(name, arg.clone()))
-        });
-        let draft = Draft { tasks: draft.collect(), ..Draft::default() };
-        let most = self.run.plan.tasks().len() + draft.tasks.len();
-        if !draft.tasks.is_empty() {
-            self.run.plan.grow(&draft, &self.pipeline.vocabulary, Limits { max_tasks: most });
-        }
-        texts(told).into_iter().for_each(|note| self.run.plan.note(note));
+        asked
     }
 
     /// The run as it ended.
@@ -396,10 +412,18 @@ impl Told<'_> {
         run.outcomes.sort_by_key(|outcome| outcome.id);
         let made = resources(request, &run.outcomes);
         let cut_short = |run: &Run| template_answer(request, &run.plan, &run.outcomes, &made);
+        run.not_done = not_done(&run.plan, &run.outcomes);
         match self.end {
-            Some(End::Answered(answer)) => run.answer = answer,
+            Some(End::Answered(end)) => {
+                let RunEnd { answer, not_done, question, conversation, made_up_for, notes, .. } = *end;
+                notes.into_iter().for_each(|note| run.plan.note(note));
+                run = Run { answer: answer.unwrap_or_default(), not_done, question, conversation, ..run };
+                for outcome in run.outcomes.iter_mut().filter(|outcome| made_up_for.contains(&outcome.id)) {
+                    outcome.made_up_for = true;
+                }
+            }
             Some(End::Failed(error)) => return Err(RunError::Elsewhere(error)),
-            Some(End::Cancelled | End::Killed) | None => match ends {
+            Some(End::Done | End::Cancelled | End::Killed) | None => match ends {
                 Some(Ends::TimeUp) if !run.outcomes.iter().any(Outcome::succeeded) => {
                     return Err(RunError::timeout(pipeline.settings.engine.run_timeout));
                 }
@@ -410,22 +434,6 @@ impl Told<'_> {
                 }
             },
         }
-        // Without a chat model nothing is conversation: no task means that nothing was done.
-        run.conversation = run.plan.tasks().is_empty() && pipeline.chat.is_some() && !run.cancelled;
-        run.not_done = not_done(&run.plan, &run.outcomes);
         Ok(run)
     }
-}
-
-fn texts(told: &Value) -> Vec<String> {
-    let notes = told.get("notes").and_then(Value::as_array).into_iter().flatten();
-    notes.filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
-fn read<T: serde::de::DeserializeOwned>(event: &Value, field: &str) -> Result<T, RunError> {
-    let value = event.get(field).cloned().unwrap_or_default();
-    serde_json::from_value(value).map_err(|error| {
-        let message = format!("what Restate told of the run cannot be read: {error}");
-        RunError::Elsewhere(TaskError::new(ErrorCode::BadReply, message))
-    })
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use jarvis_engine::{Events, Gate};
-use jarvis_hugginggpt::HuggingGpt;
-use jarvis_hugginggpt::decisions::{DecisionError, Decisions};
-use jarvis_pipeline::approval::Rules;
-use jarvis_pipeline::resources;
-use jarvis_plan::{
-    Answer, Draft, DraftTask, Effect, ErrorCode, EventKind, Limits, Plan, Request, Selection, Task, TaskError,
+use jarvis_hugginggpt::{Begun, HuggingGpt, Looked, Rounds, SoFar};
+use jarvis_pipeline::Run;
+use jarvis_pipeline::approval::{Rules, question_of};
+use jarvis_plan::{Effect, ErrorCode, Note, Request, Task, TaskError, TaskId};
+use jarvis_restate::{
+    self as restate, Capability, Concluded, Decision, Growth, Next, Planned, PlannedTask, Progress, RunHost,
+    StageContext, Stages, TaskHost, Timeouts,
 };
-use jarvis_restate::{Capability, Planned, PlannedTask, Progress, RunHost, StageContext, Stages, TaskHost, Timeouts};
+use serde::{Deserialize, Serialize};
 
 use super::App;
 use crate::approval::ApprovalArgs;
@@ -43,9 +43,8 @@ impl App {
 
     /// A host of runs with the stages of this pipeline.
     pub(crate) fn run_host(&self) -> Result<RunHost, Failure> {
-        let (pipeline, decisions) = (Arc::clone(&self.pipeline), self.decisions()?);
         let rules = super::bounds::rules(&self.config, &ApprovalArgs::default())?;
-        let stages = PipelineStages { pipeline, decisions, rules };
+        let stages = PipelineStages { pipeline: Arc::clone(&self.pipeline), rules };
         let host = RunHost::new(Arc::new(stages)).resolver(self.pipeline.resolver());
         Ok(host.timeouts(self.restate_timeouts()))
     }
@@ -58,90 +57,115 @@ impl App {
     }
 }
 
-/// The stages of HuggingGPT as steps of a run: a decision, and the answer.
+/// The stages of HuggingGPT as steps of a run.
 struct PipelineStages {
     pipeline: Arc<HuggingGpt>,
-    decisions: Decisions,
     /// Which calls wait for leave.
     rules: Rules,
 }
 
+/// What a look wants to be remembered.
+#[derive(Default, Serialize, Deserialize)]
+struct Remembered {
+    rounds: Rounds,
+    /// What the planner asked the person.
+    asked: Option<String>,
+}
+
+impl PipelineStages {
+    /// Tasks with who performs them.
+    async fn planned(
+        &self,
+        request: &Arc<Request>,
+        tasks: &[Task],
+        notes: Vec<Note>,
+        more: bool,
+        cx: &StageContext,
+    ) -> Planned {
+        let choices = self.pipeline.choose(request, tasks, &cx.events).await;
+        let planned = tasks.iter().zip(choices).map(|(task, choice)| {
+            let effect = self.pipeline.gate.effect(task);
+            let allowed = !self.rules.asks(&task.task, effect);
+            let (selection, error) = match choice {
+                Some(Ok(selection)) => (Some(selection), None),
+                Some(Err(error)) => (None, Some(error)),
+                None => (None, None),
+            };
+            let planned = PlannedTask::new(task, effect, selection);
+            PlannedTask { allowed, fault: planned.fault.or(error), ..planned }
+        });
+        Planned { tasks: planned.collect(), notes, more }
+    }
+
+    /// A run as it has come, with what was said to the question of the look before.
+    fn so_far(progress: &Progress) -> Result<SoFar, TaskError> {
+        let Progress { request, plan, outcomes, memory, told, .. } = progress;
+        let remembered: Option<Remembered> = serde_json::from_value(memory.clone()).map_err(|error| {
+            TaskError::new(ErrorCode::Internal, format!("what the last look came to cannot be read: {error}"))
+        })?;
+        let Remembered { mut rounds, asked } =
+            remembered.unwrap_or_else(|| Remembered { rounds: Rounds::of(plan), asked: None });
+        if let Some(question) = asked {
+            rounds.told(question, told.as_ref().and_then(Decision::answer));
+        }
+        Ok(SoFar { request: Arc::new(request.clone()), plan: plan.clone(), outcomes: outcomes.clone(), rounds })
+    }
+}
+
 #[async_trait]
 impl Stages for PipelineStages {
-    async fn plan(&self, request: &Request, cx: &StageContext) -> Result<Planned, TaskError> {
-        // A decision tells of a beginning and an end of its own, which are not those of the run.
-        let (events, mut told) = Events::channel(cx.run.clone());
-        let decided = self.decisions.decide(Arc::new(request.clone()), &events, cx.cancel.clone()).await;
-        while let Ok(event) = told.try_recv() {
-            if matches!(event.kind, EventKind::ModelCall { .. } | EventKind::Note { .. } | EventKind::Mapped { .. }) {
-                cx.events.emit(event.kind);
+    async fn plan(&self, request: &Request, cx: &StageContext) -> Result<restate::Begun, TaskError> {
+        let begun =
+            self.pipeline.begin(request, &cx.events, &cx.cancel).await.map_err(|error| error.as_task_error())?;
+        Ok(match begun {
+            Begun::Plan(plan) => {
+                let (notes, more) = (plan.notes().to_vec(), plan.may_grow());
+                self.planned(&Arc::new(request.clone()), plan.tasks(), notes, more, cx).await.into()
             }
-        }
-        let decision = decided.map_err(undecided)?;
-        let mut planned = Planned::with(&decision.plan, |task| {
-            let choice = decision.choice(task.id).map(|choice| choice.result.clone());
-            let planned = planned_task(&*self.pipeline.gate, task, choice);
-            PlannedTask { allowed: !self.rules.asks(&task.task, planned.effect), ..planned }
-        });
-        // Notes of the plan are among the warnings.
-        let more = decision.warnings.into_iter().filter(|warning| !planned.notes.contains(warning)).collect::<Vec<_>>();
-        planned.notes.extend(more);
-        Ok(planned)
+            Begun::Ended(run) => {
+                let planned = Planned::with(&run.plan, |task| PlannedTask::new(task, Effect::Reads, None));
+                restate::Begun { planned, ended: Some(concluded(*run, usize::MAX)) }
+            }
+        })
     }
 
-    async fn answer(&self, progress: &Progress, cx: &StageContext) -> Result<Answer, TaskError> {
-        let plan = plan_of(&progress.tasks, &self.pipeline);
-        let made = resources(&progress.request, &progress.outcomes);
-        let answer = self.pipeline.answer(&progress.request, &plan, &progress.outcomes, &made, &cx.events).await;
-        answer.map_err(|error| TaskError::new(ErrorCode::Internal, error.to_string()))
+    async fn look(&self, progress: &Progress, cx: &StageContext) -> Result<restate::Looked, TaskError> {
+        let mut so_far = Self::so_far(progress)?;
+        let looked = self.pipeline.look(&mut so_far, &cx.events, &cx.cancel).await;
+        let mut asked = None;
+        let next = match looked.map_err(|error| error.as_task_error())? {
+            Looked::End => Next::Answer,
+            Looked::Ask(question) => {
+                let next = TaskId(u32::try_from(so_far.plan.tasks().len()).unwrap_or(u32::MAX));
+                let approval = question_of(next, &question, None);
+                asked = Some(question);
+                Next::Ask(approval)
+            }
+            Looked::Grown { why, tasks, notes, more } => {
+                let planned = self.planned(&so_far.request, &tasks, notes, more, cx).await;
+                Next::Grow(Growth { why, planned })
+            }
+        };
+        let memory = serde_json::to_value(Remembered { rounds: so_far.rounds, asked });
+        let memory = memory.map_err(|error| TaskError::new(ErrorCode::Internal, error.to_string()))?;
+        Ok(restate::Looked { next, memory })
+    }
+
+    async fn answer(&self, progress: &Progress, cx: &StageContext) -> Result<Concluded, TaskError> {
+        let so_far = Self::so_far(progress)?;
+        let known = so_far.plan.notes().len();
+        let run = self.pipeline.end(so_far, &cx.events, &cx.cancel).await;
+        run.map(|run| concluded(run, known)).map_err(|error| error.as_task_error())
     }
 }
 
-fn planned_task(gate: &dyn Gate, task: &Task, choice: Option<Result<Selection, TaskError>>) -> PlannedTask {
-    let effect: Effect = gate.effect(task);
-    match choice {
-        Some(Ok(selection)) => PlannedTask::new(task, effect, Some(selection)),
-        Some(Err(error)) => {
-            let planned = PlannedTask::new(task, effect, None);
-            PlannedTask { fault: planned.fault.or(Some(error)), ..planned }
-        }
-        None => PlannedTask::new(task, effect, None),
-    }
-}
-
-/// The plan of a run, checked again: tasks travel one by one.
-fn plan_of(tasks: &[PlannedTask], pipeline: &HuggingGpt) -> Plan {
-    let draft = tasks.iter().map(|planned| {
-        let task = &planned.task;
-        let mut draft = DraftTask::new(i64::from(task.id.0), &task.task);
-        draft.dep = task.dep.iter().map(|dep| i64::from(dep.0)).collect();
-        task.args.iter().fold(draft, |draft, (name, arg)| draft.arg(name, arg.to_value()))
-    });
-    let draft = Draft { tasks: draft.collect(), ..Draft::default() };
-    let mut plan = Plan::default();
-    plan.grow(&draft, &pipeline.vocabulary, Limits { max_tasks: tasks.len() });
-    plan
-}
-
-/// A decision that failed, as a stage's failure: one that may pass is tried again.
-fn undecided(error: DecisionError) -> TaskError {
-    let message = error.to_string();
-    let hint = error.hint();
-    let code = match error {
-        DecisionError::Model { source, .. } => source.code(),
-        DecisionError::NoTasks(error) => error.code,
-        DecisionError::NeedsModel(_) => ErrorCode::NotConfigured,
-        DecisionError::Timeout { .. } => ErrorCode::Timeout,
-        DecisionError::Cancelled => ErrorCode::Cancelled,
-        DecisionError::Unreadable { .. } => ErrorCode::BadReply,
-        DecisionError::EmptyRequest | DecisionError::Scenario(_) => ErrorCode::InvalidInput,
-        DecisionError::Planner(_) | DecisionError::Prompt { .. } => ErrorCode::Internal,
-    };
-    let error = TaskError::new(code, message);
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
+/// The end of a run, of whose plan so many notes are known.
+fn concluded(run: Run, known: usize) -> Concluded {
+    let ok = run.ok();
+    let notes = run.plan.notes().iter().skip(known).cloned().collect();
+    let made_up_for = run.outcomes.iter().filter(|outcome| outcome.made_up_for).map(|outcome| outcome.id).collect();
+    let Run { answer, not_done, question, conversation, .. } = run;
+    Concluded { answer, ok, not_done, question, conversation, made_up_for, notes }
 }
 
 /// How long a checkup at the start may take before the server starts without it.

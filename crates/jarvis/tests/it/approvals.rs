@@ -38,7 +38,7 @@ impl Shop {
     }
 
     /// It finds these articles, and this is the plan.
-    async fn planning(status: u16, ids: &[u32], plan: &Value) -> Shop {
+    pub(crate) async fn planning(status: u16, ids: &[u32], plan: &Value) -> Shop {
         let articles: Vec<Value> = ids.iter().map(|id| json!({"id": id, "name": "lamp"})).collect();
         let stub = Stub::start(move |request| match (request.method.as_str(), request.path.as_str()) {
             ("GET", "/articles") => Canned::json(&json!({"articles": articles})).status(status),
@@ -73,6 +73,11 @@ impl Shop {
         let tools = "tools:\n  - name: shop\n    when: an article is wanted\n    openapi: {document: shop.json}\n";
         harness.file("jarvis.yaml", format!("{tools}planning:\n  max_tasks: 3\n"));
         Shop { stub, chat, harness }
+    }
+
+    /// The same with another chat model.
+    pub(crate) async fn chatting(self, script: Script) -> Shop {
+        Shop { chat: FakeChat::start(script).await, ..self }
     }
 
     pub(crate) fn args<'a>(&self, url: &'a str, more: &[&'a str]) -> Vec<&'a str> {

@@ -8,10 +8,10 @@ use crate::serve::Server;
 
 /// A task that no model of this machine serves.
 const PLAN: &str = r#"[{"task":"text-to-video","id":0,"dep":[-1],"args":{"text":"a sunrise"}}]"#;
-const QUESTION: &str = "Which sunrise?";
+pub(crate) const QUESTION: &str = "Which sunrise?";
 
 /// A planner that asks, and goes on when it was told.
-fn asking() -> Script {
+pub(crate) fn asking() -> Script {
     let next = r#"{"tasks":[{"task":"text-classification","id":1,"dep":[-1],"args":{"text":"I love this sunrise"}}]}"#;
     let ask = format!(r#"{{"ask": "{QUESTION}"}}"#);
     Script::new()

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use crate::approvals::{REQUEST, Shop};
 use crate::serve::{PATIENCE, Server};
 
+mod plans;
+
 /// A worker of the binary; it ends with the test.
 struct Worker(Child);
 
@@ -39,8 +41,12 @@ fn free_port() -> String {
 
 impl World {
     async fn new() -> Option<World> {
+        binary()?;
+        World::of(Shop::open(200).await).await
+    }
+
+    async fn of(shop: Shop) -> Option<World> {
         let restate = Restate::start(&binary()?).await;
-        let shop = Shop::open(200).await;
         let admin = restate.admin().to_string();
         // The folder of files is one for all, as a shared disk is.
         let (public, own) = (shop.harness.data().join("public"), tempfile::tempdir().expect("a folder"));
@@ -123,9 +129,37 @@ async fn a_request_over_http_is_carried_out_by_restate_and_outlives_its_server()
     assert_eq!(made, [r#"POST /reservations {"article":18}"#], "{made:?}");
     let (_, run) = server.get(&format!("/runs/{id}")).await;
     assert_eq!((&run["status"], &run["ok"]), (&json!("done"), &json!(2)), "{run}");
-    // Without Restate nobody goes on with such a run, and it says why.
-    let told = world.shop.harness.run(&["runs", "resume", &id]);
-    assert_ne!(told.code, 0, "{}", told.stdout);
+}
+
+/// A run that no server follows goes on all the same: whoever does not use Restate touches nothing of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_of_restate_is_left_to_restate() {
+    let Some(world) = World::new().await else { return };
+    let server = world.serve();
+    let (_, reply) = world.asked(&server).await;
+    let id = reply["run_id"].as_str().expect("an id").to_owned();
+    assert_eq!(server.end("-KILL"), None);
+    for what in ["cancel", "retry", "resume"] {
+        let told = world.shop.harness.run(&["runs", what, &id]);
+        assert!(told.code == 2 && told.stderr.contains("Restate"), "{what}: {} {}", told.stdout, told.stderr);
+    }
+    let url = world.shop.chat.url();
+    let plain = Server::start(&world.shop.harness, &world.shop.args(&url, &[]));
+    for what in ["cancel", "retry", "resume"] {
+        let (status, reply) = plain.post(&format!("/runs/{id}/{what}"), &json!({})).await;
+        assert!(status == 409 && reply.to_string().contains("Restate"), "{what}: {status} {reply}");
+    }
+    assert_eq!(plain.end("-TERM"), Some(0));
+    let server = world.serve();
+    let at = format!("/runs/{id}/approvals/1");
+    let decided = async {
+        while server.post(&at, &json!({"decision": "approve"})).await.0 != 200 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, decided).await.expect("it waits still");
+    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
+    assert!(events.text().await.expect("they end").contains("event: answer"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -154,6 +188,22 @@ async fn a_run_of_restate_is_answered_and_cancelled_over_http() {
     let events = events.text().await.expect("they end");
     assert!(events.contains("event: done") && events.contains(r#""cancelled":true"#), "{events}");
     assert!(!world.shop.calls().iter().any(|call| call.starts_with("POST")), "{:?}", world.shop.calls());
+    // Nor need the answer be given where it was asked for.
+    let (_, reply) = world.asked(&server).await;
+    let id = reply["run_id"].as_str().expect("an id").to_owned();
+    let at = format!("/runs/{id}/approvals/1");
+    let (status, run) = other.get(&format!("/runs/{}", id.to_uppercase())).await;
+    assert_eq!((status, &run["status"], &run["tasks"]), (200, &json!("waiting"), &json!(2)), "{run}");
+    assert_eq!((&run["waiting"][0]["tool"], &run["request"]), (&json!("shop.reserve"), &json!(REQUEST)), "{run}");
+    assert_eq!(other.post(&format!("/runs/{id}/approvals/0"), &json!({"decision": "approve"})).await.0, 404);
+    assert_eq!(other.post(&at, &json!({"decision": "retry"})).await.0, 400);
+    let (status, reply) = other.post(&at, &json!({"decision": "approve_always"})).await;
+    assert_eq!((status, &reply["approved"]), (200, &json!(true)), "{reply}");
+    assert_eq!(other.post(&at, &json!({"decision": "refuse"})).await.0, 409);
+    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
+    assert!(events.text().await.expect("they end").contains(r#""ok":true"#));
+    let (_, run) = other.get(&format!("/runs/{id}")).await;
+    assert_eq!((&run["status"], &run["waiting"]), (&json!("done"), &json!(null)), "{run}");
     // One that asks for nothing that waits is answered at once.
     let refuse = json!({"decision": "refuse", "reason": "too dear"});
     let (_, reply) = world.asked(&server).await;

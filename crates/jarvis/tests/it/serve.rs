@@ -37,9 +37,13 @@ impl Server {
             .expect("the binary starts");
         let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut lines = stderr.lines().map_while(Result::ok);
-        let url = lines
-            .find_map(|line| Some(line.strip_prefix("jarvis serves ")?.trim_end_matches('/').to_owned()))
-            .expect("it says where it listens");
+        let mut said = Vec::new();
+        let url = lines.find_map(|line| {
+            let url = line.strip_prefix("jarvis serves ").map(|url| url.trim_end_matches('/').to_owned());
+            said.push(line);
+            url
+        });
+        let url = url.unwrap_or_else(|| panic!("it does not say where it listens: {said:#?}"));
         // Read on, so that it never waits for us.
         std::thread::spawn(move || lines.for_each(drop));
         #[allow(clippy::disallowed_methods, reason = "the caller of the server is a client of its own")]

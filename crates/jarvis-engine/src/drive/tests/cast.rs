@@ -209,7 +209,7 @@ pub(super) fn line(outcome: &Outcome) -> String {
 
 pub(super) fn event_line(event: &Event) -> String {
     match &event.kind {
-        EventKind::ModelChosen { selection } => format!("chosen {}", selection.task),
+        EventKind::ModelChosen { selection, .. } => format!("chosen {}", selection.task),
         EventKind::TaskStarted { id, model, .. } => format!("started {id} {model}"),
         EventKind::TaskAttempt { id, attempt } => format!("attempt {id} {}", attempt.candidate.id),
         EventKind::TaskFinished { outcome } => format!("finished {} {:?}", outcome.id, outcome.status),

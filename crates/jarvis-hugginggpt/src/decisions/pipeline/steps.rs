@@ -322,7 +322,7 @@ impl Steps<'_> {
             reason: task.model_chosen_reason.clone(),
             notes: Vec::new(),
         };
-        self.stages.ask.events().emit(EventKind::ModelChosen { selection });
+        self.stages.ask.events().emit(EventKind::ModelChosen { selection, weights: None });
     }
 
     fn concurrency(&self) -> usize {

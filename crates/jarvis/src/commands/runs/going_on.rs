@@ -41,7 +41,7 @@ pub(super) async fn resume(args: ResumeArgs, global: &Global, printer: Printer) 
         return Err(Failure::usage(format!("run {run} was not cut off: it is {status}")).hint(hint));
     }
     let began = began(&past)?;
-    let missing = app.meter.missing(&began.settings);
+    let missing = app.meter.missing(&past);
     if !missing.is_empty() {
         return Err(Failure::work(format!("run {run} cannot go on: {}", missing.join("; ")))
             .hint(format!("give it what it had, or try it anew with `jarvis runs retry {run}`")));
@@ -86,10 +86,21 @@ pub(super) async fn retry(
     carry_out(&args, &app, &began, run, past, work, printer).await
 }
 
+/// A run that no server follows and that goes on elsewhere all the same is nobody's here.
+fn left_to_engine(record: &RunRecord) -> Result<(), Failure> {
+    let Some(engine) = record.engine().filter(|_| record.summary.resumable) else { return Ok(()) };
+    let run = &record.summary.run_id;
+    Err(Failure::usage(format!(
+        "run {run} is carried out by {engine}, where it goes on whether a server follows it or not"
+    ))
+    .hint(format!("a server that is started with {engine} on this data folder takes it up, and cancels it when asked")))
+}
+
 /// Reads a run and builds what it needs: with its own model, where none is named.
 async fn going(args: &ResumeArgs, global: &Global, printer: Printer) -> Result<Going, Failure> {
     let journal = wiring::open_journal(global, printer)?;
     let record = record(&journal, &args.id)?;
+    left_to_engine(&record)?;
     let past = whole(&journal, &record)?;
     drop(journal);
     let mut global = global.clone();
@@ -180,6 +191,7 @@ pub(super) async fn cancel(id: &str, global: &Global, printer: Printer) -> Resul
         let status = record.summary.status.as_str();
         Err(Failure::usage(format!("run {run} has ended: it is {status}")))
     };
+    left_to_engine(&record)?;
     match journal.ask_to_cancel(&run).await.map_err(Failure::work)? {
         Claim::Held => printer.out(&format!("run {run} is told to end")),
         Claim::Ended | Claim::Unknown => return ended(),
