@@ -26,7 +26,8 @@ Usage: cargo xtask COMMAND
 Commands:
   test [--rust | --doors]
           run every check, or one half of them:
-          --rust   format, clippy, tidy and the Rust tests; installs nothing and needs only cargo
+          --rust   format, clippy, tidy and the Rust tests, with the feature `restate` too; installs nothing and
+                   needs only cargo
           --doors  `setup`, then what needs it: Rust tests of installed programs and of the sentence model,
                    Python clients, the web page in a browser, and cargo-deny where it is installed
   setup   install what `test --doors` needs; each installation is announced:
@@ -40,9 +41,10 @@ Commands:
   python  run the Python tests alone (tests/python) against target/debug/jarvis
   web     run the web page's tests alone, by themselves and against target/debug/jarvis
   restate [--figures]
-          test runs on many machines (crates/jarvis-restate) against a real Restate server: the one that
-          JARVIS_RESTATE_SERVER names, or the npm package installed into target/restate. Whole, in about two minutes;
-          haproxy and openssl are used where they are installed. `test --doors` runs the short form.
+          test runs on many machines (crates/jarvis-restate, and the binary) against a real Restate server: the one
+          that JARVIS_RESTATE_SERVER names, or the npm package installed into target/restate. Whole, in about two
+          minutes; haproxy and openssl are used where they are installed. `test --doors` runs the short form: the
+          tests of the binary, and those of the crate in which nothing dies alone.
           --figures  measure instead, in a release build
   bench   run every benchmark of the workspace
   load    build jarvis for release and measure `jarvis serve` from outside; see `cargo xtask load --help`

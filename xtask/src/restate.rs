@@ -6,13 +6,21 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::steps::cargo_with;
+use crate::steps::{FEATURES, cargo_with};
 
 /// The variable that names the server's binary to the tests.
 const SERVER: &str = "JARVIS_RESTATE_SERVER";
 
 /// The variable that lets them measure.
 const FIGURES: &str = "JARVIS_RESTATE_FIGURES";
+
+/// The binary and the library. The others have no such tests; with their default features in it the selection builds everything as the
+/// whole workspace does, and so nothing again.
+const PACKAGES: [&str; 4] =
+    ["--package=jarvis", "--package=jarvis-restate", "--package=jarvis-tools", "--package=jarvis-workers"];
+
+/// How the names of the binary's tests begin.
+const BINARY: &str = "restate::";
 
 /// The npm package of the server, whose platform packages hold a static binary.
 const PACKAGE: &str = "@restatedev/restate-server@1.7.12";
@@ -22,7 +30,7 @@ const PACKAGE: &str = "@restatedev/restate-server@1.7.12";
 pub(crate) enum Form {
     /// All of them.
     Whole,
-    /// Those that take seconds: runs that nothing disturbs, and one where everything is killed at once.
+    /// Those that take seconds: runs that nothing disturbs, one where everything is killed at once, and those of the binary.
     Short,
     /// The measurements alone, in a release build.
     Figures,
@@ -34,19 +42,23 @@ pub(crate) enum Form {
 /// When a test fails.
 pub(crate) fn prove(root: &Path, form: Form) -> Result<()> {
     let Some(server) = server(root) else { return Ok(()) };
-    let test = ["test", "--package=jarvis-restate", "--test=it"];
-    let (args, figures): (&[&str], _) = match form {
-        Form::Whole => (&["--"], None),
-        Form::Short => (&["--", "runs::", "people::", "all_are_killed_at_once"], None),
-        Form::Figures => (&["--release", "--", "figures", "--nocapture"], Some((FIGURES, Path::new("1")))),
-    };
-    let env = [(SERVER, server.as_path())].into_iter().chain(figures);
-    cargo_with(root, &[&test, args].concat(), env)?;
-    if form != Form::Whole {
-        return Ok(());
+    let env = [(SERVER, server.as_path())];
+    let library = ["test", "--package=jarvis-restate", "--test=it"];
+    let both = [&["test", FEATURES, "--test=it"][..], &PACKAGES, &["--", BINARY]].concat();
+    match form {
+        Form::Short => {
+            let some = ["runs::", "people::", "all_are_killed_at_once"];
+            cargo_with(root, &[&both[..], &some].concat(), env)
+        }
+        Form::Whole => {
+            cargo_with(root, &library, env)?;
+            cargo_with(root, &both, env)
+        }
+        Form::Figures => {
+            let figures = ["--release", "--", "figures", "--nocapture"];
+            cargo_with(root, &[&library[..], &figures].concat(), env.into_iter().chain([(FIGURES, Path::new("1"))]))
+        }
     }
-    let binary = ["test", "--package=jarvis", "--features=restate", "--test=it", "--", "restate::"];
-    cargo_with(root, &binary, [(SERVER, server.as_path())])
 }
 
 /// The server's binary: what [`SERVER`] names, or the package installed into `target`.

@@ -129,10 +129,11 @@ impl Media {
         let dir = Dir::open_ambient_dir(&root, ambient_authority()).map_err(failed("open the folder"))?;
         for folder in Kind::ALL.into_iter().filter_map(Kind::folder) {
             let opened = match dir.open_dir(folder) {
+                // Another process may make it at the same moment, and somebody else a link: it is opened again.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    make_private(&dir, folder).and_then(|()| sync_folder(&dir, "."))
+                    make_folder(&dir, folder).and_then(|()| sync_folder(&dir, ".")).and_then(|()| dir.open_dir(folder))
                 }
-                opened => opened.map(drop),
+                opened => opened,
             };
             opened.map_err(|source| disk_error("make the folder", &format!("{named}/{folder}"), source))?;
         }
@@ -324,6 +325,18 @@ fn sync_folder(dir: &Dir, folder: &str) -> io::Result<()> {
     #[cfg(not(unix))]
     let _ = (dir, folder);
     Ok(())
+}
+
+/// Makes a folder and the one above it, as far as they are missing: another process that makes them at the same moment is as good.
+fn make_folder(dir: &Dir, folder: &str) -> io::Result<()> {
+    let made = |folder: &str| match make_private(dir, folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    };
+    if let Some((above, _)) = folder.split_once('/') {
+        made(above)?;
+    }
+    made(folder)
 }
 
 /// Makes a folder that only its owner can use, where the system knows such things.

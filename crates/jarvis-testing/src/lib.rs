@@ -8,6 +8,8 @@ pub mod inference;
 pub mod model_server;
 pub mod replies;
 pub mod restate;
+#[cfg(feature = "s3")]
+pub mod s3;
 pub mod source;
 pub mod stub;
 pub mod weights;

@@ -129,6 +129,28 @@ fn opening_again_keeps_what_is_there() {
     assert_eq!(media.read(&path, 10).unwrap(), b"kept");
 }
 
+#[test]
+fn a_folder_that_many_make_at_once_is_there_for_all() {
+    const AT_ONCE: usize = 8;
+    let folder = tempfile::tempdir().unwrap();
+    let start = std::sync::Barrier::new(AT_ONCE);
+    // What fails is looked at afterwards: the others wait for whoever panics.
+    let stored = || -> Vec<Result<String, MediaError>> {
+        let store = |round: usize| {
+            start.wait();
+            Media::open(&folder.path().join(format!("{round}/public")))?.create(Kind::Image, "png", b"the same")
+        };
+        (0..20).map(store).collect()
+    };
+    let stored: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(stored)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(stored.len(), 20 * AT_ONCE);
+    let failed: Vec<_> = stored.into_iter().filter_map(Result::err).collect();
+    assert!(failed.is_empty(), "{failed:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn links_that_lead_outside_are_refused() {

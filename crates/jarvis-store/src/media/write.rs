@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::content::{ContentId, FOLDER};
 use super::removal::forget;
-use super::{Media, MediaError, disk_error, make_private, path, sync_folder};
+use super::{Media, MediaError, disk_error, make_folder, path, sync_folder};
 
 /// How old what is left of an interrupted write is when it is taken away.
 const STALE: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
@@ -361,16 +361,4 @@ fn own(own_name: &str) -> Sha256 {
 
 fn stem(named: Sha256) -> String {
     named.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Makes a folder and those above it, as far as they are missing.
-fn make_folder(dir: &Dir, folder: &str) -> io::Result<()> {
-    let made = |folder: &str| match make_private(dir, folder) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        made => made,
-    };
-    if let Some((above, _)) = folder.split_once('/') {
-        made(above)?;
-    }
-    made(folder)
 }

@@ -20,6 +20,8 @@ mod experts;
 mod growing;
 mod harness;
 mod local_models;
+#[cfg(feature = "restate")]
+mod manifests;
 mod mcp;
 mod models;
 mod offline;

@@ -2,7 +2,7 @@
 //! `JARVIS_RESTATE_SERVER` names; without it each test prints that it is skipped.
 
 use std::net::TcpListener;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use jarvis_testing::restate::{Server as Restate, binary};
 use serde_json::{Value, json};
@@ -11,9 +11,17 @@ use crate::approvals::{REQUEST, Shop};
 use crate::serve::{PATIENCE, Server};
 
 mod plans;
+mod stores;
 
 /// A worker of the binary; it ends with the test.
 struct Worker(Child);
+
+impl Worker {
+    fn start(command: &mut Command) -> Worker {
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        Worker(child.expect("the binary starts"))
+    }
+}
 
 impl Drop for Worker {
     fn drop(&mut self) {
@@ -54,8 +62,7 @@ impl World {
         let args = ["worker", "--restate-admin", &admin, "--listen", &listen];
         let mut command = shop.harness.command(&shop.args(&url, &args));
         command.env("JARVIS_DATA_DIR", own.path()).env("JARVIS_PUBLIC_DIR", public);
-        let worker = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        let worker = Worker(worker.expect("the binary starts"));
+        let worker = Worker::start(&mut command);
         Some(World { restate, shop, listen: free_port(), _worker: worker, _own: own })
     }
 
@@ -76,9 +83,14 @@ impl World {
 
     /// Asks until workers and host are registered.
     async fn registered(server: &Server, request: &str) -> (u16, Value) {
+        let body = json!({"messages": [{"role": "user", "content": request}]});
+        World::registered_for(server, &body).await
+    }
+
+    async fn registered_for(server: &Server, body: &Value) -> (u16, Value) {
         let asked = async {
             loop {
-                let (status, reply) = server.ask(request).await;
+                let (status, reply) = server.post("/hugginggpt", body).await;
                 let text = reply.to_string();
                 if status == 503 || text.contains("no worker serves") {
                     tokio::task::yield_now().await;

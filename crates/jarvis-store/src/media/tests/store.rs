@@ -1,7 +1,6 @@
 //! A store that several machines share: a real S3 server on this machine, and ways in which one fails.
 
 mod fail;
-mod server;
 
 use std::fs;
 use std::io::{Read, Write};
@@ -11,13 +10,13 @@ use std::time::{Duration, SystemTime};
 
 use jarvis_net::Secret;
 use jarvis_plan::Kind;
+use jarvis_testing::s3::{BUCKET, KEY, SECRET, Server};
 use tempfile::TempDir;
 
 use super::kept::files;
 use super::word;
 use crate::media::cache::Cache;
 use crate::media::{Media, MediaError, StoreFault, StoreKeys, StoreSettings};
-use server::{BUCKET, KEY, SECRET, Server};
 
 fn settings(address: &str) -> StoreSettings {
     let secret = |text| Secret::new(text).unwrap();

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use jarvis_net::Secret;
 use jarvis_plan::Kind;
+use jarvis_testing::s3::Server;
 
-use super::server::Server;
 use super::{bytes, fault, files, machine, settings};
 use crate::media::{StoreFault, StoreKeys, StoreSettings};
 

@@ -13,32 +13,38 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
-pub(super) const BUCKET: &str = "media";
-pub(super) const KEY: &str = "a-key";
-pub(super) const SECRET: &str = "a-secret";
+/// The bucket that is there from the start.
+pub const BUCKET: &str = "media";
+/// The only access key, and its secret.
+pub const KEY: &str = "a-key";
+pub const SECRET: &str = "a-secret";
 
-pub(super) struct Server {
-    pub(super) address: String,
+pub struct Server {
+    /// Its URL, without a slash at the end.
+    pub address: String,
     root: TempDir,
     requests: Arc<AtomicUsize>,
     /// Requests that it answers with 503 before it serves.
-    pub(super) busy: Arc<AtomicUsize>,
-    _runtime: Runtime,
+    pub busy: Arc<AtomicUsize>,
+    runtime: Option<Runtime>,
 }
 
 impl Server {
-    pub(super) fn start() -> Server {
-        let root = tempfile::tempdir().unwrap();
-        std::fs::create_dir(root.path().join(BUCKET)).unwrap();
-        let mut builder = S3ServiceBuilder::new(s3s_fs::FileSystem::new(root.path()).unwrap());
+    pub fn start() -> Server {
+        let root = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(root.path().join(BUCKET)).expect("writable");
+        let mut builder = S3ServiceBuilder::new(s3s_fs::FileSystem::new(root.path()).expect("a folder"));
         builder.set_auth(SimpleAuth::from_single(KEY, SECRET));
         let service = builder.build();
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
-        let address = format!("http://{}", listener.local_addr().unwrap());
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.expect("a runtime");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        listener.set_nonblocking(true).expect("a socket");
+        let address = format!("http://{}", listener.local_addr().expect("an address"));
         let (requests, busy) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (counted, refused) = (Arc::clone(&requests), Arc::clone(&busy));
         runtime.spawn(async move {
+            let listener = TcpListener::from_std(listener).expect("a socket");
             while let Ok((stream, _)) = listener.accept().await {
                 let (service, counted, refused) = (service.clone(), Arc::clone(&counted), Arc::clone(&refused));
                 let answer = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
@@ -61,15 +67,31 @@ impl Server {
                 });
             }
         });
-        Server { address, root, requests, busy, _runtime: runtime }
+        Server { address, root, requests, busy, runtime: Some(runtime) }
     }
 
-    /// The folder that is the bucket.
-    pub(super) fn bucket(&self) -> PathBuf {
+    /// Makes a further bucket; gives its folder.
+    pub fn make_bucket(&self, name: &str) -> PathBuf {
+        let folder = self.root.path().join(name);
+        std::fs::create_dir(&folder).expect("writable");
+        folder
+    }
+
+    /// The folder that is [`BUCKET`].
+    pub fn bucket(&self) -> PathBuf {
         self.root.path().join(BUCKET)
     }
 
-    pub(super) fn requests(&self) -> usize {
+    pub fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A test may run on a runtime of its own, which must not wait for the end of another.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
