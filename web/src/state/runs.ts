@@ -294,12 +294,12 @@ function ended(chatId: string, exchangeId: string): void {
 /** Tells a screen reader what matters of an event. */
 function tell(event: RunEvent, run: RunView | undefined): void {
   if (event.event === "approval_needed") {
-    const { tool, args } = event.approval;
+    const { tool, args, unknown } = event.approval;
     const question = typeof args.question === "string" ? args.question : "";
     announce(
       tool === "ask_person"
         ? t("said_question", { question: label(question, 300) })
-        : t("said_approval", { tool: label(tool, 60) }),
+        : t(unknown ? "said_unknown" : "said_approval", { tool: label(tool, 60) }),
     );
   }
   if (event.event === "plan" && event.tasks.length)
