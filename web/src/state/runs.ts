@@ -263,17 +263,14 @@ async function drive(
   }
 }
 
-const errorOf = (e: ApiError): RunError => ({
-  code: e.code,
-  message: e.message,
-  ...(e.hint || e.retryAfter !== null
-    ? {
-        hint: [e.hint, e.retryAfter === null ? null : t("err_retry_after", { n: e.retryAfter })]
-          .filter(Boolean)
-          .join(". "),
-      }
-    : {}),
-});
+/** The longest wait that is told in seconds: a longer one, as until the next day, is told by the server's hint. */
+const MOST_SECONDS = 600;
+
+const errorOf = (e: ApiError): RunError => {
+  const soon = e.retryAfter !== null && e.retryAfter <= MOST_SECONDS ? t("err_retry_after", { n: e.retryAfter }) : null;
+  const hint = [e.hint, soon].filter(Boolean).join(". ");
+  return { code: e.code, message: e.message, ...(hint ? { hint } : {}) };
+};
 
 function fail(chatId: string, exchangeId: string, error: RunError): void {
   changeRun(chatId, exchangeId, (run) => broken(run, error));

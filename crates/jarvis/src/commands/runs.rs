@@ -34,6 +34,8 @@ pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer)
             if json {
                 return printer.json(&runs);
             }
+            // Whose they are, where a server has or had several users.
+            let wide = runs.iter().map(|run| run.user.chars().count()).max().filter(|wide| *wide > 0);
             let mut cut_off = false;
             if runs.is_empty() {
                 printer.progress(&format!("there are no runs yet in {}", journal.path().display()));
@@ -43,8 +45,11 @@ pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer)
                     0 => "no tasks".to_owned(),
                     tasks => format!("{} of {tasks} tasks", run.ok),
                 };
+                let whose = wide.map_or(String::new(), |wide| {
+                    format!("{:<wide$}  ", if run.user.is_empty() { "-" } else { &run.user })
+                });
                 printer.out(&format!(
-                    "{}  {}  {:<11}  {tasks:<12}  {:>6} ms  {}",
+                    "{}  {}  {:<11}  {whose}{tasks:<12}  {:>6} ms  {}",
                     run.run_id,
                     when(run.started_at_ms),
                     run.status.as_str(),
