@@ -19,8 +19,14 @@ use crate::wiring;
 
 pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let command = match command {
-        RunsCommand::Resume(args) => return going_on::resume(args, global, printer).await,
-        RunsCommand::Retry { from, run } => return going_on::retry(run, from, global, printer).await,
+        RunsCommand::Resume(args) => {
+            let as_json = args.json;
+            return documented(going_on::resume(args, global, printer).await, as_json, printer);
+        }
+        RunsCommand::Retry { from, run } => {
+            let as_json = run.json;
+            return documented(going_on::retry(run, from, global, printer).await, as_json, printer);
+        }
         RunsCommand::Cancel { id } => return going_on::cancel(&id, global, printer).await,
         RunsCommand::Prune { older, most, dry_run } => {
             return going_on::prune(older, most, dry_run, global, printer).await;
@@ -91,6 +97,14 @@ pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer)
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where a document was asked for, a failure is one too.
+fn documented(ended: Result<ExitCode, Failure>, as_json: bool, printer: Printer) -> Result<ExitCode, Failure> {
+    if let (true, Err(failure)) = (as_json, &ended) {
+        printer.out(&failure.document().to_string());
+    }
+    ended
 }
 
 fn record(journal: &Journal, id: &str) -> Result<RunRecord, Failure> {

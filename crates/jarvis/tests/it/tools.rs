@@ -304,6 +304,32 @@ fn a_method_that_takes_the_key_of_a_call_is_called_again_with_it() {
 }
 
 #[test]
+fn without_a_terminal_a_person_is_sent_to_where_they_can_decide() {
+    let run = CutOff::during_a_call(None);
+    let CutOff { harness, id, .. } = &run;
+    assert_eq!(run.first, None, "a method that takes no key gets none");
+    insta::assert_snapshot!(harness.told(&run.args(&[])));
+    // It stays so, and no flag decides.
+    for more in [&[][..], &["--yes"], &["--approve", "add"]] {
+        let ended = harness.run(&run.args(more));
+        let said = ended.stderr.contains("error: a person must decide: task 1 called `add`")
+            && !ended.stderr.contains("failed");
+        assert!(ended.code == 1 && ended.stdout.is_empty() && said, "{more:?}: {ended:?}");
+    }
+    let (code, document) = harness.json(&run.args(&["--json", "-q"]));
+    assert_eq!((code, &document["error"]["code"]), (1, &json!("interrupted")), "{document:#}");
+    let said = document["error"]["message"].as_str().unwrap_or_default();
+    assert!(said.starts_with("a person must decide: task 1 called `add`"), "{document:#}");
+    // A reader of events is told nothing that did not happen.
+    let ended = harness.run(&run.args(&["--events", "-q"]));
+    let told: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert!(told.iter().all(|event| event["event"] != "task_finished"), "{}", ended.stdout);
+    assert_eq!(run.keys.try_iter().count(), 0, "it is not called again");
+    let (_, runs) = harness.json(&["runs", "list", "--json"]);
+    assert_eq!((&runs[0]["run_id"], &runs[0]["resumable"]), (&json!(id), &json!(true)), "{runs}");
+}
+
+#[test]
 fn a_tool_serves_a_task_type() {
     let harness = Harness::new();
     let address = math_server(Adder::default());
