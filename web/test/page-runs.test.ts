@@ -314,3 +314,43 @@ test("what the person refuses is not done", () =>
     await page.locator(".leave").getByRole("button", { name: "Refuse" }).click();
     await stateOf(page, 0, "failed");
   }));
+
+test("a run that was cut off asks about the call that may have arrived, and says what was taken over", () =>
+  on({ allow: /ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION/ }, async (page, mock) => {
+    const card = page.locator(".leave");
+    const answers = () =>
+      mock.calls.filter((c) => c.path.includes("/approvals/")).map((c) => (c.body as { decision: string }).decision);
+    for (const [at, where, words, decision, state] of [
+      [1, "the chat", "It was done", "done", "succeeded"],
+      [2, "the chat anew", "Call it again", "retry", "succeeded"],
+      [3, "the run", "Go on without it", "skip", "failed"],
+    ] as const) {
+      await ask(page, "book a train");
+      await card.getByRole("button", { name: "Allow" }).click();
+      await card.waitFor({ state: "detached" });
+      const id = mock.runs[0]?.id ?? "";
+      mock.restart();
+      await card.getByRole("heading", { name: /it may have been done/ }).waitFor();
+      if (where === "the chat anew") await page.reload();
+      if (where === "the run") await page.goto(`${mock.url}/#/runs/${id}`);
+      // It is told how far the run had come, and what may have been done with what.
+      const run = page.locator(`[data-run="${id}"]`);
+      await run
+        .locator(".taken-over")
+        .getByText("This run was cut off and went on. Steps that were not done again: 2")
+        .waitFor();
+      assert.match(await card.innerText(), /Task 2 called trains\/book[^]*train[^]*17[^]*task 1/, where);
+      assert.deepEqual(
+        await card.getByRole("button").allInnerTexts(),
+        ["It was done", "Call it again", "Go on without it"],
+        where,
+      );
+      await card.getByRole("button", { name: words }).click();
+      await page.locator(`[data-run="${id}"][data-phase="done"]`).waitFor();
+      await card.waitFor({ state: "detached" });
+      await run.locator(`.node[data-task="1"][data-state="${state}"]`).waitFor();
+      assert.deepEqual(answers().slice(2 * at - 2), ["approve", decision], where);
+      await amount(page, ".taken-over", where === "the run" ? 1 : at);
+    }
+    assert.equal(mock.calls.filter((c) => c.path.endsWith("/stream")).length, 3, "nothing is asked anew");
+  }));

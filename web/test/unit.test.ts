@@ -745,3 +745,21 @@ test("the pipelines of a server are names, and an exchange keeps its own", () =>
   const kept = (pipeline: unknown) => exchangeOf({ id: "e", mode: "run", run: { phase: "done" }, pipeline })?.pipeline;
   assert.deepEqual([kept("rewoo"), kept(undefined), kept(3)], ["rewoo", undefined, undefined]);
 });
+
+test("an exchange keeps what its run waits for, and how far the answer was told", () => {
+  const told = (seq: number, kind: string, more: object) => decode.event({ run_id: "r", seq, event: kind, ...more });
+  const asked = { tool: "shop/book", effect: "writes", arguments: { article: 17 }, answer: "/runs/r/approvals/1" };
+  const events = [
+    told(1, "resumed", { from: "q", steps: 3 }),
+    told(2, "approval_needed", { ...asked, task: 1, sources: { article: "task 1" }, unknown: true }),
+    told(2, "token", { piece: 1, text: "It is " }),
+    told(2, "token", { piece: 2, text: "booked" }),
+  ];
+  const run = events.reduce((run, event) => (event ? apply(run, event) : run), newRun());
+  const stored: unknown = JSON.parse(JSON.stringify({ id: "e", mode: "run", run }));
+  const kept = exchangeOf(stored)?.run ?? newRun();
+  assert.deepEqual(kept.asks, run.asks);
+  assert.deepEqual([kept.takenOver, kept.takenFrom, kept.asks?.[0]?.unknown], [3, "q", true]);
+  // The stream begins behind the last whole event, with the pieces that were told before.
+  assert.equal(events.slice(2).reduce((run, event) => (event ? apply(run, event) : run), kept).text, "It is booked");
+});

@@ -34,6 +34,14 @@ pub struct Used {
     pub unpriced: bool,
 }
 
+impl Used {
+    /// How many seconds are left of its day at this time, in milliseconds since the Unix epoch; the last one counts as a whole.
+    pub fn seconds_left(&self, at_ms: u64) -> u64 {
+        let next = self.day.saturating_add(1).saturating_mul(DAY_MS);
+        next.saturating_sub(at_ms).div_ceil(1000)
+    }
+}
+
 impl Account {
     /// An account of the user of this name, whose runs may take so much together in a day. Time is not bounded.
     pub fn new(name: impl Into<String>, a_day: Budget) -> Account {
@@ -121,6 +129,11 @@ impl Account {
             .or_else(|| bound("cost", "", used.cost, max_cost))
     }
 
+    /// What was used so far of the day of this time, in milliseconds since the Unix epoch.
+    pub fn today(&self, at_ms: u64) -> Used {
+        *self.used(at_ms / DAY_MS)
+    }
+
     /// What was used on a day, or on a later one that is known.
     fn used(&self, day: u64) -> MutexGuard<'_, Used> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
@@ -168,6 +181,22 @@ mod tests {
             let spent = account.spent(at + DAY_MS - 1).map(|spent| format!("{} of {}", spent.used, spent.most));
             assert_eq!(spent.as_deref(), want);
             assert_eq!(account.spent(at + DAY_MS), None, "the next day");
+        }
+    }
+
+    #[test]
+    fn a_day_ends_at_midnight() {
+        let at = 20_000 * DAY_MS;
+        for (at_ms, left) in [(at, 86_400), (at + 1, 86_400), (at + DAY_MS - 1_000, 1), (at + DAY_MS - 1, 1)] {
+            let account = account();
+            account.add(at_ms, tokens(1, 2), None);
+            let used = account.today(at_ms);
+            assert_eq!(
+                (used.calls, used.tokens, used.unpriced, used.seconds_left(at_ms)),
+                (1, 3, true, left),
+                "{at_ms}"
+            );
+            assert_eq!(account.today(at + DAY_MS), Used { day: 20_001, ..Used::default() });
         }
     }
 

@@ -365,6 +365,11 @@ impl Events {
     /// Numbers an event, and hands it to the journal and to whoever reads.
     fn send(&self, shared: &mut Shared, kind: EventKind) {
         let (is_kept, is_piece) = (kind.is_kept(), kind.is_piece());
+        // What is not kept any more is not told either: whoever goes on with the run does it anew, under the same number. How it
+        // ends here is.
+        if is_kept && !kind.is_end() && shared.stopped.is_some() && (self.is_kept() || self.goes_on()) {
+            return;
+        }
         shared.began |= matches!(kind, EventKind::RunStarted { .. });
         shared.pieces = if is_piece { shared.pieces.saturating_add(1) } else { 0 };
         let at_ms = shared.now_ms();

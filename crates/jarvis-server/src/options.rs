@@ -21,6 +21,8 @@ pub struct Options {
     pub allowed_hosts: BTreeSet<String>,
     /// Whether, and to where, a caller may name a chat endpoint and key of their own.
     pub caller: CallerPolicy,
+    /// A model that may be asked and has no price, where there is one: what a run costs cannot be bounded then.
+    pub unpriced: Option<String>,
     /// Answer failed decisions as the originals did: status 500 and `{"error": "…"}`.
     pub compat_errors: bool,
     /// Whether runs that were cut off go on by themselves.
@@ -58,6 +60,7 @@ impl Default for Options {
             cors_origins: Vec::new(),
             allowed_hosts: BTreeSet::new(),
             caller: CallerPolicy::default(),
+            unpriced: None,
             compat_errors: false,
             resume: true,
             keep: None,

@@ -256,10 +256,12 @@ impl Users {
 
 /// Whether there is something left of the day.
 pub(crate) fn check_budget(account: &Account) -> Result<(), ApiError> {
-    match account.spent(now_ms()) {
+    let now = now_ms();
+    match account.spent(now) {
         None => Ok(()),
         Some(spent) => Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, "budget_used", spent.to_string())
-            .hint("the next day begins at midnight UTC")),
+            .hint("the next day begins at midnight UTC")
+            .retry_after(account.today(now).seconds_left(now))),
     }
 }
 

@@ -72,7 +72,7 @@ fn told(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> De
 
 /// Asks what became of a call that may have arrived.
 fn became(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> Decision {
-    let choices = "Look, and say: d = it was done, r = call it again, s = leave it: ";
+    let choices = "Look, and say: d = it was done, r = call it again, s = go on without it: ";
     until_answered(question, choices, input, output, |typed| match typed {
         "d" | "done" => Some(Decision::Done),
         "r" | "retry" => Some(Decision::Approve { arguments: None }),
@@ -134,5 +134,12 @@ mod tests {
         check("n\n", refused("you said no"));
         check("", refused("the terminal was closed"));
         check("perhaps\n", refused("the terminal was closed"));
+        let check = |typed: &str, decision: Decision| {
+            assert_eq!(became("Book?\n", &mut typed.as_bytes(), &mut Vec::new()), decision, "{typed:?}");
+        };
+        check("d\n", Decision::Done);
+        check("yes\nretry\n", Decision::Approve { arguments: None });
+        check("S\n", refused("you left it"));
+        check("y\n", refused("the terminal was closed"));
     }
 }

@@ -67,6 +67,12 @@ impl Progress {
                 self.line(&format!("the planner asks: {question}"));
             }
             EventKind::ApprovalGiven { tool, .. } if tool == ASK_PERSON => {}
+            EventKind::ApprovalNeeded { approval } if approval.unknown => {
+                let (task, tool) = (approval.task.0 + 1, &approval.tool);
+                self.line(&format!(
+                    "task {task}: `{tool}` was called before the run was cut off, and may have been done"
+                ));
+            }
             EventKind::ApprovalNeeded { approval } => {
                 self.line(&format!("task {}: `{}` waits for leave", approval.task.0 + 1, approval.tool));
             }

@@ -5,7 +5,7 @@ mod batch;
 
 use std::sync::Arc;
 
-use jarvis_engine::{Events, Past};
+use jarvis_engine::{Events, NotWritten, Past};
 use jarvis_events::Journal as _;
 use jarvis_hugginggpt::decisions::Executable;
 use jarvis_pipeline::{Kept, Pipeline, Run, RunError, Shelf, put_out};
@@ -245,6 +245,12 @@ async fn told_to_end() {
 }
 
 fn failure(run_id: &RunId, error: RunError) -> Failure {
+    if let RunError::Stopped(NotWritten::Unknown(why)) = &error {
+        return Failure::work(format!("a person must decide: {why}")).of_run(run_id.clone(), error.code()).hint(format!(
+            "look whether it was done, and say so: `jarvis runs resume {run_id}` asks in a terminal, and `jarvis serve` asks on its page \
+             once the run is resumed there"
+        ));
+    }
     let (hint, code) = (error.hint().map(str::to_owned), error.code());
     let failure = match error {
         RunError::InvalidRequest(_) => return Failure::usage(error).of_run(run_id.clone(), code),

@@ -57,10 +57,10 @@ use crate::printer::Printer;
 use crate::results::Results;
 
 pub(crate) use agent::document_reader;
-#[cfg(feature = "serve")]
-pub(crate) use bounds::check_prices;
 use bounds::gate;
 pub(crate) use bounds::meter;
+#[cfg(feature = "serve")]
+pub(crate) use bounds::{check_prices, unpriced};
 pub(crate) use chat::{Special, build_special, discovery, embeddings_config, may_ask};
 #[cfg(feature = "serve")]
 pub(crate) use checks::checks;

@@ -161,7 +161,7 @@ const usage = (v: unknown): Usage => {
   };
 };
 
-const approval = (o: Json): Approval => ({
+export const approval = (o: Json): Approval => ({
   task: num(o.task, -1),
   tool: str(o.tool),
   effect: oneOf(o.effect, ["writes", "destroys"], "writes"),

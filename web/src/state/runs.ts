@@ -263,17 +263,14 @@ async function drive(
   }
 }
 
-const errorOf = (e: ApiError): RunError => ({
-  code: e.code,
-  message: e.message,
-  ...(e.hint || e.retryAfter !== null
-    ? {
-        hint: [e.hint, e.retryAfter === null ? null : t("err_retry_after", { n: e.retryAfter })]
-          .filter(Boolean)
-          .join(". "),
-      }
-    : {}),
-});
+/** The longest wait that is told in seconds: a longer one, as until the next day, is told by the server's hint. */
+const MOST_SECONDS = 600;
+
+const errorOf = (e: ApiError): RunError => {
+  const soon = e.retryAfter !== null && e.retryAfter <= MOST_SECONDS ? t("err_retry_after", { n: e.retryAfter }) : null;
+  const hint = [e.hint, soon].filter(Boolean).join(". ");
+  return { code: e.code, message: e.message, ...(hint ? { hint } : {}) };
+};
 
 function fail(chatId: string, exchangeId: string, error: RunError): void {
   changeRun(chatId, exchangeId, (run) => broken(run, error));
@@ -294,12 +291,12 @@ function ended(chatId: string, exchangeId: string): void {
 /** Tells a screen reader what matters of an event. */
 function tell(event: RunEvent, run: RunView | undefined): void {
   if (event.event === "approval_needed") {
-    const { tool, args } = event.approval;
+    const { tool, args, unknown } = event.approval;
     const question = typeof args.question === "string" ? args.question : "";
     announce(
       tool === "ask_person"
         ? t("said_question", { question: label(question, 300) })
-        : t("said_approval", { tool: label(tool, 60) }),
+        : t(unknown ? "said_unknown" : "said_approval", { tool: label(tool, 60) }),
     );
   }
   if (event.event === "plan" && event.tasks.length)

@@ -2,7 +2,7 @@
 // Whatever is found there is treated as foreign: what cannot be read is dropped, never thrown.
 import { list, num, record, str } from "../api/decode";
 import * as decode from "../api/decode";
-import type { Attachment, ExecutionConfig } from "../api/types";
+import type { Approval, Attachment, ExecutionConfig } from "../api/types";
 import { newRun, type RunView, type TaskView } from "../model/run";
 
 /** Raised when the stored shape changes; older data is left alone and not read. */
@@ -198,6 +198,11 @@ export function exchangeOf(v: unknown): Exchange | null {
     ms: typeof r.ms === "number" ? r.ms : null,
     config: r.config ? decode.executionConfig(r.config) : null,
     planId: typeof r.planId === "string" ? r.planId : null,
+    // The stream goes on behind what was seen: what is still asked is not told again, and pieces of the answer are.
+    asks: list(r.asks).map(askOf),
+    lastPiece: num(r.lastPiece),
+    ...(typeof r.takenOver === "number" ? { takenOver: r.takenOver } : {}),
+    takenFrom: typeof r.takenFrom === "string" ? r.takenFrom : null,
   };
   const draft = o.draft ? decode.executionConfig(o.draft) : null;
   return {
@@ -211,6 +216,12 @@ export function exchangeOf(v: unknown): Exchange | null {
     run,
     draft,
   };
+}
+
+/** A call that waited for leave when the page was left. */
+function askOf(v: unknown): Approval {
+  const o = record(v);
+  return { ...decode.approval({ ...o, arguments: o.args }), here: o.here === true };
 }
 
 /** A stored task goes through the decoders of the wire, so that both have the same defences. */

@@ -15,6 +15,7 @@ export function Answer({ run, onAgain }: { run: RunView; onAgain: (() => void) |
   const live = isLive(run.phase);
   return (
     <div class="answer">
+      <TakenOver run={run} />
       {run.text ? <Markdown text={run.text} more={live} /> : null}
       {live && <Progress run={run} />}
       {live && run.asks?.map((ask) => <Leave key={ask.task} runId={run.runId} ask={ask} />)}
@@ -48,6 +49,18 @@ export function Answer({ run, onAgain }: { run: RunView; onAgain: (() => void) |
         </footer>
       )}
     </div>
+  );
+}
+
+/** That a run was cut off and went on, or is another try, and how much of it did not have to be done again. */
+function TakenOver({ run }: { run: RunView }) {
+  if (run.takenOver === undefined) return null;
+  return (
+    <p class="muted taken-over">
+      {run.takenFrom
+        ? t("run_took_over", { n: run.takenOver, run: label(run.takenFrom, 60) })
+        : t("run_went_on", { n: run.takenOver })}
+    </p>
   );
 }
 

@@ -239,13 +239,6 @@ function OneRun({ id }: { id: string }) {
               </div>
             )}
             <div class="reply">
-              {(at.run.takenOver ?? 0) > 0 && (
-                <p class="muted">
-                  {at.run.takenFrom
-                    ? t("run_took_over", { n: at.run.takenOver ?? 0, run: at.run.takenFrom })
-                    : t("run_went_on", { n: at.run.takenOver ?? 0 })}
-                </p>
-              )}
               <Answer run={at.run} onAgain={null} />
             </div>
           </article>

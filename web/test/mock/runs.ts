@@ -20,7 +20,9 @@ export interface MockRun {
   listeners: Set<() => void>;
   cancelled: boolean;
   /** Answers the call that waits for leave. */
-  leave?: (approved: boolean) => void;
+  leave?: (decision: string) => void;
+  /** Ends the process that carries it out; another one goes on with it. */
+  die?: () => void;
   ms?: number;
   tasks: number;
   ok: number;
@@ -166,21 +168,37 @@ export async function play(
       const s = script.steps[id];
       const asks = s?.asks;
       if (s && asks) {
-        emit(run, "approval_needed", {
-          task: id,
-          tool: s.task,
-          ...asks,
-          answer: `/runs/${run.id}/approvals/${id}`,
-          resumes: true,
-        });
-        const approved = await new Promise<boolean>((answer) => {
-          run.leave = answer;
-          run.listeners.add(() => run.cancelled && answer(false));
-        });
+        const decide = async (more: object): Promise<string> => {
+          emit(run, "approval_needed", {
+            task: id,
+            tool: s.task,
+            ...asks,
+            answer: `/runs/${run.id}/approvals/${id}`,
+            resumes: true,
+            ...more,
+          });
+          const decision = await new Promise<string>((answer) => {
+            run.leave = answer;
+            run.listeners.add(() => run.cancelled && answer("refuse"));
+          });
+          delete run.leave;
+          const refused = decision === "refuse" || decision === "skip";
+          const done = decision === "done" ? { done: true } : {};
+          if (!run.cancelled) emit(run, "approval_given", { id, tool: s.task, approved: !refused, ...done });
+          return decision;
+        };
+        let decision = await decide({});
+        if (s.lost && decision !== "refuse") {
+          await new Promise<void>((die) => (run.die = die));
+          emit(run, "resumed", { steps: 1 + run.ok, ran_ms: Date.now() - begun });
+          decision = await decide({ unknown: true });
+        }
         if (run.cancelled) break;
-        delete run.leave;
-        emit(run, "approval_given", { id, tool: s.task, approved });
-        if (!approved) s.error = { code: "not_approved", message: `${s.task} was not called: it was refused` };
+        if (decision === "refuse")
+          s.error = { code: "not_approved", message: `${s.task} was not called: it was refused` };
+        if (decision === "skip")
+          s.error = { code: "not_approved", message: `${s.task} is not called again: it was skipped` };
+        if (decision === "done") s.inference = "done, as somebody said who looked";
       }
       if (s) made[id] = finish(run, s, id, made, media);
       ended[id] = true;

@@ -14,6 +14,8 @@ export interface Step {
   error?: { code: string; message: string; hint?: string };
   /** It waits for leave. */
   asks?: { effect: "writes" | "destroys"; arguments: Record<string, unknown>; sources: Record<string, string> };
+  /** It is on its way until the server dies, and may have arrived. */
+  lost?: boolean;
   /** An attempt of another model that failed before this one. */
   firstTry?: { id: string; message: string };
 }
@@ -80,6 +82,29 @@ export function scriptFor(request: string, image: string): Script {
         },
       ],
       answer: "It is reserved.",
+    };
+  if (has("book"))
+    return {
+      steps: [
+        {
+          task: "trains/find",
+          args: { to: "Lisbon" },
+          model: "trains/find",
+          host: "tool",
+          inference: { "generated text": "train 17" },
+        },
+        {
+          task: "trains/book",
+          args: { train: "<GENERATED>-0" },
+          dep: [0],
+          model: "trains/book",
+          host: "tool",
+          asks: { effect: "writes", arguments: { train: 17 }, sources: { train: "task 1" } },
+          lost: true,
+          inference: { "generated text": "booked" },
+        },
+      ],
+      answer: "The train is booked.",
     };
   if (has("refused"))
     return {

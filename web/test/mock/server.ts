@@ -45,6 +45,8 @@ export interface Mock {
   releasePull(): void;
   /** Breaks the connections of streams that are open now, without ending their runs. */
   cutStreams(): void;
+  /** As if the server died while a run called something, and another one went on with the run. */
+  restart(): void;
   close(): Promise<void>;
 }
 
@@ -198,8 +200,9 @@ export async function startMock(options: Options): Promise<Mock> {
       const answer = runs.find((r) => r.id === leave[1])?.leave;
       if (!answer) return error(res, 409, "not_waiting", "the run waits for nothing");
       const { decision } = parse(raw) as { decision: string };
-      answer(decision !== "refuse");
-      return json(res, 200, { run_id: leave[1], task: Number(leave[2]), approved: decision !== "refuse" });
+      answer(decision);
+      const approved = decision !== "refuse" && decision !== "skip";
+      return json(res, 200, { run_id: leave[1], task: Number(leave[2]), approved });
     }
     const one = /^(GET|POST) \/runs\/([\w-]+)(\/events|\/cancel)?$/.exec(key);
     if (one) {
@@ -288,6 +291,12 @@ export async function startMock(options: Options): Promise<Mock> {
       else res.destroy();
     }
   });
+  const cutStreams = () => {
+    for (const res of streams) {
+      cut.add(res);
+      res.destroy();
+    }
+  };
   await new Promise<void>((ready) => server.listen(options.port ?? 0, "127.0.0.1", ready));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -296,11 +305,10 @@ export async function startMock(options: Options): Promise<Mock> {
     calls,
     failNext: (path, status, body, headers = {}) => void failures.set(path, { status, body, headers }),
     releasePull: () => releasePull(),
-    cutStreams: () => {
-      for (const res of streams) {
-        cut.add(res);
-        res.destroy();
-      }
+    cutStreams,
+    restart: () => {
+      cutStreams();
+      for (const run of runs) run.die?.();
     },
     close: () =>
       new Promise((done) => {

@@ -1,8 +1,10 @@
 //! Records of runs, as journals have them.
 
+use jarvis_plan::{EventKind, Level, RunId};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::{Events, Memory, NotWritten};
 
 /// Events with their numbers, a second apart from the first.
 fn log(events: &[Value]) -> Vec<Value> {
@@ -179,4 +181,18 @@ fn a_retry_takes_over_what_succeeded_before_and_beside() {
     assert_eq!(retry("succeeded", Some(2)), Ok((vec![0, 1], true, false)));
     assert_eq!(retry("succeeded", Some(0)), Ok((vec![1], true, false)));
     assert_eq!(retry("succeeded", Some(9)), Err(NoRetry::NoTask(TaskId(9))));
+}
+
+#[test]
+fn what_is_no_longer_kept_is_not_told_but_for_how_it_ends() {
+    let (events, mut told) = Events::channel(RunId("r".into()));
+    events.kept_in(std::sync::Arc::new(Memory::new()));
+    events.note(Level::Info, "before");
+    events.stop(NotWritten::Unknown("nobody knows".into()));
+    events.note(Level::Info, "after");
+    events.emit(EventKind::Error { code: "interrupted".into(), message: "stopped".into(), hint: None, ms: 1 });
+    let told: Vec<_> = std::iter::from_fn(|| told.try_recv().ok()).map(|event| event.to_value()).collect();
+    let told: Vec<_> = told.iter().map(|event| (&event["seq"], &event["event"])).collect();
+    // Whoever goes on with the run counts on from the first.
+    assert_eq!(told, [(&json!(0), &json!("note")), (&json!(1), &json!("error"))]);
 }

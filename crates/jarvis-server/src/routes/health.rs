@@ -10,9 +10,10 @@ use axum::response::{IntoResponse, Response};
 
 use crate::error::{ApiError, Failures};
 use crate::guard;
+use crate::runs::now_ms;
 use crate::state::Server;
 use crate::users::{Caller, Right};
-use crate::wire::reply::HealthReply;
+use crate::wire::reply::{HealthReply, Today};
 
 /// State of the server
 ///
@@ -57,6 +58,7 @@ async fn look(server: &Server, headers: &HeaderMap) -> HealthReply {
         auth: server.users.need_token(),
         user: caller.as_ref().map(|caller| caller.name().to_owned()).filter(|name| !name.is_empty()),
         may: caller.as_ref().map(Caller::rights).unwrap_or_default(),
+        today: caller.as_ref().and_then(|caller| Today::of(caller.account(), now_ms())),
         pipelines: server.working_pipelines(),
         runs_live: server.runs.seen_by(caller.as_ref(), server.users.are_several()),
         checks,

@@ -131,6 +131,12 @@ impl Ask {
         if let Some(problem) = self.budget.problem() {
             return Err(ApiError::invalid(problem).param("budget"));
         }
+        if let (Some(_), Some(model)) = (self.budget.max_cost, &options.unpriced) {
+            let message = format!("`max_cost` needs prices, and none is known for `{model}`");
+            return Err(ApiError::invalid(message)
+                .param("budget.max_cost")
+                .hint("bound `max_tokens` or `max_calls`; whoever runs the server can set `prices.models`"));
+        }
         Ok(Request { text, attachments, history, budget: self.budget, ..Request::default() })
     }
 

@@ -1,10 +1,11 @@
 //! What callers get: answers, uploads, runs, models and the state of the server.
 
+use jarvis_engine::Account;
 use jarvis_hugginggpt::RunDocument;
-use jarvis_plan::Approval;
+use jarvis_plan::{Approval, Budget};
 use jarvis_store::{RunRecord, RunSummary};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Number, Value};
 use utoipa::{IntoResponses, ToSchema};
 
 use crate::state::{Check, Kept, Reach};
@@ -252,6 +253,9 @@ pub(crate) struct HealthReply {
     pub(crate) user: Option<String>,
     /// What whoever asks may do: `run`, `approve`, `admin`.
     pub(crate) may: Vec<&'static str>,
+    /// What the runs of whoever asks took of their budget of this day (UTC), where they have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) today: Option<Today>,
     /// The pipelines that work as configured, the default first.
     pub(crate) pipelines: Vec<&'static str>,
     /// Runs that go on or wait, of those that whoever asks may see.
@@ -262,6 +266,49 @@ pub(crate) struct HealthReply {
     pub(crate) kept: Kept,
     /// What is wrong with the tools, for callers that are logged in.
     pub(crate) warnings: Vec<String>,
+}
+
+/// What the runs of a user took of their budget of this day (UTC): each thing that it bounds.
+#[derive(Debug, PartialEq, Serialize, ToSchema)]
+pub(crate) struct Today {
+    /// Model calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) calls: Option<Taken>,
+    /// Tokens sent and received.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tokens: Option<Taken>,
+    /// In the currency of the server's prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cost: Option<Taken>,
+    /// Seconds until the day ends.
+    pub(crate) ends_in_s: u64,
+}
+
+/// What was taken of something that is bounded.
+#[derive(Debug, PartialEq, Serialize, ToSchema)]
+pub(crate) struct Taken {
+    /// `null` where it is not known, as what a call of a model without a price cost.
+    #[schema(value_type = Option<f64>)]
+    pub(crate) used: Option<Number>,
+    #[schema(value_type = f64)]
+    pub(crate) most: Number,
+}
+
+impl Today {
+    /// What was taken at this time, in milliseconds since the Unix epoch; `None` where nothing is bounded.
+    pub(crate) fn of(account: &Account, at_ms: u64) -> Option<Today> {
+        let Budget { max_calls, max_tokens, max_cost, max_time_s: _ } =
+            Some(account.a_day()).filter(|_| account.is_bounded())?;
+        let used = account.today(at_ms);
+        let taken = |used: u64, most: u64| Taken { used: Some(used.into()), most: most.into() };
+        let cost = Some((used.cost * 1e6).round() / 1e6).filter(|_| !used.unpriced);
+        Some(Today {
+            calls: max_calls.map(|most| taken(used.calls, most.into())),
+            tokens: max_tokens.map(|most| taken(used.tokens, most)),
+            cost: max_cost.and_then(Number::from_f64).map(|most| Taken { used: cost.and_then(Number::from_f64), most }),
+            ends_in_s: used.seconds_left(at_ms),
+        })
+    }
 }
 
 /// The models and task types that the server knows.

@@ -163,6 +163,8 @@ async fn a_user_has_so_many_runs_at_once_and_no_more() {
     let both = futures::future::join_all((0..8).map(|_| start("ada"))).await;
     let started: Vec<_> = both.iter().filter(|reply| reply.status() == 200).collect();
     assert_eq!((started.len(), both.iter().filter(|reply| reply.status() == 429).count()), (1, 7));
+    let refused = both.iter().filter(|reply| reply.status() == 429);
+    assert!(refused.map(|reply| &reply.headers()["retry-after"]).all(|seconds| seconds == "1"));
     let id = started[0].headers()["x-run-id"].to_str().expect("text").to_owned();
     let bobs = start("bob").await;
     assert_eq!(bobs.status(), 200, "it is ada's alone");

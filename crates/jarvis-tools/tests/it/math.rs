@@ -24,6 +24,8 @@ pub(crate) const TOKEN: &str = "tok-5ecret";
 #[derive(Clone, Default)]
 pub(crate) struct Adder {
     pub(crate) seen: Arc<Mutex<Vec<String>>>,
+    /// The metadata `idempotency-key` of each call.
+    pub(crate) keys: Arc<Mutex<Vec<Option<String>>>>,
     pub(crate) guarded: bool,
 }
 
@@ -33,6 +35,8 @@ impl Math for Adder {
         let metadata = request.metadata().get("authorization").and_then(|value| value.to_str().ok());
         let authorization = metadata.unwrap_or_default().to_owned();
         self.seen.lock().unwrap().push(authorization.clone());
+        let key = request.metadata().get("idempotency-key").map(|key| key.to_str().unwrap().to_owned());
+        self.keys.lock().unwrap().push(key);
         if self.guarded && authorization != format!("Bearer {TOKEN}") {
             return Err(Status::unauthenticated(format!("`{authorization}` is not it")));
         }

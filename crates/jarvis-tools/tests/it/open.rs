@@ -77,6 +77,48 @@ async fn a_method_is_described_by_its_service() {
 }
 
 #[tokio::test]
+async fn the_key_of_a_call_reaches_a_method_that_takes_one() {
+    let check = async |metadata: Option<&str>, keys: [Option<&str>; 3], arrives: [Option<&str>; 3]| {
+        let folder = TempDir::new().unwrap();
+        let adder = Adder::default();
+        let server = serve(adder.clone(), Reflection::Both).await;
+        let mut entry = add(&server.address);
+        entry.grpc.as_mut().unwrap().idempotency_metadata = metadata.map(str::to_owned);
+        let opened = opened(folder.path(), vec![entry]).await.unwrap();
+        assert_eq!(opened.registry.takes_key("add"), metadata.is_some());
+        for key in keys {
+            let scope = Scope { key: key.map(str::to_owned), ..Scope::default() };
+            let called = opened.registry.call("add", &json!({"a": 5}), &scope).await.unwrap();
+            assert_eq!(called.text, "Addition Result: 5");
+        }
+        assert_eq!(*adder.keys.lock().unwrap(), arrives.map(|key| key.map(str::to_owned)), "{metadata:?}");
+    };
+    let run = "0199d1f2-7c1e-7000-8000-000000000000";
+    let (first, second) = (&*format!("{run}/3"), &*format!("{run}/4"));
+    // A call that is made again has the same key, another call has another one.
+    let keys = [Some(first), Some(first), Some(second)];
+    check(Some("idempotency-key"), keys, keys).await;
+    // The keys of calls for the elements of a list, and calls outside of a run, which have none.
+    let keys = [Some("run/3/1"), Some("run/3/2"), None];
+    check(Some("idempotency-key"), keys, keys).await;
+    // A method that takes none, or takes it elsewhere.
+    check(None, [Some(first), Some(first), Some(second)], [None; 3]).await;
+    check(Some("x-request-id"), [Some(first), Some(first), Some(second)], [None; 3]).await;
+
+    for name in ["Not a name", "key-bin", ""] {
+        let folder = TempDir::new().unwrap();
+        let mut entry = add("127.0.0.1:1");
+        entry.grpc.as_mut().unwrap().idempotency_metadata = Some(name.to_owned());
+        entry.input_schema = Some(json!({"type": "object"}));
+        entry.example = Some(json!({"a": 1}));
+        let opened = opened(folder.path(), vec![entry]).await.unwrap();
+        let told = opened.warnings.join("; ");
+        assert!(told.contains("`idempotency_metadata` is not the name of metadata"), "{name}: {told}");
+        assert!(opened.registry.spec("add").is_none(), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_schema_of_a_service_that_changed_is_refused_until_it_is_approved() {
     let folder = TempDir::new().unwrap();
     let server = math().await;

@@ -19,8 +19,14 @@ use crate::wiring;
 
 pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let command = match command {
-        RunsCommand::Resume(args) => return going_on::resume(args, global, printer).await,
-        RunsCommand::Retry { from, run } => return going_on::retry(run, from, global, printer).await,
+        RunsCommand::Resume(args) => {
+            let as_json = args.json;
+            return documented(going_on::resume(args, global, printer).await, as_json, printer);
+        }
+        RunsCommand::Retry { from, run } => {
+            let as_json = run.json;
+            return documented(going_on::retry(run, from, global, printer).await, as_json, printer);
+        }
         RunsCommand::Cancel { id } => return going_on::cancel(&id, global, printer).await,
         RunsCommand::Prune { older, most, dry_run } => {
             return going_on::prune(older, most, dry_run, global, printer).await;
@@ -34,6 +40,8 @@ pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer)
             if json {
                 return printer.json(&runs);
             }
+            // Whose they are, where a server has or had several users.
+            let wide = runs.iter().map(|run| run.user.chars().count()).max().filter(|wide| *wide > 0);
             let mut cut_off = false;
             if runs.is_empty() {
                 printer.progress(&format!("there are no runs yet in {}", journal.path().display()));
@@ -43,8 +51,11 @@ pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer)
                     0 => "no tasks".to_owned(),
                     tasks => format!("{} of {tasks} tasks", run.ok),
                 };
+                let whose = wide.map_or(String::new(), |wide| {
+                    format!("{:<wide$}  ", if run.user.is_empty() { "-" } else { &run.user })
+                });
                 printer.out(&format!(
-                    "{}  {}  {:<11}  {tasks:<12}  {:>6} ms  {}",
+                    "{}  {}  {:<11}  {whose}{tasks:<12}  {:>6} ms  {}",
                     run.run_id,
                     when(run.started_at_ms),
                     run.status.as_str(),
@@ -86,6 +97,14 @@ pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer)
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where a document was asked for, a failure is one too.
+fn documented(ended: Result<ExitCode, Failure>, as_json: bool, printer: Printer) -> Result<ExitCode, Failure> {
+    if let (true, Err(failure)) = (as_json, &ended) {
+        printer.out(&failure.document().to_string());
+    }
+    ended
 }
 
 fn record(journal: &Journal, id: &str) -> Result<RunRecord, Failure> {

@@ -18,7 +18,7 @@ use crate::cli::{Global, ServeArgs};
 use crate::config::{Config, GrpcConfig, Resume, TokenConfig, env_vars};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::wiring::{App, Flags, Reader, check_prices, checks, secret};
+use crate::wiring::{App, Flags, Reader, check_prices, checks, secret, unpriced};
 #[cfg(feature = "restate")]
 use crate::wiring::{carried_out_by_restate, scale::CHECKUP};
 
@@ -287,7 +287,8 @@ fn users(config: &Config) -> Result<Vec<User>, Failure> {
 /// # Errors
 /// When it would not start.
 pub(super) fn checked_options(config: &Config) -> Result<Options, Failure> {
-    let options = Options { users: users(config)?, ..options(config) };
+    let unpriced = unpriced(config)?.map(str::to_owned);
+    let options = Options { users: users(config)?, unpriced, ..options(config) };
     let here = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
     jarvis_server::check(here, &options).map(|()| options).map_err(refused)
 }

@@ -38,12 +38,17 @@ fn prices(config: &Config) -> Result<Prices, Failure> {
         .map_err(|error| Failure::usage(error).hint("prices are numbers from 0 up, by patterns of model names"))
 }
 
-/// Whether every model that may be asked has a price, which `what` needs.
-pub(crate) fn check_prices(config: &Config, what: &str) -> Result<(), Failure> {
+/// A model that may be asked and has no price.
+pub(crate) fn unpriced(config: &Config) -> Result<Option<&str>, Failure> {
     let (prices, llm) = (prices(config)?, &config.llm);
     let named = std::iter::once(llm.name()).chain(llm.stages.values().map(String::as_str));
     let mut named = named.chain(llm.fallback.iter().map(|other| other.model.as_str()));
-    match named.find(|name| !prices.knows(name)).filter(|_| !llm.is_offline()) {
+    Ok(named.find(|name| !prices.knows(name)).filter(|_| !llm.is_offline()))
+}
+
+/// Whether every model that may be asked has a price, which `what` needs.
+pub(crate) fn check_prices(config: &Config, what: &str) -> Result<(), Failure> {
+    match unpriced(config)? {
         Some(unpriced) => Err(Failure::usage(format!("{what} needs prices, and none is known for `{unpriced}`"))
             .hint("set `prices.models` in the configuration")),
         None => Ok(()),

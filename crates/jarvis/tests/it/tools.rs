@@ -1,6 +1,9 @@
 //! `jarvis tools`, and remote tools in every pipeline: a gRPC service stands for them all.
 
 use std::net::SocketAddr;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use jarvis_proto::math::math_server::{Math, MathServer};
 use jarvis_proto::math::{AddReply, AddRequest, DESCRIPTORS};
@@ -12,19 +15,31 @@ use tonic::{Request, Response, Status};
 
 use crate::harness::{Harness, outcomes};
 
-struct Adder;
+#[derive(Default)]
+struct Adder {
+    /// Where calls are told, by their metadata `idempotency-key`; the first one is never answered then.
+    keys: Option<Sender<Option<String>>>,
+    called: AtomicBool,
+}
 
 #[tonic::async_trait]
 impl Math for Adder {
     async fn add(&self, request: Request<AddRequest>) -> Result<Response<AddReply>, Status> {
+        if let Some(keys) = &self.keys {
+            let key = request.metadata().get("idempotency-key").map(|key| key.to_str().expect("a text").to_owned());
+            keys.send(key).expect("somebody waits");
+            if !self.called.swap(true, Ordering::Relaxed) {
+                std::future::pending::<()>().await;
+            }
+        }
         let AddRequest { a, b } = request.into_inner();
         Ok(Response::new(AddReply { result: a + b }))
     }
 }
 
 /// The sample service with reflection, for as long as the tests run.
-fn math_server() -> SocketAddr {
-    let (sender, receiver) = std::sync::mpsc::channel();
+fn math_server(adder: Adder) -> SocketAddr {
+    let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
@@ -35,7 +50,7 @@ fn math_server() -> SocketAddr {
                 .build_v1()
                 .expect("descriptors");
             let server =
-                tonic::transport::Server::builder().add_service(MathServer::new(Adder)).add_service(reflection);
+                tonic::transport::Server::builder().add_service(MathServer::new(adder)).add_service(reflection);
             server.serve_with_incoming(TcpIncoming::from(listener)).await.expect("it serves");
         });
     });
@@ -44,7 +59,7 @@ fn math_server() -> SocketAddr {
 
 fn harness() -> Harness {
     let harness = Harness::new();
-    let address = math_server();
+    let address = math_server(Adder::default());
     harness.file(
         "jarvis.yaml",
         format!(
@@ -106,7 +121,7 @@ fn tools_are_listed_shown_and_called() {
 
 #[test]
 fn methods_of_a_server_are_listed() {
-    let (harness, address) = (Harness::new(), math_server().to_string());
+    let (harness, address) = (Harness::new(), math_server(Adder::default()).to_string());
     let (code, listed) = harness.json(&["tools", "methods", &address, "--json"]);
     let add = &listed["methods"][0];
     assert_eq!((code, &add["name"], &add["streams"]), (0, &json!("Math/Add"), &json!(false)), "{listed}");
@@ -119,7 +134,7 @@ fn methods_of_a_server_are_listed() {
 #[test]
 fn a_changed_tool_is_shown_in_both_versions_and_approved_as_shown() {
     let harness = Harness::new();
-    let address = math_server();
+    let address = math_server(Adder::default());
     harness.file(
         "jarvis.yaml",
         format!(
@@ -235,10 +250,89 @@ fn a_plan_uses_the_tools_of_the_configuration() {
     assert_eq!((code, outcomes(&document)[0].as_str()), (0, "0 add succeeded add"), "{document}");
 }
 
+/// A run that was killed while its only call, which changes something, was on its way.
+struct CutOff {
+    harness: Harness,
+    id: String,
+    /// The keys of all calls.
+    keys: Receiver<Option<String>>,
+    first: Option<String>,
+}
+
+impl CutOff {
+    /// `metadata` is what the method takes the key of a call by.
+    fn during_a_call(metadata: Option<&str>) -> CutOff {
+        let (sender, keys) = channel();
+        let address = math_server(Adder { keys: Some(sender), ..Adder::default() });
+        let harness = Harness::new();
+        let metadata = metadata.map_or(String::new(), |name| format!(", idempotency_metadata: {name}"));
+        harness.file(
+            "jarvis.yaml",
+            format!(
+                "tools:\n  - name: add\n    description: Adds to an account.\n    when: something is added\n    effect: writes\n    \
+                 grpc: {{endpoint: '{address}', method: Math/Add{metadata}}}\n"
+            ),
+        );
+        let plan = json!({"tasks": [{"task": "add", "id": 0, "dep": [-1], "args": {"a": 5, "b": 10}}]});
+        harness.file("plan.json", plan.to_string());
+        let mut run = harness
+            .command(&[&["run", "--plan", "plan.json", "--yes"], &CONFIG[..]].concat())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let first = keys.recv().expect("it is called");
+        run.kill().expect("it runs");
+        run.wait().expect("it ends");
+        let (_, runs) = harness.json(&["runs", "list", "--json"]);
+        let id = runs[0]["run_id"].as_str().expect("an id").to_owned();
+        CutOff { harness, id, keys, first }
+    }
+
+    fn args<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+        [&["runs", "resume", &self.id], more, &CONFIG[..]].concat()
+    }
+}
+
+#[test]
+fn a_method_that_takes_the_key_of_a_call_is_called_again_with_it() {
+    let run = CutOff::during_a_call(Some("idempotency-key"));
+    let (code, document) = run.harness.json(&run.args(&["--json"]));
+    assert_eq!((code, outcomes(&document)), (0, vec!["0 add succeeded add".to_owned()]), "{document:#}");
+    let keys: Vec<_> = std::iter::once(run.first).chain(run.keys.try_iter()).collect();
+    assert_eq!(keys, vec![Some(format!("{}/0", run.id)); 2]);
+}
+
+#[test]
+fn without_a_terminal_a_person_is_sent_to_where_they_can_decide() {
+    let run = CutOff::during_a_call(None);
+    let CutOff { harness, id, .. } = &run;
+    assert_eq!(run.first, None, "a method that takes no key gets none");
+    insta::assert_snapshot!(harness.told(&run.args(&[])));
+    // It stays so, and no flag decides.
+    for more in [&[][..], &["--yes"], &["--approve", "add"]] {
+        let ended = harness.run(&run.args(more));
+        let said = ended.stderr.contains("error: a person must decide: task 1 called `add`")
+            && !ended.stderr.contains("failed");
+        assert!(ended.code == 1 && ended.stdout.is_empty() && said, "{more:?}: {ended:?}");
+    }
+    let (code, document) = harness.json(&run.args(&["--json", "-q"]));
+    assert_eq!((code, &document["error"]["code"]), (1, &json!("interrupted")), "{document:#}");
+    let said = document["error"]["message"].as_str().unwrap_or_default();
+    assert!(said.starts_with("a person must decide: task 1 called `add`"), "{document:#}");
+    // A reader of events is told nothing that did not happen.
+    let ended = harness.run(&run.args(&["--events", "-q"]));
+    let told: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert!(told.iter().all(|event| event["event"] != "task_finished"), "{}", ended.stdout);
+    assert_eq!(run.keys.try_iter().count(), 0, "it is not called again");
+    let (_, runs) = harness.json(&["runs", "list", "--json"]);
+    assert_eq!((&runs[0]["run_id"], &runs[0]["resumable"]), (&json!(id), &json!(true)), "{runs}");
+}
+
 #[test]
 fn a_tool_serves_a_task_type() {
     let harness = Harness::new();
-    let address = math_server();
+    let address = math_server(Adder::default());
     harness.file(
         "jarvis.yaml",
         format!(

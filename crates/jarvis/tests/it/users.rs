@@ -169,6 +169,10 @@ async fn runs_files_and_plans_belong_to_whoever_made_them() {
         let told = harness.run(&["serve", "--http", "127.0.0.1:0", "--config", "jarvis.yaml"]);
         assert_eq!(told.code, 2, "{config}: {}", told.stderr);
     }
+    // The command line sees whose each run is.
+    let listed = harness.run(&["runs", "list", "-q"]).stdout;
+    let adas = |line: &str| line.starts_with(&run) && line.split_whitespace().any(|word| word == "ada");
+    assert!(listed.lines().any(adas), "{listed}");
     // A run that is tried anew at the command line stays its user's.
     let retried = harness.run(&["runs", "retry", &run, "--from", "1", "-q"]);
     assert_eq!(retried.code, 0, "{}", retried.stderr);
@@ -238,6 +242,8 @@ async fn what_a_user_may_take_in_a_day_holds_over_runs_and_a_restart() {
     let url = shop.chat.url();
     let args = ["--config", "jarvis.yaml", "--llm", "gpt-4", "--base-url", &url];
     let server = Server::start_with(harness, &args, &tokens());
+    let today = async |server: &Server, name: &str| As(server, name).get("/health").await.1["today"].clone();
+    assert_eq!(today(&server, "ada").await["calls"], json!({"used": 0, "most": 3}));
     let (status, reply) = As(&server, "ada").ask(REQUEST).await;
     assert_eq!(status, 200, "{reply}");
     let calls =
@@ -247,13 +253,55 @@ async fn what_a_user_may_take_in_a_day_holds_over_runs_and_a_restart() {
     let (_, reply) = As(&server, "ada").ask(REQUEST).await;
     assert!(reply.to_string().contains("the budget of the day is used up: 3 of 3 model calls of `ada`"), "{reply}");
     let refused = async |server: &Server| {
-        let (status, reply) = As(server, "ada").ask(REQUEST).await;
+        // Everybody is told of their own, and only who has a bound.
+        let told = today(server, "ada").await;
+        let left = told["ends_in_s"].as_u64().unwrap_or_else(|| panic!("{told}"));
+        assert!((1..=86_400).contains(&left), "{told}");
+        assert_eq!(told, json!({"calls": {"used": 3, "most": 3}, "ends_in_s": left}));
+        for name in ["bob", "root", "mallory"] {
+            assert_eq!(today(server, name).await, Value::Null, "{name}");
+        }
+        let body = json!({"messages": [{"role": "user", "content": REQUEST}]});
+        let reply = As(server, "ada").request(Method::POST, "/hugginggpt").json(&body).send().await.expect("a reply");
+        // The next day is not here before this one has ended, which it may have done between the two.
+        let again = reply.headers().get("retry-after").and_then(|seconds| seconds.to_str().ok()?.parse::<u64>().ok());
+        let status = reply.status().as_u16();
+        let reply: Value = reply.json().await.expect("JSON");
         assert_eq!((status, code(&reply)), (429, "budget_used"), "{reply}");
+        assert!(again.is_some_and(|again| (1..=left).contains(&again)), "{again:?} of {left}");
         assert_eq!(As(server, "bob").ask(REQUEST).await.0, 200, "it is ada's alone");
     };
     refused(&server).await;
     assert_eq!(server.end("-KILL"), None);
     refused(&Server::start_with(harness, &args, &tokens())).await;
+}
+
+#[tokio::test]
+async fn what_a_run_may_cost_is_bounded_only_where_prices_are_known() {
+    for (prices, may, want) in [
+        ("", json!({"max_cost": 1}), (400, "`max_cost` needs prices, and none is known for `gpt-4`")),
+        (
+            "prices: {models: {other: {input: 1, output: 1}}}\n",
+            json!({"max_cost": 1}),
+            (400, "none is known for `gpt-4`"),
+        ),
+        ("prices: {models: {gpt-4: {input: 1, output: 1}}}\n", json!({"max_cost": 1}), (200, "All is done.")),
+        ("", json!({"max_calls": 9}), (200, "All is done.")),
+    ] {
+        let shop = Shop::open(200).await;
+        let config = std::fs::read_to_string(shop.harness.work().join("jarvis.yaml")).expect("it is there");
+        shop.harness.file("jarvis.yaml", format!("approve: never\n{config}{prices}"));
+        let url = shop.chat.url();
+        let server = Server::start(&shop.harness, &shop.args(&url, &[]));
+        let messages = json!([{"role": "user", "content": REQUEST}]);
+        let (status, reply) = server.post("/hugginggpt", &json!({"messages": messages, "budget": may})).await;
+        assert!(status == want.0 && reply.to_string().contains(want.1), "{prices}{may}: {status} {reply}");
+        let asked = shop.chat.stages().len();
+        match status {
+            200 => assert!(asked > 0, "{reply}"),
+            _ => assert_eq!((code(&reply), asked, shop.calls().len()), ("invalid_request", 0, 0), "nothing was begun"),
+        }
+    }
 }
 
 #[test]

@@ -56,7 +56,8 @@ pub(super) async fn resume(args: ResumeArgs, global: &Global, printer: Printer) 
     }
     // Another process may have gone on with it before it was ours.
     let past = whole(journal, &super::record(journal, &run.0)?)?;
-    printer.progress(&format!("going on with {} steps that are done", past.steps()));
+    let steps = past.steps();
+    printer.progress(&format!("going on; {steps} step{} done", if steps == 1 { " is" } else { "s are" }));
     carry_out(&args, &app, &began, run, past, work, printer).await
 }
 
