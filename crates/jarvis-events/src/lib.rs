@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use indexmap::IndexMap;
-use jarvis_plan::{Budget, Event, EventKind, Level, RunId, Spent, Tokens, Usage};
+use jarvis_plan::{Budget, ENGINE, Event, EventKind, Level, RunId, Spent, Tokens, Usage};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 pub use account::{Account, DAY_MS, Used};
@@ -53,6 +53,8 @@ pub struct Meter {
     pub budget: Budget,
     /// What must be the same for a run to go on in another process, such as the hash of the prompts.
     pub settings: Arc<IndexMap<String, String>>,
+    /// What else carries runs out that say so, see [`ENGINE`].
+    pub engine: Option<&'static str>,
     /// What models of this machine run with.
     pub weights: Option<Arc<dyn Weights>>,
     /// Where runs are asked for: [`SERVER`] or [`COMMAND_LINE`].
@@ -76,8 +78,11 @@ impl Meter {
         };
         let settings = past.began().into_iter().flat_map(|began| &began.settings);
         let settings = settings.filter_map(|(name, was)| {
-            let now = self.settings.get(name);
-            (now != Some(was)).then(|| told(&format!("its {name}"), was, now.map(String::as_str)))
+            let now = match name == ENGINE {
+                true => self.engine,
+                false => self.settings.get(name).map(String::as_str),
+            };
+            (now != Some(was)).then(|| told(&format!("its {name}"), was, now))
         });
         let weights = past.weights().filter_map(|(model, was)| {
             let now = self.weights.as_ref().and_then(|known| known.of(model));
@@ -309,6 +314,9 @@ impl Events {
     /// order. What comes after the run's end, such as from a call that nobody waits for any more, is counted and not sent.
     pub fn emit(&self, mut kind: EventKind) {
         log(&kind);
+        if let EventKind::ModelChosen { selection, weights } = &mut kind {
+            *weights = self.weights_of(&selection.chosen.id);
+        }
         let mut shared = self.shared();
         match &mut kind {
             EventKind::ModelCall { taken_over: true, .. } => {}
@@ -332,9 +340,6 @@ impl Events {
                 shared.usage.add_call(stage, model, tokens, cost.clone());
                 shared.account.add(shared.now_ms(), tokens, cost.as_ref());
                 shared.open_calls = shared.open_calls.saturating_sub(1);
-            }
-            EventKind::ModelChosen { selection, weights } => {
-                *weights = shared.weights.as_ref().and_then(|known| known.of(&selection.chosen.id));
             }
             EventKind::RunStarted { request, settings, door, user, .. } => {
                 // What was waited for a place does not count; what it ran before does.
@@ -360,6 +365,16 @@ impl Events {
         if begins && self.goes_on() {
             self.tell_resumed(&mut shared);
         }
+    }
+
+    /// What a candidate runs with here. Of a run that something else carries out nothing is known of that.
+    fn weights_of(&self, model: &str) -> Option<String> {
+        let known = {
+            let shared = self.shared();
+            shared.weights.clone().filter(|_| !shared.settings.contains_key(ENGINE))
+        };
+        // It may look at the disk.
+        known?.of(model)
     }
 
     /// Numbers an event, and hands it to the journal and to whoever reads.

@@ -411,7 +411,7 @@ impl Past {
             _ => {}
         }
         self.plans += u32::from(name == "plan");
-        self.shown += u64::from(!matches!(name, "run_started" | "resumed"));
+        self.shown += u64::from(!matches!(name, "run_started" | "resumed" | "note" | "budget"));
         self.ended_well = name == "done" && event.get("ok").is_some_and(|ok| ok == true);
         // What is taken from here is not told again; if it is told, it happened again.
         let is_result = matches!(

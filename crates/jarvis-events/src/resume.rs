@@ -51,12 +51,18 @@ impl Events {
         Arc::make_mut(&mut shared.settings).insert(name.to_owned(), value.to_owned());
     }
 
+    /// Whether a run that goes on said at its beginning that it needs this.
+    pub fn began_with(&self, name: &str, value: &str) -> bool {
+        self.shared().past.began().is_some_and(|began| began.settings.get(name).is_some_and(|said| said == value))
+    }
+
     /// The moment from which the time of the run counts: what it ran before, in other processes, included.
     pub fn began(&self) -> Instant {
         self.shared().since
     }
 
-    /// How many events are on record that tell what the run did: neither that it began, nor that it goes on.
+    /// How many events are on record that tell what the run did: not that it began or goes on, nor notes and that a budget is used up,
+    /// which this side adds too where another one carries it out.
     pub fn shown(&self) -> u64 {
         self.shared().past.shown()
     }

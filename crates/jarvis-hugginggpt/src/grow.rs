@@ -109,6 +109,10 @@ pub(crate) enum Step {
         why: String,
         /// The tasks as they will be added.
         tasks: Vec<Task>,
+        /// The notes that come with them.
+        notes: Vec<Note>,
+        /// Whether the plan is a first part still.
+        more: bool,
     },
 }
 
@@ -157,8 +161,8 @@ impl Looking<'_> {
                         break;
                     }
                 }
-                Step::Grow { draft, why, tasks } => {
-                    let notes = draft.notes.iter().map(|note| note.text.clone()).collect();
+                Step::Grow { draft, why, tasks, notes, more: _ } => {
+                    let notes = notes.into_iter().map(|note| note.text).collect();
                     // Whoever follows hears of tasks before they start.
                     self.events.emit(EventKind::PlanGrew { round: rounds.grown, why, tasks, notes });
                     let (vocabulary, limits) = (&self.pipeline.vocabulary, self.pipeline.settings.plan);
@@ -219,7 +223,8 @@ impl Looking<'_> {
                     let tasks = trial.grow(&draft, &self.pipeline.vocabulary, settings.plan).to_vec();
                     if !tasks.is_empty() {
                         rounds.grown += 1;
-                        return Ok(Step::Grow { draft, why, tasks });
+                        let notes = trial.notes().iter().skip(plan.notes().len()).cloned().collect();
+                        return Ok(Step::Grow { draft, why, tasks, notes, more: trial.may_grow() });
                     }
                     rounds.idle += 1;
                     if rounds.idle >= IDLE {

@@ -111,12 +111,7 @@ impl HuggingGpt {
         Ok(match looking.step(rounds, plan, outcomes).await? {
             Step::End => Looked::End,
             Step::Ask(question) => Looked::Ask(question),
-            Step::Grow { draft, why, tasks } => {
-                let mut grown = plan.clone();
-                grown.grow(&draft, &self.vocabulary, self.settings.plan);
-                let notes = grown.notes().iter().skip(plan.notes().len()).cloned().collect();
-                Looked::Grown { why, tasks, notes, more: grown.may_grow() }
-            }
+            Step::Grow { draft: _, why, tasks, notes, more } => Looked::Grown { why, tasks, notes, more },
         })
     }
 

@@ -107,6 +107,9 @@ pub trait Approver: Send + Sync {
         true
     }
 
+    /// What was asked about a task of a run is asked no more: somebody answered it elsewhere, or the task has ended.
+    fn settled(&self, _run: &RunId, _task: TaskId) {}
+
     /// Where the run waits for the answer, see [`Approval::place`].
     fn place(&self, _run: &RunId, _task: TaskId) -> Option<Place> {
         None

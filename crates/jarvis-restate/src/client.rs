@@ -36,6 +36,17 @@ pub struct Started {
     pub before: bool,
 }
 
+/// What became of a run that was to be cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cancelled {
+    /// It had ended before.
+    Before,
+    /// It ended, and said so.
+    Ended,
+    /// It was killed, without a word.
+    Killed,
+}
+
 impl Client {
     /// A client of runs of [`WORKFLOW`].
     pub fn new(ingress: Url, admin: Admin) -> Client {
@@ -118,6 +129,8 @@ impl Client {
         }
         match self.ingress.read(&url, response).await {
             Ok(end) => Ok(Some(end)),
+            // A proxy says this of itself, not of the run.
+            Err(error @ Error::Refused { status: 429 | 502..=504, .. }) => Err(error),
             Err(Error::Refused { message, .. }) => Err(Error::Ended { run: run.0.clone(), message }),
             Err(error) => Err(error),
         }
@@ -158,28 +171,37 @@ impl Client {
         }
     }
 
-    /// Decides about a task that waits for a person.
+    /// Decides about a task that waits for a person, whatever it waits for.
     ///
     /// # Errors
     /// [`Error::Refused`] with status 409 when it waits for no decision or has one, and with 422 when it waits for another kind.
     pub async fn approve(&self, run: &RunId, task: TaskId, decision: Decision) -> Result<(), Error> {
-        self.call::<Value>(run, APPROVE, json!(Decided { task, decision })).await.map(drop)
+        self.call::<Value>(run, APPROVE, json!(Decided { task, decision, asked: None })).await.map(drop)
+    }
+
+    /// Answers the question about a task that the event of this number asked. Said again, it answers no later question.
+    ///
+    /// # Errors
+    /// As [`Client::approve`], with status 409 too when another question was asked meanwhile.
+    pub async fn answer(&self, run: &RunId, task: TaskId, asked: u64, decision: Decision) -> Result<(), Error> {
+        let decided = Decided { task, decision, asked: Some(asked) };
+        self.call::<Value>(run, APPROVE, json!(decided)).await.map(drop)
     }
 
     /// Cancels a run. It ends its tasks as cancelled and reports its end; work that workers have under way goes on to its end. A run
-    /// that has not ended when `grace` has passed is killed, and so is the work: it reports no end then. True when it was killed.
+    /// that has not ended when `grace` has passed is killed, and so is the work: it reports no end then.
     ///
     /// # Errors
     /// [`Error::NoRun`], or what hinders the call.
-    pub async fn cancel(&self, run: &RunId, grace: Duration) -> Result<bool, Error> {
+    pub async fn cancel(&self, run: &RunId, grace: Duration) -> Result<Cancelled, Error> {
         let invocation = self.invocation(run).await?;
         match self.admin.end(&invocation, "cancel").await {
             // It has ended before.
-            Err(Error::Refused { status: 404 | 409, .. }) => return Ok(false),
+            Err(Error::Refused { status: 404 | 409, .. }) => return Ok(Cancelled::Before),
             cancelled => cancelled?,
         }
         match tokio::time::timeout(grace, self.attach(run)).await {
-            Ok(Ok(_) | Err(Error::Ended { .. })) => return Ok(false),
+            Ok(Ok(_) | Err(Error::Ended { .. })) => return Ok(Cancelled::Ended),
             Ok(Err(error)) => return Err(error),
             Err(_) => {}
         }
@@ -188,7 +210,7 @@ impl Client {
             self.admin.end(&child, "kill").await.or_else(gone)?;
         }
         self.admin.end(&invocation, "kill").await.or_else(gone)?;
-        Ok(true)
+        Ok(Cancelled::Killed)
     }
 
     /// Restate's id of a run.

@@ -1,4 +1,5 @@
-//! What travels between client, workflow and workers, as JSON. It is in journals for days: fields are added, never changed.
+//! What travels between client, workflow and workers, as JSON. It is in journals for days: from the first release on, fields are added,
+//! never changed; `contract/journalled.json` has one of each.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -256,12 +257,16 @@ pub(crate) enum Question {
     Approval,
     /// Whether it did.
     Arrived,
+    /// What the planner asks.
+    Person,
 }
 
 impl Question {
     /// Whether a decision answers it.
     pub(crate) fn is_answered_by(self, decision: &Decision) -> bool {
         match decision {
+            Decision::Approve { .. } if self == Question::Person => decision.answer().is_some(),
+            Decision::Refuse { .. } if self == Question::Person => true,
             Decision::Approve { .. } | Decision::Refuse { .. } => self == Question::Approval,
             Decision::Retry | Decision::Done { .. } | Decision::Skip => self == Question::Arrived,
         }
@@ -274,6 +279,9 @@ pub(crate) struct Decided {
     pub(crate) task: TaskId,
     #[serde(flatten)]
     pub(crate) decision: Decision,
+    /// The number of the event that asked; any question about the task where it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) asked: Option<u64>,
 }
 
 /// How a run ended.
@@ -331,3 +339,6 @@ pub enum RunStatus {
 pub(crate) struct Page {
     pub(crate) events: Vec<Value>,
 }
+
+#[cfg(test)]
+mod tests;

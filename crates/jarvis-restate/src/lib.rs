@@ -32,7 +32,7 @@ mod worker;
 mod workflow;
 
 pub use admin::{Admin, Deployment, Registered};
-pub use client::{Client, Started};
+pub use client::{Cancelled, Client, Started};
 pub use contract::{Decision, Planned, PlannedTask, RunEnd, RunInput, RunLimits, RunStatus};
 pub use doctor::{Checkup, Stuck, checkup};
 pub use endpoint::{Endpoint, Timeouts};

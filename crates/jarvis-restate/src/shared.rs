@@ -49,6 +49,9 @@ pub(crate) struct Asked {
     pub(crate) question: Question,
     /// What tells it from other questions about the same task.
     pub(crate) at: usize,
+    /// The number of its event.
+    #[serde(default)]
+    pub(crate) seq: u64,
     /// Who asks.
     pub(crate) invocation: String,
 }
@@ -121,15 +124,19 @@ async fn peek(ctx: &ContextInternal, firsts: Range<u64>) -> Result<Vec<(u64, Byt
 
 /// Answers a question that the run has asked. The first answer counts.
 pub(crate) async fn approve(ctx: &ContextInternal) -> HandlerResult<Reply> {
-    let (Json(Decided { task, decision }), _) = ctx.input::<Json<Decided>>().await;
+    let (Json(Decided { task, decision, asked }), _) = ctx.input::<Json<Decided>>().await;
     let conflict = |message: String| TerminalError::new_with_code(CANCELLED, message);
     let number = task.number();
-    let Some(Json(Asked { question, at, invocation })) = ctx.get::<Json<Asked>>(&question_of(task)).await? else {
+    let Some(Json(Asked { question, at, seq, invocation })) = ctx.get::<Json<Asked>>(&question_of(task)).await? else {
         return Err(conflict(format!("task {number} waits for no decision")).into());
     };
+    if asked.is_some_and(|asked| asked != seq) {
+        return Err(conflict(format!("task {number} waits for another decision by now")).into());
+    }
     if !question.is_answered_by(&decision) {
         let takes = match question {
             Question::Approval => "`approve` or `refuse`",
+            Question::Person => "`approve` with the `answer` among its `args`, or `refuse`",
             Question::Arrived => "`retry`, `done` or `skip`",
         };
         return Err(TerminalError::new_with_code(422, format!("task {number} waits for {takes}")).into());

@@ -1,5 +1,5 @@
 //! The workflow of a run: plans, calls workers, looks, answers. Between its journalled steps it is deterministic: no clock, no
-//! randomness, no hash order. Its code never changes under one name; a change is another version beside it.
+//! randomness, no hash order. From the first release on, its code never changes under one name; a change is another version beside it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -194,12 +194,15 @@ impl<'c> Scheduler<'c> {
             while let Some(step) = self.course.step() {
                 match step {
                     Step::Call { id, candidate, args } => self.call(id, candidate, args),
-                    Step::Ask { id, question, .. } => self.ask(id, question, Waits::Question(id)),
+                    Step::Ask { id, question, .. } => {
+                        // Its event is the last so far.
+                        self.tell();
+                        let asked = self.log.len().saturating_sub(1);
+                        self.ask(id, question, asked, Waits::Question(id));
+                    }
                 }
             }
-            for kind in self.course.events() {
-                self.log.emit(&kind);
-            }
+            self.tell();
             if self.pending.len() <= usize::from(self.timed) {
                 break;
             }
@@ -227,13 +230,18 @@ impl<'c> Scheduler<'c> {
             (Status::Failed, TaskError::new(ErrorCode::BadPlan, "the task waits for one that never ends"))
         });
         self.course.end(status, error.code, &error.message);
-        for kind in self.course.events() {
-            self.log.emit(&kind);
-        }
+        self.tell();
         // When time is up, the request is answered with what there is.
         match stopped {
             Some((Status::Cancelled, _)) => Err(Stop::Cancelled),
             Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Tells what the course has to tell.
+    fn tell(&mut self) {
+        for kind in self.course.events() {
+            self.log.emit(&kind);
         }
     }
 
@@ -267,10 +275,11 @@ impl<'c> Scheduler<'c> {
         }
     }
 
-    fn ask(&mut self, id: TaskId, question: Question, waits: Waits) {
+    /// Waits for the answer to what the event of this number asked.
+    fn ask(&mut self, id: TaskId, question: Question, seq: u64, waits: Waits) {
         let at = self.waits.len();
         let invocation = self.invocation.clone();
-        self.ctx.set(&shared::question_of(id), Json(shared::Asked { question, at, invocation }));
+        self.ctx.set(&shared::question_of(id), Json(shared::Asked { question, at, seq, invocation }));
         let decided = self.ctx.signal::<Json<Decision>>(&shared::decision_of(id, at));
         let decided = decided.map_ok(|Json(decision)| Woken::Decided(decision));
         self.wait(waits, Box::pin(decided));

@@ -5,7 +5,7 @@
 //! wait are not on the desk, and their calls are refused.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -26,6 +26,8 @@ pub struct Desk(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     runs: Mutex<HashMap<RunId, Run>>,
+    /// Counts questions.
+    serials: AtomicU64,
     /// Whether the server stops: what waits from now on goes on with the next process, where it can.
     closing: AtomicBool,
 }
@@ -51,6 +53,8 @@ struct Run {
 struct Open {
     asked: Approval,
     answer: oneshot::Sender<Decision>,
+    /// What tells it from other questions about the same task.
+    serial: u64,
 }
 
 impl Run {
@@ -174,8 +178,11 @@ impl Desk {
         }
     }
 
-    fn close(&self, run: &RunId, task: TaskId) {
-        if let Some(seated) = self.runs().get_mut(run) {
+    /// Takes a question away, unless another one about the task has taken its place.
+    fn close(&self, run: &RunId, task: TaskId, serial: u64) {
+        if let Some(seated) = self.runs().get_mut(run)
+            && seated.open.get(&task).is_some_and(|open| open.serial == serial)
+        {
             seated.open.remove(&task);
             seated.tell();
         }
@@ -187,11 +194,12 @@ struct Asked<'d> {
     desk: &'d Desk,
     run: &'d RunId,
     task: TaskId,
+    serial: u64,
 }
 
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
-        self.desk.close(self.run, self.task);
+        self.desk.close(self.run, self.task, self.serial);
     }
 }
 
@@ -204,6 +212,7 @@ fn refused(reason: &str, tool: &str) -> Decision {
 impl Approver for Desk {
     async fn ask(&self, run: &RunId, asked: &Approval) -> Decision {
         let (answer, answered) = oneshot::channel();
+        let serial = self.0.serials.fetch_add(1, Ordering::Relaxed);
         let (lease, suspend) = {
             let mut runs = self.runs();
             let is_full = runs.values().filter(|seated| !seated.open.is_empty()).count() >= MOST;
@@ -220,14 +229,14 @@ impl Approver for Desk {
             if let Some(decision) = seated.early.remove(&asked.task) {
                 return decision;
             }
-            seated.open.insert(asked.task, Open { asked: asked.clone(), answer });
+            seated.open.insert(asked.task, Open { asked: asked.clone(), answer, serial });
             seated.tell();
             if self.is_closing() {
                 seated.leave();
             }
             (Arc::clone(&seated.lease), seated.suspend.clone())
         };
-        let _asked = Asked { desk: self, run, task: asked.task };
+        let _asked = Asked { desk: self, run, task: asked.task, serial };
         lease.give_back();
         let decision = match answered.await {
             Ok(decision) => decision,
@@ -237,6 +246,15 @@ impl Approver for Desk {
         };
         lease.take_again().await;
         decision
+    }
+
+    fn settled(&self, run: &RunId, task: TaskId) {
+        if let Some(seated) = self.runs().get_mut(run) {
+            seated.known.retain(|known| known.task != task);
+            seated.early.remove(&task);
+            seated.open.remove(&task);
+            seated.tell();
+        }
     }
 
     fn is_there(&self, run: &RunId) -> bool {

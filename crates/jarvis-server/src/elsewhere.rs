@@ -17,8 +17,19 @@ pub enum NotSaid {
     Unknown,
     /// It waits for nothing of that kind: it was answered, or has ended.
     NotOpen,
+    /// It has ended.
+    Ended,
     /// The place does not answer.
     Away(String),
+}
+
+/// What a run elsewhere waits for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waiting {
+    /// The number of the event that asked, in the numbers of that place.
+    pub seq: u64,
+    /// What is asked.
+    pub asked: Approval,
 }
 
 /// Where runs are carried out that every server can tell of.
@@ -36,11 +47,11 @@ pub trait Elsewhere: Send + Sync {
     /// When there is no such run, or the place does not answer.
     async fn so_far(&self, run: &RunId) -> Result<Vec<Value>, NotSaid>;
 
-    /// Answers what a run asks.
+    /// Answers what a run asks, and no later question about the same task.
     ///
     /// # Errors
     /// Why it cannot be said.
-    async fn decide(&self, run: &RunId, asked: &Approval, decision: Decision) -> Result<(), NotSaid>;
+    async fn decide(&self, run: &RunId, waiting: &Waiting, decision: Decision) -> Result<(), NotSaid>;
 
     /// Cancels a run.
     ///
@@ -54,15 +65,20 @@ fn name_of(event: &Value) -> &str {
 }
 
 /// What a run waits for that has told these events.
-pub(crate) fn waiting(events: &[Value]) -> Vec<Approval> {
-    let mut open: Vec<Approval> = Vec::new();
+pub(crate) fn waiting(events: &[Value]) -> Vec<Waiting> {
+    let mut open: Vec<Waiting> = Vec::new();
     for event in events {
         match name_of(event) {
-            "approval_needed" => open.extend(serde_json::from_value::<Approval>(event.clone())),
-            "approval_given" => open.retain(|asked| event.get("id") != Some(&Value::from(asked.task.0))),
+            "approval_needed" => {
+                let seq = event.get("seq").and_then(Value::as_u64).unwrap_or_default();
+                let asked = serde_json::from_value::<Approval>(event.clone()).ok();
+                open.retain(|open| asked.as_ref().is_none_or(|asked| asked.task != open.asked.task));
+                open.extend(asked.map(|asked| Waiting { seq, asked }));
+            }
+            "approval_given" => open.retain(|open| event.get("id") != Some(&Value::from(open.asked.task.0))),
             "task_finished" => {
                 let id = event.pointer("/outcome/id");
-                open.retain(|asked| id != Some(&Value::from(asked.task.0)));
+                open.retain(|open| id != Some(&Value::from(open.asked.task.0)));
             }
             "done" | "error" => open.clear(),
             _ => {}
@@ -104,6 +120,7 @@ impl RunReply {
                 _ => {}
             }
         }
+        let waiting = waiting.into_iter().map(|open| open.asked).collect();
         RunReply { run: RunLine::of(summary, false), waiting, events }
     }
 }

@@ -292,6 +292,7 @@ impl From<NotSaid> for ApiError {
             NotSaid::NotOpen => {
                 ApiError::new(StatusCode::CONFLICT, "not_waiting", "the run waits for nothing of this kind")
             }
+            NotSaid::Ended => ApiError::new(StatusCode::CONFLICT, "already_ended", "the run has ended"),
             NotSaid::Away(reason) => ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", reason),
         }
     }

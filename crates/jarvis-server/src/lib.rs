@@ -36,7 +36,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use audit::Audit;
 pub use desk::Desk;
-pub use elsewhere::{Elsewhere, NotSaid};
+pub use elsewhere::{Elsewhere, NotSaid, Waiting};
 pub use grpc::{GrpcOptions, GrpcTls};
 pub use listen::bind;
 pub use options::{CallerPolicy, Options};

@@ -59,6 +59,7 @@ pub struct Parts {
     /// The journal; without one, runs are forgotten when they end.
     pub journal: Option<Arc<Journal>>,
     /// Where runs are carried out that other servers tell of too; only this process where there is none.
+    /// It does not know whose a run is: not beside several users.
     pub elsewhere: Option<Arc<dyn Elsewhere>>,
     /// Makes the pipeline of a caller who brings a chat endpoint and key of their own.
     pub for_caller: Arc<dyn Fn(CallerModel) -> Result<Arc<HuggingGpt>, String> + Send + Sync>,

@@ -54,6 +54,7 @@ fn steps(course: &mut Course) -> Vec<String> {
             Step::Call { id, candidate, .. } => format!("call {id} {}", candidate.id),
             Step::Ask { id, question: Question::Approval, .. } => format!("ask {id}"),
             Step::Ask { id, question: Question::Arrived, .. } => format!("arrived {id}"),
+            Step::Ask { id, question: Question::Person, .. } => format!("person {id}"),
         });
     }
     steps

@@ -115,22 +115,23 @@ impl Scheduler<'_> {
     async fn ask_person(&mut self, approval: Approval) -> Result<Option<Decision>, Stop> {
         let (id, tool) = (approval.task, approval.tool.clone());
         self.log.emit(&EventKind::ApprovalNeeded { approval });
-        self.ask(id, Question::Approval, Waits::Person);
+        let asked = self.log.len().saturating_sub(1);
+        self.ask(id, Question::Person, asked, Waits::Person);
         self.log.flush();
         let decision = loop {
             let Ok(Some((at, woken))) = self.pending.next().await else { return Err(Stop::Cancelled) };
             match (self.waits.get(at), woken) {
                 (Some(Waits::Time), _) => {
                     (self.timed, self.time_up) = (false, true);
-                    return Ok(None);
+                    break None;
                 }
-                (Some(Waits::Person), Ok(Woken::Decided(decision))) => break decision,
+                (Some(Waits::Person), Ok(Woken::Decided(decision))) => break Some(decision),
                 (Some(Waits::Person), Err(error)) => return Err(stop(&error)),
                 (Some(Waits::Call(_) | Waits::Question(_) | Waits::Person) | None, _) => {}
             }
         };
         self.ctx.clear(&shared::question_of(id));
-        let answer = decision.answer();
+        let answer = decision.as_ref().and_then(Decision::answer);
         self.log.emit(&EventKind::ApprovalGiven {
             id,
             tool,
@@ -140,6 +141,6 @@ impl Scheduler<'_> {
             always: false,
             done: false,
         });
-        Ok(Some(decision))
+        Ok(decision)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jarvis_plan::TaskId;
-use jarvis_restate::{Decision, Error, RunStatus};
+use jarvis_restate::{Cancelled, Decision, Error, RunStatus};
 use serde_json::json;
 
 use crate::far::Far;
@@ -183,8 +183,8 @@ async fn a_run_is_cancelled() {
     let (_worker, _host) = (world.worker(&["a"]).await, world.host().await);
     let run = world.start("r", &six()).await;
     let held = within(world.far.held()).await;
-    let killed = world.client.cancel(&run, Duration::from_secs(60)).await.expect("it can be cancelled");
-    assert!(!killed);
+    let cancelled = world.client.cancel(&run, Duration::from_secs(60)).await.expect("it can be cancelled");
+    assert_eq!(cancelled, Cancelled::Ended);
     let end = world.end(&run).await;
     assert_eq!(end.status, RunStatus::Cancelled);
     let events = world.events(&run).await;
@@ -199,7 +199,7 @@ async fn a_run_is_cancelled() {
     // Without its host nothing hears that it is cancelled; it is killed, and its follower is told.
     let run = world.start("s", &[Line::new("x", "a", &[])]).await;
     world.end(&run).await;
-    assert!(!world.client.cancel(&run, Duration::ZERO).await.expect("it has ended"));
+    assert_eq!(world.client.cancel(&run, Duration::ZERO).await.expect("it has ended"), Cancelled::Before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -209,7 +209,7 @@ async fn a_run_that_does_not_hear_is_killed() {
     let run = world.start("r", &six()).await;
     let held = within(world.far.held()).await;
     host.kill().await;
-    assert!(world.client.cancel(&run, Duration::ZERO).await.expect("it can be killed"));
+    assert_eq!(world.client.cancel(&run, Duration::ZERO).await.expect("it can be killed"), Cancelled::Killed);
     assert!(matches!(world.client.attach(&run).await, Err(Error::Ended { .. })));
     let running = "select id from sys_invocation where status != 'completed'";
     world.until(running, <[_]>::is_empty).await;

@@ -1,7 +1,7 @@
 //! Tasks that change something wait for all tasks before them, and for a person.
 
-use jarvis_plan::TaskId;
-use jarvis_restate::{Decision, Error};
+use jarvis_plan::{Request, RunId, TaskId};
+use jarvis_restate::{Decision, Error, RunInput};
 use serde_json::{Value, json};
 
 use crate::far::Far;
@@ -64,12 +64,31 @@ async fn what_the_planner_asks_is_answered_before_the_plan_grows() {
     host.again().await;
     let answer = [("answer".to_owned(), json!("the second"))].into_iter().collect();
     let said = Decision::Approve { args: Some(answer), always: false };
-    world.client.approve(&run, TaskId(1), said).await.expect("it is asked");
+    // An answer to another question is none to this one, and neither is a bare yes.
+    let seq = asked["seq"].as_u64().expect("a number");
+    let other = world.client.answer(&run, TaskId(1), seq - 1, said.clone()).await;
+    assert!(matches!(other, Err(Error::Refused { status: 409, .. })), "{other:?}");
+    let bare = world.client.approve(&run, TaskId(1), Decision::Approve { args: None, always: false }).await;
+    assert!(matches!(bare, Err(Error::Refused { status: 422, .. })), "{bare:?}");
+    world.client.answer(&run, TaskId(1), seq, said.clone()).await.expect("it is asked");
+    let again = world.client.answer(&run, TaskId(1), seq, said).await;
+    assert!(matches!(again, Err(Error::Refused { status: 409, .. })), "{again:?}");
     let end = world.end(&run).await;
     assert_eq!(end.answer.expect("an answer").text, "a succeeded, a succeeded, the second");
     let events = world.events(&run).await;
     let given = events.iter().find(|event| event["event"] == "approval_given").expect("it is told");
     assert_eq!((&given["approved"], &given["answer"]), (&json!(true), &json!("the second")));
+    // When the run's time is up nobody is waited for.
+    let late = RunId("late".to_owned());
+    let text = serde_json::to_string(&script(Vec::new())).expect("a script is JSON");
+    let mut input = RunInput::new(Request::new(text));
+    input.limits.run_timeout_ms = Some(1500);
+    world.client.start(&late, &input).await.expect("it starts");
+    world.end(&late).await;
+    let given = world.event(&late, 0, "approval_given").await;
+    assert_eq!(given["approved"], json!(false), "{given}");
+    let said = world.client.approve(&late, TaskId(1), Decision::Refuse { reason: None }).await;
+    assert!(matches!(said, Err(Error::Refused { status: 409, .. })), "{said:?}");
     // Nobody need answer.
     let run = world.ask("s", script(Vec::new())).await;
     world.event(&run, 0, "approval_needed").await;

@@ -7,17 +7,17 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use futures::StreamExt;
 use jarvis_pipeline::approval::{ASK_PERSON, Decision};
-use jarvis_plan::{Approval, EACH, RunId, TaskId};
-use jarvis_store::RunStatus;
+use jarvis_plan::{EACH, RunId, TaskId};
+use jarvis_store::{RunStatus, RunSummary};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::desk::NotOpen;
-use crate::elsewhere::waiting;
+use crate::elsewhere::{Waiting, waiting};
 use crate::error::{ApiError, ErrorBody, Failures};
 use crate::extract::ApiJson;
-use crate::routes::runs::whole;
+use crate::routes::runs::{Whereabouts, whereabouts, whole};
 use crate::runs::Frame;
 use crate::state::Server;
 use crate::users::{Caller, Right};
@@ -88,13 +88,17 @@ pub(crate) async fn decide(
     let id: u32 = task.parse().map_err(|_| ApiError::not_found("a task is named by its number"))?;
     let (task, desk) = (TaskId(id), server.runs.desk());
     let live = server.runs.of(&caller, &run.0)?;
-    let pending = match &live {
-        Some(live) => live.pending(),
-        None => waiting_elsewhere(&server, &caller, &run).await?,
+    let pending: Vec<Waiting> = match &live {
+        Some(live) => live.pending().into_iter().map(|asked| Waiting { seq: 0, asked }).collect(),
+        None => match whereabouts(&server, &caller, &run.0).await? {
+            Whereabouts::There { elsewhere, .. } => waiting(&elsewhere.so_far(&run).await?),
+            Whereabouts::Kept(record) => return Err(not_here(&record.summary)),
+        },
     };
-    let Some(asked) = pending.iter().find(|asked| asked.task == task).cloned() else {
+    let Some(open) = pending.iter().find(|open| open.asked.task == task) else {
         return Err(if pending.is_empty() { not_open(NotOpen::Run) } else { not_open(NotOpen::Task) });
     };
+    let asked = &open.asked;
     if ask.arguments.is_some() && ask.decision != Said::Approve {
         return Err(ApiError::invalid("`arguments` go with the decision `approve` alone").param("arguments"));
     }
@@ -141,52 +145,42 @@ pub(crate) async fn decide(
         "decision": ask.decision, "changed": matches!(decision, Decision::Approve { arguments: Some(_) }).then_some(true),
     });
     server.audit(&caller, "approval", about).await?;
-    let reply = ApprovalReply { run_id: run.0.clone(), task: id, approved };
+    let reply = |approved: bool| Json(ApprovalReply { run_id: run.0.clone(), task: id, approved });
     let Some(live) = live else {
         let elsewhere = server.parts.elsewhere.as_ref().expect("what waits there was read there");
-        elsewhere.decide(&run, &asked, decision).await?;
-        return Ok(Json(reply));
+        elsewhere.decide(&run, open, decision).await?;
+        return Ok(reply(approved));
     };
     let heard = Arc::clone(&live.log).follow(live.log.end());
-    desk.answer(&run, &asked, decision).map_err(not_open)?;
-    // What is told here is on the disk: the run has taken the answer.
-    let is_taken = |frame: &Frame| {
-        let of = || serde_json::from_str::<Value>(&frame.data).ok()?.get("id")?.as_u64();
-        frame.name == "approval_given" && of() == Some(u64::from(id))
+    desk.answer(&run, asked, decision).map_err(not_open)?;
+    // What is told here is on the disk: the run has taken the answer, or that of somebody who was quicker elsewhere.
+    let taken = |frame: &Frame| {
+        let given = serde_json::from_str::<Value>(&frame.data).ok().filter(|_| frame.name == "approval_given")?;
+        let is_of_it = given.get("id").and_then(Value::as_u64) == Some(u64::from(id));
+        given.get("approved").and_then(Value::as_bool).filter(|_| is_of_it)
     };
     let mut heard = std::pin::pin!(heard);
     loop {
         match heard.next().await {
-            Some(frame) if is_taken(&frame) => break,
-            Some(_) => {}
+            Some(frame) => {
+                if let Some(approved) = taken(&frame) {
+                    return Ok(reply(approved));
+                }
+            }
             None => return Err(ApiError::stopping()),
         }
-    }
-    Ok(Json(reply))
-}
-
-/// What a run waits for that this server has nothing on record of and that is carried out elsewhere.
-async fn waiting_elsewhere(server: &Server, caller: &Caller, run: &RunId) -> Result<Vec<Approval>, ApiError> {
-    let error = not_here(server, caller, run).await;
-    match &server.parts.elsewhere {
-        Some(elsewhere) if error.fields.status == StatusCode::NOT_FOUND => Ok(waiting(&elsewhere.so_far(run).await?)),
-        Some(_) | None => Err(error),
     }
 }
 
 /// Why a run of which nothing goes on here takes no answer.
-async fn not_here(server: &Server, caller: &Caller, run: &RunId) -> ApiError {
-    let id = run.0.clone();
-    match server.read_journal(move |journal| journal.run(&id)).await.map(|record| record.summary) {
-        Ok(summary) if caller.reaches(&summary.user) => match summary.status {
-            RunStatus::Running | RunStatus::Waiting if !summary.resumable => {
-                let message = "the run goes on in another process that shares the data folder";
-                ApiError::new(StatusCode::CONFLICT, "elsewhere", message)
-                    .hint("answer at the server that has it; when that one ends, another takes the run up")
-            }
-            _ => ApiError::new(StatusCode::CONFLICT, "not_waiting", "the run waits for nothing"),
-        },
-        Ok(_) | Err(_) => ApiError::not_found("there is no such run going on"),
+fn not_here(summary: &RunSummary) -> ApiError {
+    match summary.status {
+        RunStatus::Running | RunStatus::Waiting if !summary.resumable => {
+            let message = "the run goes on in another process that shares the data folder";
+            ApiError::new(StatusCode::CONFLICT, "elsewhere", message)
+                .hint("answer at the server that has it; when that one ends, another takes the run up")
+        }
+        _ => ApiError::new(StatusCode::CONFLICT, "not_waiting", "the run waits for nothing"),
     }
 }
 

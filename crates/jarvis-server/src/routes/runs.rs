@@ -9,12 +9,12 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use futures::{StreamExt, stream};
 use jarvis_plan::{RunId, TaskId};
-use jarvis_store::{RunRecord, RunStatus};
+use jarvis_store::{RunRecord, RunStatus, RunSummary};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::elsewhere::NotSaid;
+use crate::elsewhere::{Elsewhere, NotSaid};
 use crate::error::{ApiError, ErrorBody, Failures};
 use crate::extract::MaybeJson;
 use crate::runs::{Frame, Live, Place, no_such_run};
@@ -92,13 +92,13 @@ pub(crate) async fn show(
         let waiting = live.pending();
         return Ok(Json(RunReply { run: RunLine::of(live.summary(), live.is_queued()), waiting, events }));
     }
-    match (recorded(&server, &caller, &id).await, &server.parts.elsewhere) {
-        (Err(error), Some(elsewhere)) if error.fields.status == StatusCode::NOT_FOUND => {
+    match whereabouts(&server, &caller, &id).await? {
+        Whereabouts::There { elsewhere, .. } => {
             let run = RunId(id);
             let events = elsewhere.so_far(&run).await?;
             Ok(Json(RunReply::told(run, events)))
         }
-        (record, _) => Ok(Json(RunReply::of(record?))),
+        Whereabouts::Kept(record) => Ok(Json(RunReply::of(*record))),
     }
 }
 
@@ -130,13 +130,14 @@ pub(crate) async fn follow(
         let frames = Arc::clone(&live.log).follow(from);
         return Ok(sse::reply(frames, (), &server));
     }
-    let record = match (recorded(&server, &caller, &id).await, &server.parts.elsewhere) {
-        (Err(error), Some(elsewhere)) if error.fields.status == StatusCode::NOT_FOUND => {
+    let record = match whereabouts(&server, &caller, &id).await? {
+        Whereabouts::There { elsewhere, record: None } => {
             let events = elsewhere.events(&RunId(id)).await?;
             let frames = events.filter_map(async |event| Frame::recorded(&event));
             return Ok(sse::reply(frames.filter(move |frame| std::future::ready(frame.at >= from)), (), &server));
         }
-        (record, _) => record?,
+        // The numbers are those that this server gave.
+        Whereabouts::There { record: Some(record), .. } | Whereabouts::Kept(record) => record,
     };
     let frames: Vec<Frame> =
         record.events.iter().filter_map(Frame::recorded).filter(|frame| frame.at >= from).collect();
@@ -168,26 +169,28 @@ pub(crate) async fn cancel(
         Some(live) => live.summary().status.as_str(),
         None => {
             let run = RunId(id.clone());
-            let record = match (recorded(&server, &caller, &id).await, &server.parts.elsewhere) {
-                (Err(error), Some(elsewhere)) if error.fields.status == StatusCode::NOT_FOUND => {
+            let (record, there) = match whereabouts(&server, &caller, &id).await? {
+                Whereabouts::There { elsewhere, record: None } => {
                     elsewhere.cancel(&run).await?;
                     return Ok(Json(CancelReply { run_id: id, cancelled: true }));
                 }
-                (record, _) => record?,
+                Whereabouts::There { elsewhere, record: Some(record) } => (record, Some(elsewhere)),
+                Whereabouts::Kept(record) => (record, None),
             };
             let summary = &record.summary;
-            let goes_on = matches!(summary.status, RunStatus::Running | RunStatus::Waiting) || summary.resumable;
+            let goes_on = does_go_on(summary);
             if goes_on {
                 tell(&server, &caller, "cancel", &id, &summary.user).await?;
             }
-            if let Some(engine) = record.engine().filter(|_| goes_on) {
-                let Some(elsewhere) = &server.parts.elsewhere else { return Err(left_to(engine)) };
+            if let Some(elsewhere) = there {
                 match elsewhere.cancel(&run).await {
                     Ok(()) => return Ok(Json(CancelReply { run_id: id, cancelled: true })),
-                    // It came to an end there, or never began.
+                    // It never began there, or was forgotten.
                     Err(NotSaid::Unknown) => {}
                     Err(error) => return Err(error.into()),
                 }
+            } else if let Some(engine) = record.engine().filter(|_| summary.resumable) {
+                return Err(left_to(engine));
             }
             if let Some(journal) = server.parts.journal.as_ref().filter(|_| goes_on)
                 && server.cancel_elsewhere(journal, &run).await?
@@ -265,6 +268,35 @@ pub(super) fn whole(id: String) -> Result<String, ApiError> {
     match uuid::Uuid::try_parse(&id) {
         Ok(parsed) => Ok(parsed.to_string()),
         Err(_) => Err(no_such_run()),
+    }
+}
+
+fn does_go_on(summary: &RunSummary) -> bool {
+    matches!(summary.status, RunStatus::Running | RunStatus::Waiting) || summary.resumable
+}
+
+/// Where a run is that does not go on in this process.
+pub(super) enum Whereabouts<'s> {
+    /// The journal has all that is known of it.
+    Kept(Box<RunRecord>),
+    /// It is carried out elsewhere, and this server has nothing of it, or what it had when it last followed it.
+    There { elsewhere: &'s dyn Elsewhere, record: Option<Box<RunRecord>> },
+}
+
+/// Finds a run that does not go on in this process.
+pub(super) async fn whereabouts<'s>(
+    server: &'s Server,
+    caller: &Caller,
+    id: &str,
+) -> Result<Whereabouts<'s>, ApiError> {
+    match (recorded(server, caller, id).await, server.parts.elsewhere.as_deref()) {
+        (Err(error), Some(elsewhere)) if error.fields.status == StatusCode::NOT_FOUND => {
+            Ok(Whereabouts::There { elsewhere, record: None })
+        }
+        (Ok(record), Some(elsewhere)) if record.engine().is_some() && does_go_on(&record.summary) => {
+            Ok(Whereabouts::There { elsewhere, record: Some(Box::new(record)) })
+        }
+        (record, _) => Ok(Whereabouts::Kept(Box::new(record?))),
     }
 }
 

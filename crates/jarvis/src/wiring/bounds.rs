@@ -69,6 +69,7 @@ pub(crate) fn meter(config: &Config) -> Result<Meter, Failure> {
         prices: Arc::new(prices),
         budget,
         settings: Arc::default(),
+        engine: None,
         weights: None,
         door: COMMAND_LINE,
         account: Arc::default(),

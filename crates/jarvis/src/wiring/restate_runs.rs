@@ -1,21 +1,28 @@
 //! Requests of this server that Restate carries out: started there under the run's id, followed, and told here as they are told
 //! there, so that page, journal, users and budgets see a run like any other. Whoever goes on with such a run follows it again.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use futures::stream::{BoxStream, FuturesUnordered};
+use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use jarvis_engine::Events;
-use jarvis_hugginggpt::{HuggingGpt, NAME, template_answer};
+use jarvis_hugginggpt::{HuggingGpt, NAME};
 use jarvis_pipeline::approval::{Approver, Decision as Said};
-use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, not_done, report_end, resources};
-use jarvis_plan::{Approval, ENGINE, ErrorCode, EventKind, Level, Outcome, Request, RunId, TaskError};
-use jarvis_restate::{Client, Decision, Error, RunEnd, RunInput, RunLimits, take_plan};
-use jarvis_server::{Elsewhere, NotSaid, Parts};
-use serde_json::Value;
+use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, report_end};
+use jarvis_plan::{ENGINE, ErrorCode, EventKind, Request, RunId, TaskError, TaskId};
+use jarvis_restate::{Cancelled, Client, Error, RunInput, RunLimits};
+use jarvis_server::{Parts, Waiting};
+use tokio_util::sync::CancellationToken;
+
+use self::elsewhere::{AtRestate, as_decision};
+use self::told::{End, Ends, Meant, Told};
+
+mod elsewhere;
+mod told;
 
 /// How long a cancelled run may take to say so before it is killed.
 const GRACE: Duration = Duration::from_secs(10);
@@ -24,12 +31,13 @@ const GRACE: Duration = Duration::from_secs(10);
 const AGAIN: [Duration; 4] =
     [Duration::from_millis(200), Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(10)];
 
+/// What runs of Restate say of who carries them out.
+const RESTATE: &str = "Restate";
+
 /// Lets Restate carry out the requests to HuggingGPT of a server. Those of a caller with a model of their own stay here, since their
 /// key does.
 pub(crate) fn carried_out_by_restate(mut parts: Parts, client: Client, approver: &Arc<dyn Approver>) -> Parts {
-    let mut settings = (*parts.meter.settings).clone();
-    settings.insert(ENGINE.to_owned(), "Restate".to_owned());
-    parts.meter.settings = Arc::new(settings);
+    parts.meter.engine = Some(RESTATE);
     parts.elsewhere = Some(Arc::new(AtRestate(client.clone())));
     for named in parts.pipelines.iter_mut().filter(|named| named.name == NAME) {
         let (here, own) = (Arc::clone(&named.make), Arc::clone(&parts.pipeline));
@@ -43,65 +51,6 @@ pub(crate) fn carried_out_by_restate(mut parts: Parts, client: Client, approver:
         });
     }
     parts
-}
-
-/// Runs of Restate that another server started, or a client of its own.
-struct AtRestate(Client);
-
-fn not_said(error: &Error) -> NotSaid {
-    match error {
-        Error::NoRun { .. } => NotSaid::Unknown,
-        Error::Refused { status: 409, .. } => NotSaid::NotOpen,
-        error => NotSaid::Away(error.to_string()),
-    }
-}
-
-/// An event without what only those need who go on with its run.
-fn for_readers(mut event: Value) -> Value {
-    take_plan(&mut event);
-    event
-}
-
-/// What was said, in the words of Restate's runs.
-fn as_decision(asked: &Approval, said: Said) -> Decision {
-    match said {
-        Said::Approve { .. } | Said::ApproveAlways if asked.unknown => Decision::Retry,
-        Said::Refuse { .. } if asked.unknown => Decision::Skip,
-        Said::Approve { arguments } => Decision::Approve { args: arguments, always: false },
-        Said::ApproveAlways => Decision::Approve { args: None, always: true },
-        Said::Done => Decision::Done { output: Value::Null },
-        Said::Refuse { reason, .. } => Decision::Refuse { reason: Some(reason) },
-    }
-}
-
-#[async_trait]
-impl Elsewhere for AtRestate {
-    async fn events(&self, run: &RunId) -> Result<BoxStream<'static, Value>, NotSaid> {
-        let mut events = Box::pin(self.0.follow(run.clone(), 0));
-        // Whether there is such a run shows with its first event.
-        let first = match events.next().await {
-            Some(Ok(event)) => event,
-            Some(Err(error)) => return Err(not_said(&error)),
-            None => return Err(NotSaid::Unknown),
-        };
-        // Where Restate goes away the stream ends without an end, as with a server that does.
-        let rest = events.take_while(|event| std::future::ready(event.is_ok())).filter_map(async |event| event.ok());
-        Ok(futures::stream::iter([first]).chain(rest).map(for_readers).boxed())
-    }
-
-    async fn so_far(&self, run: &RunId) -> Result<Vec<Value>, NotSaid> {
-        let events = self.0.so_far(run).await.map_err(|error| not_said(&error))?;
-        Ok(events.into_iter().map(for_readers).collect())
-    }
-
-    async fn decide(&self, run: &RunId, asked: &Approval, said: Said) -> Result<(), NotSaid> {
-        let decided = self.0.approve(run, asked.task, as_decision(asked, said)).await;
-        decided.map_err(|error| not_said(&error))
-    }
-
-    async fn cancel(&self, run: &RunId) -> Result<(), NotSaid> {
-        self.0.cancel(run, GRACE).await.map(drop).map_err(|error| not_said(&error))
-    }
 }
 
 /// HuggingGPT, carried out by Restate.
@@ -120,6 +69,11 @@ impl Pipeline for OnRestate {
 
     async fn run(&self, request: Arc<Request>, cx: &RunContext) -> Result<Run, RunError> {
         let events = &cx.events;
+        // What takes over what another run did, or began in a process, is carried out in one: Restate knows nothing of those steps.
+        if events.takes_over() || (events.goes_on() && !events.began_with(ENGINE, RESTATE)) {
+            return self.pipeline.run(request, &cx.events, cx.cancel.clone()).await;
+        }
+        events.needs(ENGINE, RESTATE);
         let shown = events.shown();
         let model = self.pipeline.chat.as_ref().map(|chat| chat.model_name("parse_task"));
         events.emit(EventKind::run_started(NAME, (*request).clone(), model.clone()));
@@ -158,19 +112,13 @@ impl OnRestate {
             () = cx.cancel.cancelled() => return Err(RunError::Cancelled),
             started = self.start(&input, events, shown > 0) => started?,
         }
-        let mut told = Told {
-            pipeline: &self.pipeline,
-            events,
-            skip: shown,
-            seen: 0,
-            run: Run::default(),
-            end: None,
-            is_ending: false,
-        };
-        let mut asked: FuturesUnordered<BoxFuture<'_, (Approval, Said)>> = FuturesUnordered::new();
+        let mut told = Told::new(&self.pipeline, events, shown);
+        let mut asked: FuturesUnordered<BoxFuture<'_, Option<(Waiting, Said)>>> = FuturesUnordered::new();
+        // Withdraws what is asked here and was answered elsewhere.
+        let mut open: HashMap<TaskId, CancellationToken> = HashMap::new();
         // Why it is cancelled from here, and what does it.
         let mut ends = None;
-        let mut ending: Option<BoxFuture<'_, Result<bool, Error>>> = None;
+        let mut ending: Option<BoxFuture<'_, Result<Cancelled, Error>>> = None;
         let (run, mut from, mut away) = (events.run_id().clone(), 0, 0);
         while told.end.is_none() {
             let mut stream = Box::pin(self.client.follow(run.clone(), from));
@@ -181,8 +129,18 @@ impl OnRestate {
                     event = stream.next() => match event {
                         Some(Ok(event)) => {
                             (from, away) = (from + 1, 0);
-                            if let Some(approval) = told.take(event, &*self.approver) {
-                                asked.push(self.ask(events, approval));
+                            match told.take(event, &*self.approver) {
+                                Meant::Asked(waiting) => {
+                                    let token = CancellationToken::new();
+                                    let before = open.insert(waiting.asked.task, token.clone());
+                                    before.iter().for_each(CancellationToken::cancel);
+                                    asked.push(self.ask(events, *waiting, token));
+                                }
+                                Meant::Settled(task) => {
+                                    open.remove(&task).iter().for_each(CancellationToken::cancel);
+                                    self.approver.settled(&run, task);
+                                }
+                                Meant::Nothing => {}
                             }
                             if ends.is_none() && events.spent().is_some() {
                                 ends = Some(Ends::Spent);
@@ -194,15 +152,18 @@ impl OnRestate {
                         }
                         Some(Err(error)) => {
                             if away == 1 {
-                                events.note(Level::Warning, format!("{error}; the run goes on when it answers"));
+                                tracing::warn!(%error, %run, "a run of Restate is not heard of, and goes on there");
                             }
                             break;
                         }
                         None => break,
                     },
-                    Some((approval, said)) = asked.next(), if !asked.is_empty() => {
-                        if !self.decide(events, &approval, said).await {
-                            asked.push(self.ask(events, approval));
+                    Some(said) = asked.next(), if !asked.is_empty() => {
+                        if let Some((waiting, said)) = said
+                            && !self.decide(&run, &waiting, said).await
+                            && let Some(token) = open.get(&waiting.asked.task)
+                        {
+                            asked.push(self.ask(events, waiting, token.clone()));
                         }
                     }
                     () = cx.cancel.cancelled(), if ends.is_none() => ends = Some(Ends::Cancelled),
@@ -232,23 +193,26 @@ impl OnRestate {
             }
         }
         if let Some(End::Done) = told.end {
-            told.end = Some(self.end_of(&run).await?);
+            let end = cx.cancel.run_until_cancelled(self.end_of(&run)).await;
+            told.end = end.or(told.end);
         }
         told.ended(request, ends)
     }
 
     /// How a run ended that has told its answer, and waits for Restate however long it is away.
-    async fn end_of(&self, run: &RunId) -> Result<End, RunError> {
+    async fn end_of(&self, run: &RunId) -> End {
         let mut waits = AGAIN.iter();
         loop {
             match self.client.attach(run).await {
-                Ok(end) => return Ok(End::Answered(Box::new(end))),
-                Err(Error::Unreachable { .. }) => {
+                Ok(end) => return End::Answered(Box::new(end)),
+                // A proxy may answer for Restate.
+                Err(Error::Unreachable { .. } | Error::Refused { status: 429 | 502..=504, .. }) => {
                     tokio::time::sleep(waits.next().or(AGAIN.last()).copied().unwrap_or_default()).await;
                 }
-                Err(Error::Ended { .. } | Error::NoRun { .. }) => return Ok(End::Killed),
+                Err(Error::Ended { .. } | Error::NoRun { .. }) => return End::Killed,
                 Err(error) => {
-                    return Err(RunError::Elsewhere(TaskError::new(ErrorCode::Unavailable, error.to_string())));
+                    tracing::warn!(%error, %run, "how a run of Restate ended cannot be read");
+                    return End::Killed;
                 }
             }
         }
@@ -280,160 +244,37 @@ impl OnRestate {
         self.pipeline.settings.engine.run_timeout.saturating_sub(ran)
     }
 
-    fn ask<'a>(&'a self, events: &'a Events, asked: Approval) -> BoxFuture<'a, (Approval, Said)> {
-        async move {
+    /// Asks here; none where the question is withdrawn.
+    fn ask<'a>(
+        &'a self,
+        events: &'a Events,
+        waiting: Waiting,
+        withdrawn: CancellationToken,
+    ) -> BoxFuture<'a, Option<(Waiting, Said)>> {
+        let asking = async move {
             let _held = events.hold();
-            let said = self.approver.ask(events.run_id(), &asked).await;
-            (asked, said)
-        }
-        .boxed()
+            let said = self.approver.ask(events.run_id(), &waiting.asked).await;
+            (waiting, said)
+        };
+        async move { withdrawn.run_until_cancelled(asking).await }.boxed()
     }
 
     /// Tells the run there what was said here; false where it cannot be told, and must be asked again.
-    async fn decide(&self, events: &Events, asked: &Approval, said: Said) -> bool {
+    async fn decide(&self, run: &RunId, waiting: &Waiting, said: Said) -> bool {
+        let Waiting { seq, asked } = waiting;
         let decision = as_decision(asked, said);
         let mut waits = AGAIN.iter();
-        while let Err(error) = self.client.approve(events.run_id(), asked.task, decision.clone()).await {
+        while let Err(error) = self.client.answer(run, asked.task, *seq, decision.clone()).await {
             match (&error, waits.next()) {
                 (Error::Unreachable { .. }, Some(wait)) => tokio::time::sleep(*wait).await,
                 // It was decided before, or the run has ended.
                 (Error::Refused { status: 409, .. }, _) => return true,
                 _ => {
-                    let message = format!("the answer did not reach the run, and is asked for again: {error}");
-                    events.note(Level::Warning, message);
+                    tracing::warn!(%error, %run, "an answer did not reach a run of Restate, and is asked for again");
                     return false;
                 }
             }
         }
         true
-    }
-}
-
-/// Why a run is cancelled from here.
-enum Ends {
-    Cancelled,
-    TimeUp,
-    Spent,
-}
-
-/// How it ended there.
-enum End {
-    /// With an answer, which is still to be read.
-    Done,
-    Answered(Box<RunEnd>),
-    Cancelled,
-    Failed(TaskError),
-    /// Without a word.
-    Killed,
-}
-
-/// What was told of a run so far.
-struct Told<'a> {
-    pipeline: &'a HuggingGpt,
-    events: &'a Events,
-    /// How many events a process before told.
-    skip: u64,
-    seen: u64,
-    run: Run,
-    end: Option<End>,
-    /// Whether it is being cancelled.
-    is_ending: bool,
-}
-
-impl Told<'_> {
-    /// Tells an event here. A question that is open is given back.
-    fn take(&mut self, mut event: Value, approver: &dyn Approver) -> Option<Approval> {
-        let name = event.get("event").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let name = name.as_str();
-        // What has a result is told once; of anything else the record knows that it was told.
-        let is_result = matches!(
-            name,
-            "model_call" | "model_chosen" | "task_started" | "task_attempt" | "task_finished" | "approval_given"
-        );
-        let mut asked = None;
-        let kind = match name {
-            // The run began here, and its answer is told with its end.
-            "run_started" | "answer" => return None,
-            "done" => {
-                let is_cancelled = event.get("cancelled").is_some_and(|cancelled| cancelled == true);
-                self.end = Some(if is_cancelled { End::Cancelled } else { End::Done });
-                return None;
-            }
-            "error" => {
-                let code = event.get("code").cloned().unwrap_or_default();
-                let code = serde_json::from_value(code).unwrap_or(ErrorCode::Internal);
-                let message = event.get("message").and_then(Value::as_str).unwrap_or_default();
-                self.end = Some(End::Failed(TaskError::new(code, message)));
-                return None;
-            }
-            "plan" => {
-                self.run.plan = take_plan(&mut event).unwrap_or_default();
-                Some(EventKind::Plan { plan: self.run.plan.clone() })
-            }
-            "plan_grew" => {
-                let before = self.run.plan.tasks().len();
-                self.run.plan = take_plan(&mut event).unwrap_or_default();
-                self.run.rounds += 1;
-                let (round, why) = (self.run.rounds, event.get("why").and_then(Value::as_str).unwrap_or("more"));
-                let tasks = self.run.plan.tasks().get(before..).unwrap_or_default().to_vec();
-                let notes = event.get("notes").and_then(Value::as_array).into_iter().flatten();
-                let notes = notes.filter_map(Value::as_str).map(str::to_owned).collect();
-                Some(EventKind::PlanGrew { round, why: why.to_owned(), tasks, notes })
-            }
-            _ => match serde_json::from_value::<EventKind>(event.clone()) {
-                Ok(mut kind) => {
-                    match &mut kind {
-                        EventKind::TaskFinished { outcome } => self.run.outcomes.push((**outcome).clone()),
-                        EventKind::ApprovalNeeded { approval } => {
-                            approval.place = approver.place(self.events.run_id(), approval.task);
-                            asked = Some(approval.clone());
-                        }
-                        _ => {}
-                    }
-                    Some(kind)
-                }
-                Err(error) => {
-                    tracing::warn!(%error, name, "an event of a run of Restate cannot be read");
-                    None
-                }
-            },
-        };
-        let was_told = self.seen < self.skip;
-        self.seen += 1;
-        if let Some(kind) = kind.filter(|_| !(was_told && is_result)) {
-            self.events.emit(kind);
-        }
-        asked
-    }
-
-    /// The run as it ended.
-    fn ended(self, request: &Request, ends: Option<Ends>) -> Result<Run, RunError> {
-        let Told { mut run, pipeline, .. } = self;
-        run.outcomes.sort_by_key(|outcome| outcome.id);
-        let made = resources(request, &run.outcomes);
-        let cut_short = |run: &Run| template_answer(request, &run.plan, &run.outcomes, &made);
-        run.not_done = not_done(&run.plan, &run.outcomes);
-        match self.end {
-            Some(End::Answered(end)) => {
-                let RunEnd { answer, not_done, question, conversation, made_up_for, notes, .. } = *end;
-                notes.into_iter().for_each(|note| run.plan.note(note));
-                run = Run { answer: answer.unwrap_or_default(), not_done, question, conversation, ..run };
-                for outcome in run.outcomes.iter_mut().filter(|outcome| made_up_for.contains(&outcome.id)) {
-                    outcome.made_up_for = true;
-                }
-            }
-            Some(End::Failed(error)) => return Err(RunError::Elsewhere(error)),
-            Some(End::Done | End::Cancelled | End::Killed) | None => match ends {
-                Some(Ends::TimeUp) if !run.outcomes.iter().any(Outcome::succeeded) => {
-                    return Err(RunError::timeout(pipeline.settings.engine.run_timeout));
-                }
-                Some(Ends::Spent | Ends::TimeUp) => run.answer = cut_short(&run),
-                Some(Ends::Cancelled) | None => {
-                    run.answer = cut_short(&run);
-                    run.cancelled = true;
-                }
-            },
-        }
-        Ok(run)
     }
 }

@@ -124,7 +124,7 @@ impl Stages for PipelineStages {
             }
             Begun::Ended(run) => {
                 let planned = Planned::with(&run.plan, |task| PlannedTask::new(task, Effect::Reads, None));
-                restate::Begun { planned, ended: Some(concluded(*run, usize::MAX)) }
+                restate::Begun { planned, ended: Some(concluded(*run)) }
             }
         })
     }
@@ -155,17 +155,18 @@ impl Stages for PipelineStages {
         let so_far = Self::so_far(progress)?;
         let known = so_far.plan.notes().len();
         let run = self.pipeline.end(so_far, &cx.events, &cx.cancel).await;
-        run.map(|run| concluded(run, known)).map_err(|error| error.as_task_error())
+        let run = run.map_err(|error| error.as_task_error())?;
+        let notes = run.plan.notes().iter().skip(known).cloned().collect();
+        Ok(Concluded { notes, ..concluded(run) })
     }
 }
 
-/// The end of a run, of whose plan so many notes are known.
-fn concluded(run: Run, known: usize) -> Concluded {
+/// The end of a run whose plan is told with all its notes.
+fn concluded(run: Run) -> Concluded {
     let ok = run.ok();
-    let notes = run.plan.notes().iter().skip(known).cloned().collect();
     let made_up_for = run.outcomes.iter().filter(|outcome| outcome.made_up_for).map(|outcome| outcome.id).collect();
     let Run { answer, not_done, question, conversation, .. } = run;
-    Concluded { answer, ok, not_done, question, conversation, made_up_for, notes }
+    Concluded { answer, ok, not_done, question, conversation, made_up_for, notes: Vec::new() }
 }
 
 /// How long a checkup at the start may take before the server starts without it.

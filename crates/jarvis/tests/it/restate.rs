@@ -216,6 +216,7 @@ async fn a_run_of_restate_is_answered_and_cancelled_over_http() {
     assert!(events.text().await.expect("they end").contains(r#""ok":true"#));
     let (_, run) = other.get(&format!("/runs/{id}")).await;
     assert_eq!((&run["status"], &run["waiting"]), (&json!("done"), &json!(null)), "{run}");
+    assert_eq!(other.post(&format!("/runs/{id}/cancel"), &json!({})).await.0, 409);
     // One that asks for nothing that waits is answered at once.
     let refuse = json!({"decision": "refuse", "reason": "too dear"});
     let (_, reply) = world.asked(&server).await;
@@ -240,6 +241,31 @@ async fn what_needs_no_leave_is_answered_at_once_by_restate_too() {
         "{plan}"
     );
     assert_eq!(world.shop.calls().iter().filter(|call| call.starts_with("POST")).count(), 1);
+}
+
+/// Restate knows nothing of what another run did: what takes it over is carried out in the process, and is nobody else's.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_tried_anew_takes_over_what_was_done() {
+    let Some(world) = World::new().await else { return };
+    let server = world.serve();
+    let (_, reply) = world.asked(&server).await;
+    let id = reply["run_id"].as_str().expect("an id").to_owned();
+    assert_eq!(server.post(&format!("/runs/{id}/approvals/1"), &json!({"decision": "refuse"})).await.0, 200);
+    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
+    assert!(events.text().await.expect("they end").contains("event: done"));
+    let (status, reply) = server.post(&format!("/runs/{id}/retry"), &json!({})).await;
+    assert_eq!(status, 200, "{reply}");
+    let anew = reply["run_id"].as_str().expect("an id").to_owned();
+    let waits = async {
+        while server.get(&format!("/runs/{anew}")).await.1["status"] != "waiting" {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waits).await.expect("it waits for leave");
+    assert_eq!(world.shop.calls(), ["GET /articles"], "what was found is not looked for again");
+    assert_eq!(server.end("-KILL"), None);
+    let told = world.shop.harness.run(&["runs", "cancel", &anew]);
+    assert_eq!(told.code, 0, "{} {}", told.stdout, told.stderr);
 }
 
 /// Without a chat model what nothing can do is not done, and said so.

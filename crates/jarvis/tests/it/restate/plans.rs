@@ -143,3 +143,52 @@ async fn what_the_planner_asks_is_answered_at_any_server() {
     // What only goes on needs is not told.
     assert!(!text.contains(r#""kept":"#), "{text}");
 }
+
+/// The question and the write that follows have the same number; leave for the one is none for the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_that_follows_an_answer_elsewhere_is_asked_about() {
+    if binary().is_none() {
+        return;
+    }
+    let first = r#"[{"task":"text-to-video","id":0,"dep":[-1],"args":{"text":"a lamp"}}]"#;
+    let next = r#"{"tasks":[{"task":"shop.reserve","id":1,"dep":[-1],"args":{"article":17}}]}"#;
+    let script = Script::new()
+        .on("parse_task", Reply::text(first))
+        .on_containing("replan", &["the second", "\"1\":"], Reply::text(r#"{"done": true}"#))
+        .on_containing("replan", &["the second"], Reply::text(next))
+        .on("replan", Reply::text(r#"{"ask": "Which lamp?"}"#))
+        .otherwise(Reply::text("Here it is."));
+    let Some(world) = World::of(Shop::open(200).await.chatting(script).await).await else { return };
+    let server = world.serve();
+    let (status, reply) = World::registered(&server, "make a film of a lamp and reserve it").await;
+    assert_eq!((status, &reply["waiting"][0]["tool"]), (202, &json!("ask_person")), "{reply}");
+    let id = reply["run_id"].as_str().expect("an id").to_owned();
+    let (own, at) = (tempfile::tempdir().expect("a folder"), format!("/runs/{id}/approvals/1"));
+    let envs = [("JARVIS_DATA_DIR".to_owned(), own.path().display().to_string())];
+    let other = world.serve_at(&free_port(), &envs);
+    let answer = json!({"decision": "approve", "arguments": {"answer": "the second"}});
+    let answered = async {
+        while other.post(&at, &answer).await.0 != 200 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, answered).await.expect("it asks");
+    let asked = async {
+        loop {
+            let (_, run) = server.get(&format!("/runs/{id}")).await;
+            match run["waiting"][0]["tool"].as_str() {
+                Some("shop.reserve") => return run,
+                _ if run["status"] == "failed" || run["status"] == "done" => panic!("{run:#}"),
+                _ => tokio::task::yield_now().await,
+            }
+        }
+    };
+    let run = tokio::time::timeout(PATIENCE, asked).await.expect("it waits for leave");
+    assert_eq!(run["waiting"].as_array().map(Vec::len), Some(1), "{run}");
+    assert!(!world.shop.calls().iter().any(|call| call.starts_with("POST")), "{:?}", world.shop.calls());
+    assert_eq!(server.post(&at, &json!({"decision": "approve"})).await.0, 200);
+    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
+    let text = events.text().await.expect("they end");
+    assert_eq!(text.matches("event: approval_given").count(), 2, "{text}");
+    assert_eq!(world.shop.calls(), [r#"POST /reservations {"article":17}"#]);
+}
