@@ -82,7 +82,7 @@ async fn what_the_planner_asks_is_answered_before_the_plan_grows() {
     let late = RunId("late".to_owned());
     let text = serde_json::to_string(&script(Vec::new())).expect("a script is JSON");
     let mut input = RunInput::new(Request::new(text));
-    input.limits.run_timeout_ms = Some(1500);
+    input.limits.run_timeout_ms = Some(6_000);
     world.client.start(&late, &input).await.expect("it starts");
     world.end(&late).await;
     let given = world.event(&late, 0, "approval_given").await;
