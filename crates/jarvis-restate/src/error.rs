@@ -89,8 +89,10 @@ impl Error {
             Error::Unreachable { .. } => Some("start Restate, or give its address: docs/scale.md"),
             Error::IdentityKey(_) => Some("give the public key as the server logs it: `publickeyv1_…`"),
             Error::Client(error) => Some(error.hint()),
-            Error::Listen { .. }
-            | Error::Name(_)
+            Error::Listen { .. } => Some(
+                "another process may have it: give an address of its own with --listen (of `serve`: --restate-listen)",
+            ),
+            Error::Name(_)
             | Error::Refused { .. }
             | Error::BadReply { .. }
             | Error::NoRun { .. }

@@ -370,8 +370,8 @@ pub(crate) struct WorkerArgs {
     /// Restate's admin API, where the worker is registered
     #[arg(long, value_name = "URL")]
     pub(crate) restate_admin: url::Url,
-    /// Where to listen for Restate; port 0 takes a free one
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    /// Where to listen for Restate: it goes on with calls under way at the same address, so keep it over restarts
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9080")]
     pub(crate) listen: std::net::SocketAddr,
     /// Serve only these task types and tools [default: all that a backend is configured for]
     #[arg(long, value_name = "NAME")]
@@ -410,8 +410,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) restate_admin: Option<url::Url>,
     #[cfg(feature = "restate")]
-    /// Where to listen for Restate; port 0 takes a free one
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    /// Where to listen for Restate: it goes on with runs under way at the same address, so keep it over restarts
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9081")]
     pub(crate) restate_listen: std::net::SocketAddr,
     #[cfg(feature = "restate")]
     #[command(flatten)]

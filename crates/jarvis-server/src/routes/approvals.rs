@@ -1,6 +1,7 @@
 //! Answers to runs that wait for leave.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -8,7 +9,7 @@ use axum::http::StatusCode;
 use futures::StreamExt;
 use jarvis_pipeline::approval::{ASK_PERSON, Decision};
 use jarvis_plan::{EACH, RunId, TaskId};
-use jarvis_store::{RunStatus, RunSummary};
+use jarvis_store::{RunRecord, RunStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -17,7 +18,7 @@ use crate::desk::NotOpen;
 use crate::elsewhere::{Waiting, waiting};
 use crate::error::{ApiError, ErrorBody, Failures};
 use crate::extract::ApiJson;
-use crate::routes::runs::{Whereabouts, whereabouts, whole};
+use crate::routes::runs::{Whereabouts, left_to, whereabouts, whole};
 use crate::runs::Frame;
 use crate::state::Server;
 use crate::users::{Caller, Right};
@@ -64,6 +65,9 @@ impl Said {
     }
 }
 
+/// How long a run may take to take an answer.
+const TAKEN: Duration = Duration::from_secs(15);
+
 /// The most characters of a reason.
 const LONGEST_REASON: usize = 300;
 
@@ -92,7 +96,7 @@ pub(crate) async fn decide(
         Some(live) => live.pending().into_iter().map(|asked| Waiting { seq: 0, asked }).collect(),
         None => match whereabouts(&server, &caller, &run.0).await? {
             Whereabouts::There { elsewhere, .. } => waiting(&elsewhere.so_far(&run).await?),
-            Whereabouts::Kept(record) => return Err(not_here(&record.summary)),
+            Whereabouts::Kept(record) => return Err(not_here(&record)),
         },
     };
     let Some(open) = pending.iter().find(|open| open.asked.task == task) else {
@@ -159,21 +163,26 @@ pub(crate) async fn decide(
         let is_of_it = given.get("id").and_then(Value::as_u64) == Some(u64::from(id));
         given.get("approved").and_then(Value::as_bool).filter(|_| is_of_it)
     };
-    let mut heard = std::pin::pin!(heard);
-    loop {
-        match heard.next().await {
-            Some(frame) => {
-                if let Some(approved) = taken(&frame) {
-                    return Ok(reply(approved));
-                }
-            }
-            None => return Err(ApiError::stopping()),
+    let given = heard.filter_map(|frame| std::future::ready(taken(&frame)));
+    let mut given = std::pin::pin!(given);
+    match tokio::time::timeout(TAKEN, given.next()).await {
+        Ok(Some(approved)) => Ok(reply(approved)),
+        Ok(None) => Err(ApiError::stopping()),
+        Err(_) => {
+            let message = "the answer was given, and the run has not taken it yet";
+            Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message).hint(
+                "it counts once the event `approval_given` is told; what carries the run out may be away: see /ready",
+            ))
         }
     }
 }
 
 /// Why a run of which nothing goes on here takes no answer.
-fn not_here(summary: &RunSummary) -> ApiError {
+fn not_here(record: &RunRecord) -> ApiError {
+    let summary = &record.summary;
+    if let Some(engine) = record.engine().filter(|_| summary.resumable) {
+        return left_to(engine);
+    }
     match summary.status {
         RunStatus::Running | RunStatus::Waiting if !summary.resumable => {
             let message = "the run goes on in another process that shares the data folder";

@@ -219,7 +219,11 @@ pub(crate) async fn resume(
 ) -> Result<Json<ResumeReply>, ApiError> {
     caller.must(Right::Run)?;
     let id = whole(id)?;
-    let whose = recorded(&server, &caller, &id).await?.summary.user;
+    let record = on_record(&server, &caller, &id).await?;
+    if let Some(engine) = record.engine().filter(|_| server.parts.elsewhere.is_none()) {
+        return Err(left_to(engine));
+    }
+    let whose = record.summary.user;
     tell(&server, &caller, "resume", &id, &whose).await?;
     server.resume(&id).await?;
     Ok(Json(ResumeReply { run_id: id, from: None }))
@@ -250,7 +254,7 @@ pub(crate) async fn retry(
 ) -> Result<Json<ResumeReply>, ApiError> {
     caller.must(Right::Run)?;
     let id = whole(id)?;
-    let whose = recorded(&server, &caller, &id).await?.summary.user;
+    let whose = on_record(&server, &caller, &id).await?.summary.user;
     tell(&server, &caller, "retry", &id, &whose).await?;
     let new = server.retry(&id, ask.unwrap_or_default().from.map(TaskId)).await?;
     Ok(Json(ResumeReply { run_id: new.0, from: Some(id) }))
@@ -297,6 +301,18 @@ pub(super) async fn whereabouts<'s>(
             Ok(Whereabouts::There { elsewhere, record: Some(Box::new(record)) })
         }
         (record, _) => Ok(Whereabouts::Kept(Box::new(record?))),
+    }
+}
+
+/// A run of which this server has a record.
+async fn on_record(server: &Server, caller: &Caller, id: &str) -> Result<RunRecord, ApiError> {
+    match whereabouts(server, caller, id).await? {
+        Whereabouts::Kept(record) | Whereabouts::There { record: Some(record), .. } => Ok(*record),
+        Whereabouts::There { elsewhere, record: None } => {
+            elsewhere.so_far(&RunId(id.to_owned())).await?;
+            let message = "the run was begun at another server, and its steps are on record there alone";
+            Err(ApiError::new(StatusCode::CONFLICT, "elsewhere", message).hint("ask that server"))
+        }
     }
 }
 

@@ -90,7 +90,12 @@ pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer)
             }
             if record.summary.resumable {
                 let id = &record.summary.run_id;
-                printer.progress(&format!("it was cut off here; `jarvis runs resume {id}` goes on with it"));
+                printer.progress(&match record.engine() {
+                    Some(engine) => {
+                        format!("no server follows it; it goes on at {engine}, and one that uses that tells on")
+                    }
+                    None => format!("it was cut off here; `jarvis runs resume {id}` goes on with it"),
+                });
             }
         }
         RunsCommand::Resume(_) | RunsCommand::Retry { .. } | RunsCommand::Cancel { .. } | RunsCommand::Prune { .. } => {

@@ -88,11 +88,11 @@ fn answers(error: &jarvis_chat::ChatError) -> bool {
 }
 
 /// What came of a look, in words, or that nothing came within [`PATIENCE`].
-async fn in_time<T, E: ToString>(look: impl Future<Output = Result<T, E>>) -> Result<(), String> {
+pub(super) async fn in_time<T, E: ToString>(look: impl Future<Output = Result<T, E>>) -> Result<(), String> {
     let late = |_| format!("it did not answer within {} s", PATIENCE.as_secs());
     tokio::time::timeout(PATIENCE, look).await.map_err(late)?.map(drop).map_err(|error| error.to_string())
 }
 
-fn check(name: &str, found: Result<(), String>) -> Check {
+pub(super) fn check(name: &str, found: Result<(), String>) -> Check {
     Check { name: name.to_owned(), ok: found.is_ok(), detail: found.err() }
 }

@@ -18,6 +18,8 @@ use jarvis_restate::{Cancelled, Client, Error, RunInput, RunLimits};
 use jarvis_server::{Parts, Waiting};
 use tokio_util::sync::CancellationToken;
 
+use super::checks::{check, in_time};
+
 use self::elsewhere::{AtRestate, as_decision};
 use self::told::{End, Ends, Meant, Told};
 
@@ -39,6 +41,16 @@ const RESTATE: &str = "Restate";
 pub(crate) fn carried_out_by_restate(mut parts: Parts, client: Client, approver: &Arc<dyn Approver>) -> Parts {
     parts.meter.engine = Some(RESTATE);
     parts.elsewhere = Some(Arc::new(AtRestate(client.clone())));
+    let (look, admin) = (Arc::clone(&parts.checks), client.admin().clone());
+    parts.checks = Arc::new(move || {
+        let (look, admin) = (look(), admin.clone());
+        async move {
+            let (mut checks, found) = futures::join!(look, in_time(admin.health()));
+            checks.push(check("Restate", found));
+            checks
+        }
+        .boxed()
+    });
     for named in parts.pipelines.iter_mut().filter(|named| named.name == NAME) {
         let (here, own) = (Arc::clone(&named.make), Arc::clone(&parts.pipeline));
         let (client, approver) = (client.clone(), Arc::clone(approver));

@@ -30,6 +30,11 @@ impl App {
             return Err(Failure::usage(format!("nothing here performs `{unknown}`"))
                 .hint("`jarvis tools list` and `jarvis models list` say what there is"));
         }
+        if let Some(other) = kinds.iter().find(|kind| !offered.contains(*kind)) {
+            return Err(Failure::usage(format!("nothing is configured here that performs `{other}`")).hint(
+                "a model, a key or a tool for it is missing: `jarvis doctor` and `jarvis models suggest` say which",
+            ));
+        }
         let served: Vec<String> = if kinds.is_empty() { offered.into_iter().collect() } else { kinds.to_vec() };
         let slots = slots.unwrap_or(self.config.limits.concurrency);
         let tools = &self.base.tools.registry;

@@ -76,6 +76,7 @@ impl Shop {
     }
 
     /// The same with another chat model.
+    #[cfg(feature = "restate")]
     pub(crate) async fn chatting(self, script: Script) -> Shop {
         Shop { chat: FakeChat::start(script).await, ..self }
     }

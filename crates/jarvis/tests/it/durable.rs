@@ -192,6 +192,7 @@ async fn a_run_is_killed_at_every_write_and_goes_on() {
                 assert_eq!((&run["status"], &run["resumable"]), (&json!("interrupted"), &json!(true)), "{told}");
                 let id = run["run_id"].as_str().expect("an id");
                 let before = agency.events(id);
+                let (first, _) = agency.done();
                 let (code, resumed) = agency.run(&["runs", "resume", id, "--yes", "--json"], None);
                 assert_eq!(code, Some(0), "{told}: {resumed}");
                 assert_eq!(resumed["answer"]["text"], document["answer"]["text"], "{told}");
@@ -208,7 +209,9 @@ async fn a_run_is_killed_at_every_write_and_goes_on() {
                 for (step, times) in &done {
                     let what = step.split_once("what=").map(|(_, what)| json!({"what": what}).to_string());
                     if what.is_some_and(|what| kept.contains(&what)) || (step == "parse_task" && kept.contains(step)) {
-                        assert_eq!(*times, once[step], "{told}: {step}: {before:#?}");
+                        // A call may have been tried twice before it had an answer.
+                        let tried = first.get(step).copied().unwrap_or(0);
+                        assert_eq!(*times, tried, "{told}: {step} was done again: {before:#?}");
                     }
                 }
             }

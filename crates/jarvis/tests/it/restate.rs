@@ -8,6 +8,7 @@ use jarvis_testing::restate::{Server as Restate, binary};
 use serde_json::{Value, json};
 
 use crate::approvals::{REQUEST, Shop};
+use crate::harness::Harness;
 use crate::serve::{PATIENCE, Server};
 
 mod plans;
@@ -161,9 +162,13 @@ async fn a_run_of_restate_is_left_to_restate() {
         let (status, reply) = plain.post(&format!("/runs/{id}/{what}"), &json!({})).await;
         assert!(status == 409 && reply.to_string().contains("Restate"), "{what}: {status} {reply}");
     }
+    let at = format!("/runs/{id}/approvals/1");
+    let (status, reply) = plain.post(&at, &json!({"decision": "approve"})).await;
+    assert!(status == 409 && reply.to_string().contains("Restate"), "{status} {reply}");
+    let told = world.shop.harness.run(&["runs", "show", &id]);
+    assert!(told.stderr.contains("goes on at Restate"), "{}", told.stderr);
     assert_eq!(plain.end("-TERM"), Some(0));
     let server = world.serve();
-    let at = format!("/runs/{id}/approvals/1");
     let decided = async {
         while server.post(&at, &json!({"decision": "approve"})).await.0 != 200 {
             tokio::task::yield_now().await;
@@ -208,6 +213,10 @@ async fn a_run_of_restate_is_answered_and_cancelled_over_http() {
     assert_eq!((status, &run["status"], &run["tasks"]), (200, &json!("waiting"), &json!(2)), "{run}");
     assert_eq!((&run["waiting"][0]["tool"], &run["request"]), (&json!("shop.reserve"), &json!(REQUEST)), "{run}");
     assert_eq!(other.post(&format!("/runs/{id}/approvals/0"), &json!({"decision": "approve"})).await.0, 404);
+    for what in ["retry", "resume"] {
+        let (status, reply) = other.post(&format!("/runs/{id}/{what}"), &json!({})).await;
+        assert!(status == 409 && reply.to_string().contains("another server"), "{what}: {status} {reply}");
+    }
     assert_eq!(other.post(&at, &json!({"decision": "retry"})).await.0, 400);
     let (status, reply) = other.post(&at, &json!({"decision": "approve_always"})).await;
     assert_eq!((status, &reply["approved"]), (200, &json!(true)), "{reply}");
@@ -266,6 +275,24 @@ async fn a_run_that_is_tried_anew_takes_over_what_was_done() {
     assert_eq!(server.end("-KILL"), None);
     let told = world.shop.harness.run(&["runs", "cancel", &anew]);
     assert_eq!(told.code, 0, "{} {}", told.stdout, told.stderr);
+}
+
+/// Nobody listens where Restate should.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_whose_restate_is_away_is_not_ready_and_a_worker_serves_only_what_it_can() {
+    let harness = Harness::new();
+    let (nowhere, listen) = ("http://127.0.0.1:9", free_port());
+    let args = ["--restate", nowhere, "--restate-admin", nowhere, "--restate-listen", &listen];
+    let server = Server::start(&harness, &args);
+    let (status, reply) = server.get("/ready").await;
+    let of_restate = reply["checks"].as_array().into_iter().flatten().find(|check| check["name"] == "Restate");
+    assert_eq!((status, &of_restate.expect("it is looked at")["ok"]), (503, &json!(false)), "{reply}");
+    assert_eq!(server.get("/health").await.0, 200);
+    let told =
+        harness.run(&["worker", "--restate-admin", nowhere, "--listen", &free_port(), "--kinds", "object-detection"]);
+    assert!(told.code == 2 && told.stderr.contains("nothing is configured"), "{} {}", told.code, told.stderr);
+    let told = harness.run(&["worker", "--restate-admin", nowhere, "--listen", &listen]);
+    assert!(told.code == 2 && told.stderr.contains("--listen"), "{} {}", told.code, told.stderr);
 }
 
 /// Without a chat model what nothing can do is not done, and said so.

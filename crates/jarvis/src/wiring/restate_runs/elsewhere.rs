@@ -7,7 +7,7 @@ use jarvis_pipeline::approval::Decision as Said;
 use jarvis_plan::{Approval, RunId};
 use jarvis_restate::{Cancelled, Client, Decision, Error, take_plan};
 use jarvis_server::{Elsewhere, NotSaid, Waiting};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::GRACE;
 
@@ -20,6 +20,11 @@ fn not_said(error: &Error) -> NotSaid {
         Error::Refused { status: 409 | 422, .. } => NotSaid::NotOpen,
         error => NotSaid::Away(error.to_string()),
     }
+}
+
+/// How a run ended that was killed, and tells nothing more.
+fn killed() -> Value {
+    json!({"event": "error", "code": "cancelled", "message": "the run was killed at Restate"})
 }
 
 /// An event without what only those need who go on with its run.
@@ -52,12 +57,22 @@ impl Elsewhere for AtRestate {
             None => return Err(NotSaid::Unknown),
         };
         // Where Restate goes away the stream ends without an end, as with a server that does.
-        let rest = events.take_while(|event| std::future::ready(event.is_ok())).filter_map(async |event| event.ok());
+        let told = |event| match event {
+            Ok(event) => Some(event),
+            Err(Error::Ended { .. }) => Some(killed()),
+            Err(_) => None,
+        };
+        let rest =
+            events.map(told).take_while(|event| std::future::ready(event.is_some())).filter_map(std::future::ready);
         Ok(futures::stream::iter([first]).chain(rest).map(for_readers).boxed())
     }
 
     async fn so_far(&self, run: &RunId) -> Result<Vec<Value>, NotSaid> {
-        let events = self.0.so_far(run).await.map_err(|error| not_said(&error))?;
+        let mut events = self.0.so_far(run).await.map_err(|error| not_said(&error))?;
+        let has_ended = |event: &Value| matches!(event.get("event").and_then(Value::as_str), Some("done" | "error"));
+        if !events.last().is_some_and(has_ended) && matches!(self.0.end(run).await, Err(Error::Ended { .. })) {
+            events.push(killed());
+        }
         Ok(events.into_iter().map(for_readers).collect())
     }
 

@@ -4,7 +4,7 @@ use jarvis_engine::Events;
 use jarvis_hugginggpt::{HuggingGpt, template_answer};
 use jarvis_pipeline::approval::Approver;
 use jarvis_pipeline::{Run, RunError, not_done, resources};
-use jarvis_plan::{Answer, ErrorCode, EventKind, Outcome, Request, TaskError, TaskId};
+use jarvis_plan::{Answer, ErrorCode, EventKind, Outcome, Request, Status, TaskError, TaskId};
 use jarvis_restate::{RunEnd, take_plan};
 use jarvis_server::Waiting;
 use serde_json::Value;
@@ -154,8 +154,19 @@ impl<'a> Told<'a> {
 
     /// The run as it ended.
     pub(super) fn ended(self, request: &Request, ends: Option<Ends>) -> Result<Run, RunError> {
-        let Told { mut run, pipeline, answer, .. } = self;
+        let Told { mut run, pipeline, events, answer, .. } = self;
         run.outcomes.sort_by_key(|outcome| outcome.id);
+        let why = match &ends {
+            Some(Ends::Spent) => events.spent().map(|spent| TaskError::new(ErrorCode::Budget, spent.to_string())),
+            Some(Ends::TimeUp) => Some(TaskError::new(ErrorCode::Timeout, "the run did not end in time")),
+            Some(Ends::Cancelled) | None => None,
+        };
+        // Restate knows only that they were cancelled from here.
+        for outcome in run.outcomes.iter_mut().filter(|outcome| outcome.status == Status::Cancelled) {
+            if let Some(why) = &why {
+                (outcome.status, outcome.error) = (Status::Failed, Some(why.clone()));
+            }
+        }
         let made = resources(request, &run.outcomes);
         let cut_short = |run: &Run| template_answer(request, &run.plan, &run.outcomes, &made);
         run.not_done = not_done(&run.plan, &run.outcomes);
