@@ -211,7 +211,11 @@ async fn a_run_is_killed_at_every_write_and_goes_on() {
                     if what.is_some_and(|what| kept.contains(&what)) || (step == "parse_task" && kept.contains(step)) {
                         // A call may have been tried twice before it had an answer.
                         let tried = first.get(step).copied().unwrap_or(0);
-                        assert_eq!(*times, tried, "{told}: {step} was done again: {before:#?}");
+                        let asked = || {
+                            let requests = agency.chat.requests();
+                            requests.into_iter().filter(|request| request.stage() == step).collect::<Vec<_>>()
+                        };
+                        assert_eq!(*times, tried, "{told}: {step} was done again: {:#?} {before:#?}", asked());
                     }
                 }
             }
