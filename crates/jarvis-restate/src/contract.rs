@@ -284,17 +284,9 @@ pub(crate) struct Decided {
     pub(crate) asked: Option<u64>,
 }
 
-/// How a run ended.
+/// What came of a request, beside its answer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct RunEnd {
-    /// How.
-    pub status: RunStatus,
-    /// The answer, where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answer: Option<Answer>,
-    /// Why there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<TaskError>,
+pub struct Verdict {
     /// Whether the request was carried out.
     #[serde(default)]
     pub ok: bool,
@@ -313,6 +305,22 @@ pub struct RunEnd {
     /// What is known of the plan at the end, beside its own notes.
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "jarvis_plan::kept::notes")]
     pub notes: Vec<Note>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct RunEnd {
+    /// How.
+    pub status: RunStatus,
+    /// The answer, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<TaskError>,
+    /// What came of the request.
+    #[serde(flatten)]
+    pub verdict: Verdict,
     /// The tasks that succeeded.
     pub succeeded: usize,
     /// The tasks of the plan.

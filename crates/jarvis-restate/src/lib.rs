@@ -33,7 +33,7 @@ mod workflow;
 
 pub use admin::{Admin, Deployment, Registered};
 pub use client::{Cancelled, Client, Started};
-pub use contract::{Decision, Planned, PlannedTask, RunEnd, RunInput, RunLimits, RunStatus};
+pub use contract::{Decision, Planned, PlannedTask, RunEnd, RunInput, RunLimits, RunStatus, Verdict};
 pub use doctor::{Checkup, Stuck, checkup};
 pub use endpoint::{Endpoint, Timeouts};
 pub use error::Error;

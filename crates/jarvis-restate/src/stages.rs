@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use jarvis_engine::Events;
-use jarvis_plan::{Answer, Approval, Note, Outcome, Plan, Request, RunId, TaskError, TaskId};
+use jarvis_plan::{Answer, Approval, Outcome, Plan, Request, RunId, TaskError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::contract::{Decision, Planned};
+use crate::contract::{Decision, Planned, Verdict};
 
 /// The stages of a pipeline before and after its tasks. Each call is one durable step of the workflow: its result is journalled, and
 /// a stage whose server was killed is called again, on whichever server goes on with the run. A stage therefore takes what it
@@ -118,21 +118,7 @@ pub struct Growth {
 pub struct Concluded {
     /// The answer.
     pub answer: Answer,
-    /// Whether the request was carried out.
-    pub ok: bool,
-    /// What was asked for and was not done, a sentence each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_done: Vec<String>,
-    /// What the planner asks the person, where nobody answered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub question: Option<String>,
-    /// Whether it was answered as conversation, without tasks.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub conversation: bool,
-    /// The tasks that failed and were made up for by later ones.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub made_up_for: Vec<TaskId>,
-    /// What is known of the plan at the end, beside its own notes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "jarvis_plan::kept::notes")]
-    pub notes: Vec<Note>,
+    /// What came of the request.
+    #[serde(flatten)]
+    pub verdict: Verdict,
 }

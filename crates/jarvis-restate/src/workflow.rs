@@ -123,11 +123,11 @@ impl<'c> Scheduler<'c> {
         let succeeded = self.course.outcomes().filter(|outcome| outcome.succeeded()).count();
         let mut end = RunEnd { succeeded, tasks: self.plan.tasks().len(), ..RunEnd::default() };
         match answered {
-            Ok(Concluded { answer, ok, not_done, question, conversation, made_up_for, notes }) => {
+            Ok(Concluded { answer, verdict }) => {
                 self.log.emit(&EventKind::Answer { answer: answer.clone() });
-                self.log.emit(&EventKind::Done { ok, cancelled: false, usage, ms });
+                self.log.emit(&EventKind::Done { ok: verdict.ok, cancelled: false, usage, ms });
                 let (status, answer) = (RunStatus::Answered, Some(answer));
-                end = RunEnd { status, answer, ok, not_done, question, conversation, made_up_for, notes, ..end };
+                end = RunEnd { status, answer, verdict, ..end };
             }
             Err(Stop::Cancelled) => {
                 self.log.emit(&EventKind::Done { ok: false, cancelled: true, usage, ms });

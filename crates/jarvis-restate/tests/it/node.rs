@@ -10,7 +10,7 @@ use jarvis_engine::Job;
 use jarvis_plan::{Answer, Approval, Effect, Outcome, Plan, Request, Selection, TaskError, TaskId, Vocabulary};
 use jarvis_restate::{
     Admin, Begun, Capability, Concluded, Endpoint, Growth, Looked, Next, Planned, PlannedTask, Progress, RunHost,
-    StageContext, Stages, TaskHost, Timeouts,
+    StageContext, Stages, TaskHost, Timeouts, Verdict,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -352,6 +352,6 @@ impl Stages for Scripted {
         let ok = progress.outcomes.iter().any(Outcome::succeeded);
         let told = told.chain(progress.memory.as_str().map(str::to_owned));
         let answer = Answer { text: told.collect::<Vec<_>>().join(", "), ..Answer::default() };
-        Ok(Concluded { answer, ok, ..Concluded::default() })
+        Ok(Concluded { answer, verdict: Verdict { ok, ..Verdict::default() } })
     }
 }

@@ -11,7 +11,7 @@ use jarvis_pipeline::approval::{Rules, question_of};
 use jarvis_plan::{Effect, ErrorCode, Note, Request, Task, TaskError, TaskId};
 use jarvis_restate::{
     self as restate, Capability, Concluded, Decision, Growth, Next, Planned, PlannedTask, Progress, RunHost,
-    StageContext, Stages, TaskHost, Timeouts,
+    StageContext, Stages, TaskHost, Timeouts, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -162,7 +162,8 @@ impl Stages for PipelineStages {
         let run = self.pipeline.end(so_far, &cx.events, &cx.cancel).await;
         let run = run.map_err(|error| error.as_task_error())?;
         let notes = run.plan.notes().iter().skip(known).cloned().collect();
-        Ok(Concluded { notes, ..concluded(run) })
+        let Concluded { answer, verdict } = concluded(run);
+        Ok(Concluded { answer, verdict: Verdict { notes, ..verdict } })
     }
 }
 
@@ -171,7 +172,7 @@ fn concluded(run: Run) -> Concluded {
     let ok = run.ok();
     let made_up_for = run.outcomes.iter().filter(|outcome| outcome.made_up_for).map(|outcome| outcome.id).collect();
     let Run { answer, not_done, question, conversation, .. } = run;
-    Concluded { answer, ok, not_done, question, conversation, made_up_for, notes: Vec::new() }
+    Concluded { answer, verdict: Verdict { ok, not_done, question, conversation, made_up_for, notes: Vec::new() } }
 }
 
 /// How long a checkup at the start may take before the server starts without it.

@@ -110,8 +110,7 @@ async fn waiting(server: &Server) -> String {
 
 /// The events of a run to its end.
 async fn ended(server: &Server, id: &str) -> Vec<Value> {
-    let url = format!("{}/runs/{id}/events", server.url);
-    let text = server.client.get(url).send().await.expect("a reply").text().await.expect("its events");
+    let text = server.told(id).await;
     text.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?).ok()).collect()
 }
 

@@ -45,8 +45,7 @@ async fn a_question_waits_for_its_answer_over_a_stop() {
     assert!(status == 400 && reply.to_string().contains("answer"), "{status} {reply}");
     let answer = json!({"decision": "approve", "arguments": {"answer": "one by the sea"}});
     assert_eq!(server.post(&at, &answer).await.0, 200);
-    let text =
-        server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.unwrap().text().await.unwrap();
+    let text = server.told(&id).await;
     let events: Vec<Value> =
         text.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?).ok()).collect();
     let of = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();

@@ -127,8 +127,7 @@ async fn a_request_over_http_is_carried_out_by_restate_and_outlives_its_server()
     };
     let (status, reply) = tokio::time::timeout(PATIENCE, decided).await.expect("it waits");
     assert_eq!((status, &reply["approved"]), (200, &json!(true)), "{reply}");
-    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
-    let events = events.text().await.expect("they end");
+    let events = server.told(&id).await;
     let events: Vec<Value> =
         events.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?).ok()).collect();
     let count = |kind: &str| events.iter().filter(|event| event["event"] == kind).count();
@@ -175,8 +174,7 @@ async fn a_run_of_restate_is_left_to_restate() {
         }
     };
     tokio::time::timeout(PATIENCE, decided).await.expect("it waits still");
-    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
-    assert!(events.text().await.expect("they end").contains("event: answer"));
+    assert!(server.told(&id).await.contains("event: answer"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -201,8 +199,7 @@ async fn a_run_of_restate_is_answered_and_cancelled_over_http() {
     assert_eq!(other.post(&format!("/runs/{id}/cancel"), &json!({})).await.0, 200);
     let rest = follow.text().await.expect("it ends");
     assert!(rest.contains(r#""cancelled":true"#), "{rest}");
-    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
-    let events = events.text().await.expect("they end");
+    let events = server.told(&id).await;
     assert!(events.contains("event: done") && events.contains(r#""cancelled":true"#), "{events}");
     assert!(!world.shop.calls().iter().any(|call| call.starts_with("POST")), "{:?}", world.shop.calls());
     // Nor need the answer be given where it was asked for.
@@ -221,8 +218,7 @@ async fn a_run_of_restate_is_answered_and_cancelled_over_http() {
     let (status, reply) = other.post(&at, &json!({"decision": "approve_always"})).await;
     assert_eq!((status, &reply["approved"]), (200, &json!(true)), "{reply}");
     assert_eq!(other.post(&at, &json!({"decision": "refuse"})).await.0, 409);
-    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
-    assert!(events.text().await.expect("they end").contains(r#""ok":true"#));
+    assert!(server.told(&id).await.contains(r#""ok":true"#));
     let (_, run) = other.get(&format!("/runs/{id}")).await;
     assert_eq!((&run["status"], &run["waiting"]), (&json!("done"), &json!(null)), "{run}");
     assert_eq!(other.post(&format!("/runs/{id}/cancel"), &json!({})).await.0, 409);
@@ -231,8 +227,7 @@ async fn a_run_of_restate_is_answered_and_cancelled_over_http() {
     let (_, reply) = world.asked(&server).await;
     let id = reply["run_id"].as_str().expect("an id").to_owned();
     assert_eq!(server.post(&format!("/runs/{id}/approvals/1"), &refuse).await.0, 200);
-    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
-    assert!(events.text().await.expect("they end").contains("event: answer"));
+    assert!(server.told(&id).await.contains("event: answer"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -260,8 +255,7 @@ async fn a_run_that_is_tried_anew_takes_over_what_was_done() {
     let (_, reply) = world.asked(&server).await;
     let id = reply["run_id"].as_str().expect("an id").to_owned();
     assert_eq!(server.post(&format!("/runs/{id}/approvals/1"), &json!({"decision": "refuse"})).await.0, 200);
-    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
-    assert!(events.text().await.expect("they end").contains("event: done"));
+    assert!(server.told(&id).await.contains("event: done"));
     let (status, reply) = server.post(&format!("/runs/{id}/retry"), &json!({})).await;
     assert_eq!(status, 200, "{reply}");
     let anew = reply["run_id"].as_str().expect("an id").to_owned();

@@ -62,6 +62,12 @@ impl Server {
         (reply.status().as_u16(), reply.json().await.unwrap_or_default())
     }
 
+    /// The stream of events of a run, to its end.
+    pub(crate) async fn told(&self, id: &str) -> String {
+        let url = format!("{}/runs/{id}/events", self.url);
+        self.client.get(url).send().await.expect("a reply").text().await.expect("they end")
+    }
+
     pub(crate) async fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         let reply = self.client.post(format!("{}{path}", self.url)).json(body).send().await.expect("a reply");
         (reply.status().as_u16(), reply.json().await.unwrap_or_default())

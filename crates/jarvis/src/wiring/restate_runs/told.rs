@@ -5,7 +5,7 @@ use jarvis_hugginggpt::{HuggingGpt, template_answer};
 use jarvis_pipeline::approval::Approver;
 use jarvis_pipeline::{Run, RunError, not_done, resources};
 use jarvis_plan::{Answer, ErrorCode, EventKind, Outcome, Request, Status, TaskError, TaskId};
-use jarvis_restate::{RunEnd, take_plan};
+use jarvis_restate::{RunEnd, Verdict, take_plan};
 use jarvis_server::Waiting;
 use serde_json::Value;
 
@@ -172,7 +172,8 @@ impl<'a> Told<'a> {
         run.not_done = not_done(&run.plan, &run.outcomes);
         match self.end {
             Some(End::Answered(end)) => {
-                let RunEnd { answer, not_done, question, conversation, made_up_for, notes, .. } = *end;
+                let RunEnd { answer, verdict, .. } = *end;
+                let Verdict { not_done, question, conversation, made_up_for, notes, .. } = verdict;
                 notes.into_iter().for_each(|note| run.plan.note(note));
                 run = Run { answer: answer.unwrap_or_default(), not_done, question, conversation, ..run };
                 for outcome in run.outcomes.iter_mut().filter(|outcome| made_up_for.contains(&outcome.id)) {

@@ -130,8 +130,7 @@ async fn what_the_planner_asks_is_answered_at_any_server() {
     assert_eq!(other.post(&at, &json!({"decision": "approve"})).await.0, 400);
     let answer = json!({"decision": "approve", "arguments": {"answer": "one by the sea"}});
     assert_eq!(other.post(&at, &answer).await.0, 200);
-    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
-    let text = events.text().await.expect("they end");
+    let text = server.told(&id).await;
     let events: Vec<Value> =
         text.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?).ok()).collect();
     let of = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
@@ -187,8 +186,7 @@ async fn a_write_that_follows_an_answer_elsewhere_is_asked_about() {
     assert_eq!(run["waiting"].as_array().map(Vec::len), Some(1), "{run}");
     assert!(!world.shop.calls().iter().any(|call| call.starts_with("POST")), "{:?}", world.shop.calls());
     assert_eq!(server.post(&at, &json!({"decision": "approve"})).await.0, 200);
-    let events = server.client.get(format!("{}/runs/{id}/events", server.url)).send().await.expect("a reply");
-    let text = events.text().await.expect("they end");
+    let text = server.told(&id).await;
     assert_eq!(text.matches("event: approval_given").count(), 2, "{text}");
     assert_eq!(world.shop.calls(), [r#"POST /reservations {"article":17}"#]);
 }
