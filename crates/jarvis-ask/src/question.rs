@@ -229,7 +229,20 @@ impl<'a> Question<'a> {
     /// When the call fails or the reply is empty.
     pub async fn prose(self, stream: bool) -> Result<String, AskError> {
         let stage = self.stage;
-        let reply = if stream {
+        let text = self.said(stream).await?.text;
+        if text.is_empty() {
+            let source = ChatError::BadReply { reason: "the reply is empty".into(), body: text };
+            return Err(AskError::Model { stage, source });
+        }
+        Ok(text)
+    }
+
+    /// As [`Question::prose`], with the tools that the model calls. The text may be empty.
+    ///
+    /// # Errors
+    /// When the call fails.
+    pub async fn said(self, stream: bool) -> Result<ChatReply, AskError> {
+        let mut reply = if stream {
             let events = self.ask.events.clone();
             let mut filter = ReasoningFilter::default();
             let piece = |text: &str| {
@@ -242,12 +255,8 @@ impl<'a> Question<'a> {
         } else {
             self.call().await?
         };
-        let text = without_reasoning(&reply.text).trim().to_owned();
-        if text.is_empty() {
-            let source = ChatError::BadReply { reason: "the reply is empty".into(), body: reply.text };
-            return Err(AskError::Model { stage, source });
-        }
-        Ok(text)
+        reply.text = without_reasoning(&reply.text).trim().to_owned();
+        Ok(reply)
     }
 
     /// Asks until `read` takes a reply. Its error says what is wrong, in words that are sent to the model.

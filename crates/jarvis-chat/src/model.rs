@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream, StreamExt as _};
-use jarvis_plan::{ErrorCode, Role, Spent, TaskError, Turn};
+use jarvis_plan::{ErrorCode, MustCall, Role, Spent, TaskError, Turn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -54,6 +54,29 @@ pub struct Message {
 impl Message {
     pub fn text(role: Role, text: impl Into<String>) -> Message {
         Message { role, parts: vec![Part::Text(text.into())] }
+    }
+
+    /// The messages of turns: a message for each, with the calls that were made in it, and one for each result of these. A call without
+    /// a result gets a word that says so, since endpoints refuse one that is left open.
+    pub fn of_turns(turns: &[Turn]) -> Vec<Message> {
+        let (mut messages, mut number) = (Vec::with_capacity(turns.len()), 0);
+        for turn in turns {
+            let text =
+                Some(Part::Text(turn.content.clone())).filter(|_| !turn.content.is_empty() || turn.calls.is_empty());
+            let mut said = Message { role: turn.role, parts: text.into_iter().collect() };
+            let mut results = Vec::with_capacity(turn.calls.len());
+            for call in &turn.calls {
+                number += 1;
+                let id = format!("call_{number}");
+                let used = ToolUse { id: id.clone(), name: call.name.clone(), arguments: call.arguments.clone() };
+                said.parts.push(Part::ToolUse(used));
+                let text = call.result.clone().unwrap_or_else(|| "(it gave no result)".to_owned());
+                results.push(Message { role: Role::User, parts: vec![Part::ToolResult { id, text }] });
+            }
+            messages.push(said);
+            messages.extend(results);
+        }
+        messages
     }
 
     /// The texts of the message, what tools were called with and gave among them, joined by newlines; pictures are left out.
@@ -109,6 +132,8 @@ pub struct ChatRequest {
     pub schema: Option<ReplySchema>,
     /// Tools that the model may call instead of answering, by the endpoint's own tool calling.
     pub tools: Vec<ToolOffer>,
+    /// Which of them the model must call; it may answer instead unless this is set.
+    pub must_call: Option<MustCall>,
     /// Overrides the client's timeout for this call: the time for one attempt, see `OpenAiConfig::timeout`.
     pub timeout: Option<Duration>,
     /// Which of several calls of one stage this is. No part of what is asked.

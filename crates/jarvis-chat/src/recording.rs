@@ -66,6 +66,7 @@ pub fn request_sha256(request: &ChatRequest) -> String {
         logit_bias,
         schema,
         tools,
+        must_call,
         timeout: _,
         labels: _,
     } = request;
@@ -101,6 +102,9 @@ pub fn request_sha256(request: &ChatRequest) -> String {
     if let (Value::Object(fields), false) = (&mut whole, tools.is_empty()) {
         let tools: Vec<Value> = tools.iter().map(|tool| json!([tool.name, tool.description, tool.schema])).collect();
         fields.insert("tools".into(), tools.into());
+        if let Some(must_call) = must_call {
+            fields.insert("must_call".into(), json!(must_call));
+        }
     }
     let digest = Sha256::digest(whole.to_string().as_bytes());
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

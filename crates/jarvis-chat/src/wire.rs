@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use jarvis_net::text::cut;
-use jarvis_plan::Role;
+use jarvis_plan::{MustCall, Role};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Number, Value, json};
@@ -42,6 +42,13 @@ pub(crate) fn chat_body(request: &ChatRequest, model: &str, stream: bool) -> Map
             json!({"type": "function", "function": function})
         };
         body.insert("tools".into(), request.tools.iter().map(tool).collect::<Vec<Value>>().into());
+        match &request.must_call {
+            None => {}
+            Some(MustCall::Any) => drop(body.insert("tool_choice".into(), "required".into())),
+            Some(MustCall::Named(name)) => {
+                drop(body.insert("tool_choice".into(), json!({"type": "function", "function": {"name": name}})));
+            }
+        }
     }
     body
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use jarvis_plan::{Approval, Effect, EventKind, Outcome, Request, RunId, Selection, Task, TaskId, Usage};
+use jarvis_plan::{Approval, Effect, ErrorCode, EventKind, Outcome, Request, RunId, Selection, Task, TaskId, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -184,7 +184,8 @@ impl Past {
     }
 
     /// What a new run takes over of this one: what was done without a task, or without the tasks that did not succeed. A task that
-    /// needs one of those is done anew, and so is every model call that came after the first of them had ended.
+    /// needs one of those is done anew, and so is every model call that came after the first of them had ended; not where tasks were
+    /// handed back to the caller, which no model was told.
     ///
     /// # Errors
     /// When there is nothing to be done anew, or no such task.
@@ -219,7 +220,10 @@ impl Past {
         // Without any outcome it is the last call that led to nothing.
         let number = |event: &Value, name: &str| event.get(name).and_then(Value::as_u64);
         let last = self.calls.values().flatten().filter_map(|call| number(&call.event, "seq")).max();
-        let first = first.or(last.filter(|_| open.is_empty()));
+        let is_handed_back =
+            |outcome: &Outcome| outcome.error.as_ref().is_some_and(|error| error.code == ErrorCode::HandedBack);
+        let is_for_results = from.is_none() && self.last_outcomes().any(is_handed_back);
+        let first = first.or(last.filter(|_| open.is_empty())).filter(|_| !is_for_results);
         let is_before = |call: &RecordedCall| {
             let is_open = number(&call.event, "task").is_some_and(|task| open.iter().any(|id| u64::from(id.0) == task));
             !is_open && first.is_none_or(|first| number(&call.event, "seq").is_some_and(|seq| seq < first))

@@ -2,14 +2,17 @@
 
 use std::collections::HashMap;
 
-use jarvis_ask::{AskError, conversation_levels};
+use jarvis_ask::{AskError, Question, conversation_levels};
+use jarvis_chat::Message;
+use jarvis_plan::schema::Checker;
 use jarvis_plan::{AnswerResource, EventKind, Language, Level, Outcome, Plan, Request};
+use jarvis_prompt::reader::{Want, read_json};
 use jarvis_tools::digest::shape;
 use serde_json::Value;
 
 use crate::attached;
 use crate::fit::{INPUT_SHOWN, cut};
-use crate::prompts::ResponseResults;
+use crate::prompts::{Prompts, ResponseResults};
 use crate::results::results_map;
 use crate::stages::Stages;
 
@@ -43,10 +46,35 @@ pub(crate) async fn write(
     let question = ask
         .stage(STAGE)
         .fitted(&inputs, |input| prompts.response_results(&ResponseResults { input, processes: &shown, language }))?;
-    if settings.stream_answer && !before.is_empty() {
+    if settings.stream_answer && !before.is_empty() && request.form.schema.is_none() {
         ask.events().emit(EventKind::Token { text: before.to_owned() });
     }
-    question.prose(settings.stream_answer).await
+    formed(question, request, prompts, settings.stream_answer).await
+}
+
+/// Asks for a text in the form that the request wants: words, or JSON that follows its schema and is not streamed, since it is not
+/// known to follow it before it ends.
+async fn formed(
+    question: Question<'_>,
+    request: &Request,
+    prompts: &Prompts,
+    stream: bool,
+) -> Result<String, AskError> {
+    let Some((name, schema)) = &request.form.schema else { return question.prose(stream).await };
+    let told = prompts.reply_form(schema).map_err(|source| AskError::Prompt { stage: STAGE, source })?;
+    let question = question.request(|request| request.messages.extend(told.into_iter().map(Message::from)));
+    let question = question.schema(name, || schema.clone()).asking(2).wanted("JSON that follows the schema");
+    question.read(|reply| follows(&reply.text, schema)).await
+}
+
+/// The JSON of a reply in one line, where it follows the schema; the error says where it does not.
+pub(crate) fn follows(reply: &str, schema: &Value) -> Result<String, String> {
+    let read = read_json(reply, Want::Any).map_err(|error| error.to_string())?;
+    let problems = Checker::new(schema).map(|checker| checker.problems(&read.value)).unwrap_or_default();
+    match problems.first() {
+        None => Ok(read.value.to_string()),
+        Some((place, problem)) => Err(format!("at `{place}`: {problem}")),
+    }
 }
 
 /// Calls the files that were put somewhere, and those of the request, as the person does: by name. Where on this machine they
@@ -79,10 +107,9 @@ pub(crate) async fn converse(stages: &Stages, request: &Request) -> Result<Strin
     const STAGE: &str = "chitchat";
     let input = attached::described(request);
     let levels = conversation_levels(request.history.len(), 0);
-    let question = stages
-        .ask
-        .stage(STAGE)
-        .temperature(None)
-        .fitted(&levels, |left_out| stages.prompts.chitchat(left_out.kept(&request.history), &input))?;
-    question.prose(stages.settings.stream_answer).await
+    let question = stages.ask.stage(STAGE).temperature(None).fitted(&levels, |left_out| {
+        let turns = stages.prompts.chitchat(left_out.kept(&request.history), &input)?;
+        Ok(Message::of_turns(&turns).into_iter().chain(Message::of_turns(&request.after)).collect())
+    })?;
+    formed(question, request, &stages.prompts, stages.settings.stream_answer).await
 }

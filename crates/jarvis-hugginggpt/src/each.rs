@@ -52,7 +52,8 @@ impl Worker for ForEach {
             }));
         }
         // What ends a run, and what fails alike for all, is no failure of one element.
-        let ends = |error: &TaskError| matches!(error.code, ErrorCode::Budget | ErrorCode::Cancelled);
+        let ends =
+            |error: &TaskError| matches!(error.code, ErrorCode::Budget | ErrorCode::Cancelled | ErrorCode::HandedBack);
         if let Some(end) = failed.iter().position(ends) {
             return Err(failed.swap_remove(end));
         }

@@ -243,6 +243,12 @@ impl Looking<'_> {
 
     /// Why the plan is looked at, if it is.
     fn reason(&self, plan: &Plan, outcomes: &[Outcome]) -> Option<&'static str> {
+        // What the caller is to do first is nothing that another plan does.
+        let is_handed_back =
+            |outcome: &Outcome| outcome.error.as_ref().is_some_and(|error| error.code == ErrorCode::HandedBack);
+        if outcomes.iter().any(is_handed_back) {
+            return None;
+        }
         // Of the faults of a plan its planner was told before.
         let is_sound = |outcome: &Outcome| plan.task(outcome.id).is_some_and(|task| task.faults.is_empty());
         if outcomes.iter().any(|outcome| is_sound(outcome) && is_ground(outcome)) {

@@ -7,7 +7,9 @@
 mod answer;
 mod attached;
 mod cache;
+mod callers;
 mod choose;
+mod conversation;
 mod course;
 pub mod decisions;
 mod document;
@@ -36,6 +38,7 @@ mod template;
 mod untrusted;
 
 pub use cache::ToolCache;
+pub use conversation::{Conversation, PictureAddress};
 pub use document::{About, RunDocument};
 pub use going_on::GoingOn;
 pub use grow::Rounds;

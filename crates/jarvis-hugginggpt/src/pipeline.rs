@@ -26,6 +26,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::cache::ToolCache;
+use crate::callers::handed_back;
 use crate::choose::Chooser;
 use crate::course::Course;
 use crate::each::ForEach;
@@ -152,6 +153,18 @@ impl HuggingGpt {
         events: &Events,
         cancel: CancellationToken,
     ) -> Result<Run, RunError> {
+        if let Some(own) = self.with_callers_tools(&request) {
+            return own.run_reported(request, events, cancel).await;
+        }
+        self.run_reported(request, events, cancel).await
+    }
+
+    async fn run_reported(
+        &self,
+        request: Arc<Request>,
+        events: &Events,
+        cancel: CancellationToken,
+    ) -> Result<Run, RunError> {
         self.report_start(&request, events);
         let began = events.began();
         let ended = self.run_stages(&request, events, &cancel, began).await;
@@ -249,9 +262,14 @@ impl HuggingGpt {
         let resources = put_out(self.shelf.as_ref(), resources(request, &outcomes), events).await;
         let not_done = not_done(&plan, &outcomes);
         if let Some(question) = &rounds.question {
-            let answer = Answer { text: question.clone(), resources, notes: Vec::new() };
+            let answer = Answer { text: question.clone(), resources, ..Answer::default() };
             let (question, rounds) = (Some(question.clone()), rounds.grown);
             return Ok(Run { plan, outcomes, answer, not_done, question, rounds, ..Run::default() });
+        }
+        let calls = handed_back(request, &plan, &outcomes);
+        if !calls.is_empty() && !cancel.is_cancelled() {
+            let answer = Answer { calls, ..Answer::default() };
+            return Ok(Run { plan, outcomes, answer, rounds: rounds.grown, ..Run::default() });
         }
         // The answer has a little time of its own, so that a run that used up its deadline still ends in words.
         let left = self.left(began, events).max(ANSWER_TIME.min(self.settings.engine.run_timeout));
@@ -359,7 +377,8 @@ impl HuggingGpt {
                 let stages = self.stages(Arc::clone(chat), events);
                 match answer::write(&stages, request, plan, outcomes, resources, &told_first).await {
                     Ok(text) => Some(format!("{told_first}{text}")),
-                    Err(error) if error.is_replay_miss() => return Err(error.into()),
+                    // A template follows no schema.
+                    Err(error) if error.is_replay_miss() || request.form.schema.is_some() => return Err(error.into()),
                     Err(error) => match RunError::from(error) {
                         RunError::Model { source, .. } => {
                             events.note(Level::Warning, format!("the model could not write the answer ({source})"));
@@ -380,7 +399,7 @@ impl HuggingGpt {
         for note in &notes {
             events.note(Level::Warning, note.clone());
         }
-        Ok(Answer { text, resources: resources.to_vec(), notes })
+        Ok(Answer { text, resources: resources.to_vec(), notes, calls: Vec::new() })
     }
 
     fn log_failures(&self, request: &Request, plan: &Plan, outcomes: &[Outcome], events: &Events) {
@@ -408,7 +427,7 @@ impl HuggingGpt {
 /// The answer without a model: what was done and what was not, by template.
 pub fn template_answer(request: &Request, plan: &Plan, outcomes: &[Outcome], resources: &[AnswerResource]) -> Answer {
     let text = template::answer(request, plan, outcomes, resources);
-    Answer { text, resources: resources.to_vec(), notes: Vec::new() }
+    Answer { text, resources: resources.to_vec(), ..Answer::default() }
 }
 
 /// Every media path the model may truthfully name: what the request brought, what the plan took, what tasks made.

@@ -48,6 +48,8 @@ jarvis_ask::prompts! {
         ResponseResults = "response_results", "response_results", [input, processes, language];
         /// Plain conversation.
         Chitchat = "chitchat", "chitchat", [input];
+        /// The form that a reply is to have, said after any other prompt.
+        ReplyForm = "reply_form", "response_results", [schema];
         /// A task that the chat model itself performs.
         TaskLlm = "task_llm", "task_llm", [input, task];
         /// The same for a small language model.
@@ -259,6 +261,11 @@ impl Prompts {
         let last = turns.len().saturating_sub(1);
         turns.splice(last..last, history.iter().cloned());
         Ok(turns)
+    }
+
+    /// The JSON Schema that a reply is to follow, in words.
+    pub(crate) fn reply_form(&self, schema: &Value) -> Result<Vec<Turn>, TemplateError> {
+        self.table.turns(Prompt::ReplyForm, &json!({"schema": schema}))
     }
 
     pub fn task_llm(&self, input: &str, task: &Value) -> Result<Vec<Turn>, TemplateError> {

@@ -187,6 +187,7 @@ pub type LocalCandidates = Arc<dyn Fn() -> Arc<[Available]> + Send + Sync>;
 /// A hint for a task type.
 pub type LocalHint = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
+#[derive(Clone)]
 pub struct Sources {
     pub catalogue: Catalogue,
     /// Asks which of them can be used now; `None` when nothing beyond this process is configured.
@@ -255,6 +256,16 @@ impl Sources {
             return builtin;
         }
         Vocabulary::new(builtin.tools().iter().chain(own).cloned().collect())
+    }
+
+    /// The same with these tools, each in the place of one of its name.
+    pub(crate) fn with_tools(&self, tools: &[Tool]) -> Sources {
+        let mut sources = self.clone();
+        let stays = |tool: &Tool| tools.iter().all(|new| new.name != tool.name);
+        sources.tools.retain(stays);
+        sources.native_tools.retain(stays);
+        sources.tools.extend_from_slice(tools);
+        sources
     }
 
     /// The tools that are tasks of their own names.

@@ -35,7 +35,7 @@ impl Run {
     /// Whether the request was carried out: nothing of it was left undone, and at least one task succeeded or it was answered
     /// in conversation.
     pub fn ok(&self) -> bool {
-        let done = self.conversation || self.outcomes.iter().any(Outcome::succeeded);
+        let done = self.conversation || !self.answer.calls.is_empty() || self.outcomes.iter().any(Outcome::succeeded);
         !self.cancelled && self.question.is_none() && self.spent.is_none() && self.not_done.is_empty() && done
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Budget, Kind, Resource, Source, TaskId};
+use crate::{Budget, CallersTool, Kind, ReplyForm, Resource, Source, TaskId, ToolCall};
 
 /// Who said something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -25,22 +25,30 @@ pub struct Turn {
     pub role: Role,
     /// What was said.
     pub content: String,
+    /// Tools of the caller that were called, of a turn of the assistant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
 }
 
 impl Turn {
+    /// A turn in which nothing was called.
+    pub fn said(role: Role, content: impl Into<String>) -> Turn {
+        Turn { role, content: content.into(), calls: Vec::new() }
+    }
+
     /// A turn of a person.
     pub fn user(content: impl Into<String>) -> Turn {
-        Turn { role: Role::User, content: content.into() }
+        Turn::said(Role::User, content)
     }
 
     /// A turn of the model.
     pub fn assistant(content: impl Into<String>) -> Turn {
-        Turn { role: Role::Assistant, content: content.into() }
+        Turn::said(Role::Assistant, content)
     }
 
     /// Instructions.
     pub fn system(content: impl Into<String>) -> Turn {
-        Turn { role: Role::System, content: content.into() }
+        Turn::said(Role::System, content)
     }
 }
 
@@ -61,6 +69,15 @@ pub struct Request {
     /// The most that the run may take, beside what the configuration allows.
     #[serde(default, skip_serializing_if = "is_unbounded")]
     pub budget: Budget,
+    /// Tools that the caller performs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<CallersTool>,
+    /// What was said after the text, which is still to be answered: calls of these tools and what they gave.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Turn>,
+    /// The form that the reply is to have.
+    #[serde(default, skip_serializing_if = "ReplyForm::is_free")]
+    pub form: ReplyForm,
 }
 
 fn is_unbounded(budget: &Budget) -> bool {
@@ -71,6 +88,11 @@ impl Request {
     /// A request that is only text.
     pub fn new(text: impl Into<String>) -> Request {
         Request { text: text.into(), ..Request::default() }
+    }
+
+    /// Whether it is more than words and files: tools of the caller's, or the form of the reply.
+    pub fn is_of_a_protocol(&self) -> bool {
+        !self.tools.is_empty() || !self.after.is_empty() || !self.form.is_free()
     }
 
     /// The text as the person wrote it: files by the names that they were given, not by the paths they were taken in under.
@@ -113,4 +135,7 @@ pub struct Answer {
     /// What a reader should know about the text: paths it names that no task made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Calls of tools of the caller's, which the caller makes before there is more to say. Then the text may be empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
 }

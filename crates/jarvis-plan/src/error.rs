@@ -53,6 +53,8 @@ pub enum ErrorCode {
     BadReply,
     /// It would change something, and nobody allowed it.
     NotApproved,
+    /// It is for the caller to do, and was handed back.
+    HandedBack,
     /// The budget of the run is used up.
     Budget,
     /// The deadline of the task or of the run passed.
@@ -88,6 +90,7 @@ impl ErrorCode {
             | ErrorCode::Forbidden
             | ErrorCode::TooLarge
             | ErrorCode::NotApproved
+            | ErrorCode::HandedBack
             | ErrorCode::Budget
             | ErrorCode::Cancelled
             | ErrorCode::Internal => false,
@@ -108,6 +111,7 @@ impl ErrorCode {
             | ErrorCode::CannotDo
             | ErrorCode::NotConfigured
             | ErrorCode::NotApproved
+            | ErrorCode::HandedBack
             | ErrorCode::Budget => true,
             ErrorCode::TooLarge
             | ErrorCode::Unauthorized

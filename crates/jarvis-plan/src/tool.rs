@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Kind, schema};
+use crate::{Kind, Medium, medium, schema};
 
 /// A catalogue record of something callable. A *model* is a tool that serves a task type; in a plan the task type
 /// itself is the tool, and the model is chosen later.
@@ -50,6 +50,26 @@ impl Tool {
             cost: None,
             example: None,
         }
+    }
+
+    /// A tool with a parameter for each property of the JSON Schema of its arguments, which takes a picture, a sound or a video where
+    /// the property says so. It gives text.
+    pub fn of_schema(name: &str, description: &str, schema: &Value) -> Tool {
+        let names = schema.get("required").and_then(Value::as_array);
+        let is_required = |name: &str| names.is_some_and(|names| names.iter().any(|one| one == name));
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let param = |(name, own): (&String, &Value)| Param {
+            name: name.clone(),
+            kind: match medium(name, own) {
+                Medium::Kind(kind) => kind,
+                Medium::Document | Medium::Path | Medium::None => Kind::Text,
+            },
+            required: is_required(name),
+            description: own.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            schema: Some(with_definitions(own, schema)),
+        };
+        let params = properties.into_iter().flatten().map(param).collect();
+        Tool { params, ..Tool::typed(name, description, &[], &[Kind::Text]) }
     }
 
     /// The parameter of that name.
@@ -100,6 +120,17 @@ pub enum Effect {
 /// The kind an argument name means where no tool declares it: `image` an image, and so on; text otherwise.
 pub(crate) fn arg_name_kind(name: &str) -> Kind {
     name.parse().unwrap_or(Kind::Text)
+}
+
+/// The schema of a property with what its whole schema defines, to which it may refer.
+fn with_definitions(schema: &Value, whole: &Value) -> Value {
+    let mut schema = schema.clone();
+    for key in ["$defs", "definitions"] {
+        if let (Some(fields), Some(definitions)) = (schema.as_object_mut(), whole.get(key)) {
+            fields.entry(key).or_insert_with(|| definitions.clone());
+        }
+    }
+    schema
 }
 
 /// One named parameter of a tool.

@@ -150,7 +150,7 @@ impl Template {
             };
             let template = self.env.get_template(&part.key).map_err(fail)?;
             let content = template.render(&context).map_err(fail)?;
-            turns.push(Turn { role: part.role, content });
+            turns.push(Turn::said(part.role, content));
         }
         debug_assert!(self.is_bound_to(&context), "`{}` is rendered with other fields than its slots", self.name);
         Ok(turns)

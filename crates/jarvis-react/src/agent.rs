@@ -341,6 +341,7 @@ impl AgentAnswer {
                 .map(|((from, url), name)| AnswerResource { kind: Kind::Image, url, from, name, path: None })
                 .collect(),
             notes: self.warnings.clone(),
+            calls: Vec::new(),
         }
     }
 }

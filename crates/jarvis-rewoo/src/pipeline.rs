@@ -71,7 +71,7 @@ impl Rewoo {
             Err(error) => self.unsolved(cx, &blueprint, &outcomes, &error),
         };
         let undone: String = not_done.iter().map(|what| format!("Not done: {what}\n\n")).collect();
-        let answer = Answer { text: undone + &text, resources: resources(request, &outcomes), notes: Vec::new() };
+        let answer = Answer { text: undone + &text, resources: resources(request, &outcomes), ..Answer::default() };
         let cancelled = cx.cancel.is_cancelled();
         Ok(Run { plan: blueprint.plan, outcomes, answer, not_done, cancelled, ..Run::default() })
     }

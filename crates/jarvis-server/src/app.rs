@@ -70,7 +70,6 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .routes(routes!(openai::models))
         .routes(routes!(openai::embeddings::embed))
         .routes(routes!(openai::audio::speak))
-        .routes(routes!(media::picture))
         .routes(routes!(health::metrics))
         .layer(DefaultBodyLimit::max(options.max_body));
     let large = OpenApiRouter::new()
@@ -86,17 +85,20 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .route("/v1/models/{id}", get(openai::model))
         // Some clients do not escape the stroke in a model's id.
         .route("/v1/models/{owner}/{name}", get(openai::model_of_owner))
-        .routes(routes!(media::sound))
-        .routes(routes!(media::video))
-        .routes(routes!(media::table))
         .route("/mcp", mcp::route(&server, closed));
     let guarded =
         json.merge(large).merge(plain).route_layer(middleware::from_fn_with_state(server.clone(), guard::token));
+    let files = OpenApiRouter::new()
+        .routes(routes!(media::picture))
+        .routes(routes!(media::sound))
+        .routes(routes!(media::video))
+        .routes(routes!(media::table))
+        .route_layer(middleware::from_fn_with_state(server.clone(), guard::link_or_token));
     let open = OpenApiRouter::new()
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
         .routes(routes!(session::log_in, session::log_out));
-    let (router, api) = OpenApiRouter::with_openapi(about()).merge(guarded).merge(open).split_for_parts();
+    let (router, api) = OpenApiRouter::with_openapi(about()).merge(guarded).merge(files).merge(open).split_for_parts();
     let cors = cors(&options.cors_origins);
     router
         .route("/openapi.json", get(move || async move { Json(api) }))

@@ -47,6 +47,19 @@ pub(crate) async fn token(State(server): State<Server>, mut request: Request, ne
     }
 }
 
+/// Looks who asks for a file: whoever has a link to it that was signed here, or else a [`Caller`].
+pub(crate) async fn link_or_token(State(server): State<Server>, mut request: Request, next: Next) -> Response {
+    if server.options.link_key.is_good(request.uri()) {
+        request.extensions_mut().insert(Linked);
+        return next.run(request).await;
+    }
+    token(State(server), request, next).await
+}
+
+/// Says that a request came by a signed link, and may have the file that the link leads to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Linked;
+
 /// Gives every reply its id and the headers that make a browser careful.
 pub(crate) async fn dress(request: Request, next: Next) -> Response {
     let id = request

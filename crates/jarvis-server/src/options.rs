@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jarvis_net::Secret;
 
+use crate::links::LinkKey;
 use crate::users::User;
 
 #[derive(Debug, Clone)]
@@ -43,6 +44,10 @@ pub struct Options {
     /// Bytes of an uploaded file, and of a chat request that carries files inside it.
     pub max_upload: usize,
     pub max_messages: usize,
+    /// Signs the links to files in answers that leave by a chat protocol, where callers need a token.
+    pub link_key: LinkKey,
+    /// How long such a link is good.
+    pub link_time: Duration,
     /// How long the runs in flight may go on when the server is asked to stop.
     pub drain: Duration,
     /// After how long a connection that takes nothing is cut.
@@ -72,6 +77,8 @@ impl Default for Options {
             max_body: 1 << 20,
             max_upload: 64 << 20,
             max_messages: 1000,
+            link_key: LinkKey::random(),
+            link_time: Duration::from_secs(24 * 60 * 60),
             drain: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
             heartbeat: Duration::from_secs(15),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::response::Response;
+use jarvis_engine::Past;
 use jarvis_hugginggpt::{About, HuggingGpt, Run, RunDocument, RunError};
 use jarvis_plan::{Request, Usage};
 
@@ -41,6 +42,18 @@ impl RunRequest {
         name: Option<&str>,
         can_wait: bool,
     ) -> Result<Started<RunResult>, ApiError> {
+        self.start_after(None, server, caller, name, can_wait)
+    }
+
+    /// The same, taking over what another run did.
+    pub(crate) fn start_after(
+        &self,
+        past: Option<Past>,
+        server: &Server,
+        caller: &Caller,
+        name: Option<&str>,
+        can_wait: bool,
+    ) -> Result<Started<RunResult>, ApiError> {
         let name = name.unwrap_or(jarvis_hugginggpt::NAME);
         let keep = if can_wait { Keep::Answerable } else { Keep::Events };
         let callers_own = !Arc::ptr_eq(&self.pipeline, &server.parts.pipeline);
@@ -52,7 +65,7 @@ impl RunRequest {
         let pipeline = pipeline.map_err(|reason| ApiError::internal("the pipeline cannot be made", &reason))?;
         let request = Arc::clone(&self.request);
         let (context, chat) = (Arc::clone(&server.parts.context), self.pipeline.chat.clone());
-        server.runs.start(caller, &self.request.text, keep, move |events, cancel| async move {
+        server.runs.start_after(past, caller, &self.request.text, keep, move |events, cancel| async move {
             if callers_own {
                 // Their key is not kept, so nobody else can go on with it.
                 events.needs("chat endpoint", "the caller's own");

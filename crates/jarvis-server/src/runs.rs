@@ -15,7 +15,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use axum::http::StatusCode;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use jarvis_engine::{Account, Events, Meter};
+use jarvis_engine::{Account, Events, Meter, Past};
 use jarvis_events::Journal as _;
 use jarvis_pipeline::Kept;
 use jarvis_plan::{Approval, Budget, Event, EventKind, INTERRUPTED, RunId, Usage};
@@ -176,10 +176,33 @@ impl Runs {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
+        self.start_after(None, caller, request, keep, work)
+    }
+
+    /// The same, taking over what another run did, where there is a record of that.
+    ///
+    /// # Errors
+    /// As [`Runs::start`].
+    pub(crate) fn start_after<T, F>(
+        &self,
+        past: Option<Past>,
+        caller: &Caller,
+        request: &str,
+        keep: Keep,
+        work: impl FnOnce(Events, CancellationToken) -> F + Send + 'static,
+    ) -> Result<Started<T>, ApiError>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
         caller.must(Right::Run)?;
         let run_id = RunId(uuid::Uuid::now_v7().to_string());
+        let stream = match past {
+            Some(past) => Events::resumed(run_id.clone(), past),
+            None => Events::channel(run_id.clone()),
+        };
         let begin = Begin {
-            stream: Events::channel(run_id.clone()),
+            stream,
             run_id,
             account: Arc::clone(caller.account()),
             request: short(request),

@@ -153,6 +153,7 @@ pub(crate) fn failed(error: TaskError) -> ApiError {
         | ErrorCode::Upstream
         | ErrorCode::BadReply
         | ErrorCode::NotApproved
+        | ErrorCode::HandedBack
         | ErrorCode::Budget
         | ErrorCode::Cancelled
         | ErrorCode::Panic

@@ -15,6 +15,7 @@ use jarvis_engine::{Job, Worker};
 use jarvis_plan::{ErrorCode, Kind, Request, Role, TaskError};
 use jarvis_prompt::reader::without_reasoning;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::{Inputs, picture};
 
@@ -41,6 +42,22 @@ pub struct ChatWorker {
 impl std::fmt::Debug for ChatWorker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ChatWorker").field("model", &self.model.model_name(TASK_STAGE)).finish_non_exhaustive()
+    }
+}
+
+impl Inputs {
+    /// A picture as a chat model is shown it: no larger than it needs, as a data URL.
+    ///
+    /// # Errors
+    /// When the picture is not there, or is none.
+    pub async fn picture_for_model(&self, image: &str, cancel: &CancellationToken) -> Result<String, TaskError> {
+        let bytes = self.bytes(image, Kind::Image).await?;
+        let max_pixels = self.limits().max_pixels;
+        let heavy = self.heavy().run(cancel, move |_| {
+            let small = picture::within(picture::decode(&bytes, max_pixels)?, MAX_SIDE);
+            Ok(format!("data:image/jpeg;base64,{}", STANDARD.encode(picture::jpeg(&picture::flatten(small))?)))
+        });
+        heavy.await
     }
 }
 
@@ -79,13 +96,7 @@ impl ChatWorker {
         if question.is_none() && task != "image-to-text" {
             return Err(missing(task, "text"));
         }
-        let bytes = self.inputs.bytes(image, Kind::Image).await?;
-        let max_pixels = self.inputs.limits().max_pixels;
-        let heavy = self.inputs.heavy().run(&job.cancel, move |_| {
-            let small = picture::within(picture::decode(&bytes, max_pixels)?, MAX_SIDE);
-            Ok(format!("data:image/jpeg;base64,{}", STANDARD.encode(picture::jpeg(&picture::flatten(small))?)))
-        });
-        let url = heavy.await?;
+        let url = self.inputs.picture_for_model(image, &job.cancel).await?;
         let wording = task.to_owned();
         let make = move |args: &IndexMap<String, String>| {
             Ok(vec![Message::text(Role::User, ask_of_picture(&wording, args.get("text").map(String::as_str)))])

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jarvis_catalogue::{DATA, TABLE, TaskOutput};
 use jarvis_engine::{Job, Worker};
-use jarvis_plan::{ErrorCode, Kind, Medium, Param, Source, TaskError, Tool, medium, schema};
+use jarvis_plan::{ErrorCode, Kind, Medium, Source, TaskError, Tool, medium, schema};
 use jarvis_prompt::reader::{Want, read_json};
 use jarvis_store::Media;
 use jarvis_store::blocking;
@@ -109,42 +109,17 @@ fn typed(value: Value, schema: &Value) -> Value {
     schema::coerced(read.unwrap_or(value), schema)
 }
 
-/// A tool as plans know it: a parameter for each property of its input, which takes media where its schema says so.
+/// A tool as plans know it, see [`Tool::of_schema`].
 pub fn planned_tool(spec: &ToolSpec) -> Tool {
-    let required = |name: &str| {
-        let names = spec.input_schema.get("required").and_then(Value::as_array);
-        names.is_some_and(|names| names.iter().any(|one| one == name))
-    };
-    let properties = spec.input_schema.get("properties").and_then(Value::as_object);
-    let param = |(name, own): (&String, &Value)| Param {
-        name: name.clone(),
-        kind: match medium(name, own) {
-            Medium::Kind(kind) => kind,
-            Medium::Document | Medium::Path | Medium::None => Kind::Text,
-        },
-        required: required(name),
-        description: own.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
-        schema: Some(with_definitions(own, &spec.input_schema)),
-    };
     let outputs = if jarvis_tools::local::draws(&spec.name) { vec![Kind::Image] } else { vec![Kind::Text] };
+    let description = format!("{} Use it when {}", spec.description, spec.when);
     Tool {
-        params: properties.into_iter().flatten().map(param).collect(),
+        outputs,
         effect: spec.effect,
         output_schema: spec.output_schema.clone(),
         example: Some(jarvis_plan::Example { scenario: spec.when.clone(), parameters: spec.example.clone() }),
-        ..Tool::typed(&spec.name, &format!("{} Use it when {}", spec.description, spec.when), &[], &outputs)
+        ..Tool::of_schema(&spec.name, &description, &spec.input_schema)
     }
-}
-
-/// The schema of a property with what its whole schema defines, to which it may refer.
-fn with_definitions(schema: &Value, whole: &Value) -> Value {
-    let mut schema = schema.clone();
-    for key in ["$defs", "definitions"] {
-        if let (Some(fields), Some(definitions)) = (schema.as_object_mut(), whole.get(key)) {
-            fields.entry(key).or_insert_with(|| definitions.clone());
-        }
-    }
-    schema
 }
 
 /// What a call gave as the result of a task; pictures and sounds go under the public root.

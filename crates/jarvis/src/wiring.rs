@@ -37,7 +37,7 @@ use jarvis_chat::{ChatModel, OpenAi};
 use jarvis_engine::{Engine, Gate, Limits as EngineLimits, Meter};
 use jarvis_events::Weights;
 use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
-use jarvis_hugginggpt::{HuggingGpt, Look, RequestLogs, Settings};
+use jarvis_hugginggpt::{Conversation, HuggingGpt, Look, RequestLogs, Settings};
 use jarvis_pipeline::Shelf;
 use jarvis_pipeline::approval::Approver;
 use jarvis_plan::Limits as PlanLimits;
@@ -105,6 +105,7 @@ pub(crate) struct App {
     pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) pipeline: Arc<HuggingGpt>,
     pub(crate) agent: Arc<Agent>,
+    conversation: Arc<Conversation>,
     pub(crate) contexts: Contexts,
     /// What model calls cost and what a run may take.
     pub(crate) meter: Meter,
@@ -212,8 +213,9 @@ impl App {
         };
         let (pipeline, addresses) = base.pipeline(model)?;
         let pipeline = Arc::new(HuggingGpt { conversation_model, ..pipeline });
-        let inputs = experts::inputs(&base.config, &base.media)?;
-        let worker = ToolWorker::new(Arc::clone(&base.tools.registry), Arc::new(inputs));
+        let inputs = Arc::new(experts::inputs(&base.config, &base.media)?);
+        let conversation = Arc::new(pipelines::conversation(&inputs));
+        let worker = ToolWorker::new(Arc::clone(&base.tools.registry), inputs);
         let worker = OwnFiles::confine(Arc::new(worker), base.journal.as_ref(), &base.media);
         let engine = Engine::shared(worker).gate(gate);
         let contexts = Contexts::new(&base.tools.registry, engine, &pipeline.settings, base.shelf.clone());
@@ -226,6 +228,7 @@ impl App {
             journal,
             pipeline,
             agent,
+            conversation,
             contexts,
             meter,
             endpoint,

@@ -23,7 +23,7 @@ pub(crate) fn answer(request: &Request, undone: &Undone, resources: Vec<AnswerRe
                 "已撤销。这是之前的版本，后来的也保留着：",
             );
             let text = format!("{before}\n   {}", shown(url, &resources));
-            (Answer { text, resources, notes: Vec::new() }, Plan::default())
+            (Answer { text, resources, ..Answer::default() }, Plan::default())
         }
         Undone::Nothing => {
             let text = language.pick(
@@ -33,7 +33,7 @@ pub(crate) fn answer(request: &Request, undone: &Undone, resources: Vec<AnswerRe
             );
             let mut plan = Plan::default();
             plan.note(Note::left_out("there is nothing to undo"));
-            (Answer { text: text.to_owned(), resources: Vec::new(), notes: Vec::new() }, plan)
+            (Answer { text: text.to_owned(), ..Answer::default() }, plan)
         }
     }
 }

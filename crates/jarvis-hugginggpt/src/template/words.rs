@@ -164,6 +164,7 @@ pub(super) fn why(code: ErrorCode, language: Language) -> Option<&'static str> {
         ErrorCode::BadReply => ("ответ службы непонятен", "无法理解服务的回复"),
         ErrorCode::Timeout => ("время вышло", "超时"),
         ErrorCode::NotApproved => ("на это нет разрешения", "未获批准"),
+        ErrorCode::HandedBack => ("это делает тот, кто обратился", "由调用方完成"),
         ErrorCode::Budget => ("отведённые средства израсходованы", "预算已用完"),
         ErrorCode::Cancelled => ("отменено", "已取消"),
         ErrorCode::Panic => ("модель сломалась на этих данных", "模型处理该输入时出错"),

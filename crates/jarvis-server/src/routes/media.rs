@@ -3,6 +3,7 @@
 use std::io::SeekFrom;
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{self, HeaderName};
@@ -14,6 +15,7 @@ use tokio_util::io::ReaderStream;
 use jarvis_store::Media;
 
 use crate::error::{ApiError, ErrorBody, Failures};
+use crate::guard::Linked;
 use crate::state::Server;
 use crate::users::Caller;
 
@@ -23,17 +25,21 @@ macro_rules! file_routes {
         $(#[$about])*
         #[utoipa::path(get, path = $path, tag = "media",
             params(("name" = String, Path, description = "The file"),
+                ("expires" = Option<u64>, Query, description = "Of a signed link: until when, in seconds since the Unix epoch"),
+                ("signature" = Option<String>, Query, description = "Of a signed link"),
                 ("Range" = Option<String>, Header, description = "A range of bytes")),
             responses((status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
                 (status = 206, description = "A part of it", content_type = "application/octet-stream", body = Vec<u8>),
                 (status = 416, description = "There is no such part", body = ErrorBody), Failures))]
         pub(crate) async fn $name(
             server: State<Server>,
-            caller: Caller,
+            linked: Option<Extension<Linked>>,
+            caller: Option<Extension<Caller>>,
             uri: Uri,
             headers: HeaderMap,
         ) -> Result<Response, ApiError> {
-            file(server, caller, uri, headers).await
+            let caller = caller.map(|Extension(caller)| caller);
+            file(server, caller.filter(|_| linked.is_none()), uri, headers).await
         }
     )*};
 }
@@ -49,9 +55,10 @@ file_routes! {
     table at "/tables/{name}";
 }
 
+/// Sends a file to a caller who may have it, or to whoever has a link.
 async fn file(
     State(server): State<Server>,
-    caller: Caller,
+    caller: Option<Caller>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -60,7 +67,9 @@ async fn file(
     if path.rsplit('/').next().is_some_and(|name| name.starts_with('.')) {
         return Err(ApiError::not_found("there is no such file"));
     }
-    server.check_file(&caller, &path).await?;
+    if let Some(caller) = caller {
+        server.check_file(&caller, &path).await?;
+    }
     let media = Arc::clone(&server.parts.media);
     let opened = tokio::task::spawn_blocking(move || media.open_file(&path)).await;
     let (file, size) = opened.map_err(|error| ApiError::internal("the file cannot be read", &error))??;

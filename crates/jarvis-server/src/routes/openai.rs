@@ -1,33 +1,37 @@
 //! The OpenAI-compatible API: jarvis as a chat model. Each pipeline that can answer is a model.
 
 pub(crate) mod audio;
+mod calls;
+mod chores;
 pub(crate) mod embeddings;
 mod intake;
+pub(crate) mod links;
 mod local_chat;
 mod pieces;
+mod said;
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jarvis_catalogue::Host;
-use jarvis_plan::{AnswerResource, Kind, Usage};
+use jarvis_plan::{Request, Usage};
 
 use crate::error::{ApiError, Failures};
 use crate::extract::ApiJson;
-use crate::guard;
-use crate::request::{RunRequest, wait};
-use crate::runs::{CancelOnDrop, Place};
+use crate::request::{RunRequest, RunResult, wait};
+use crate::runs::{CancelOnDrop, Place, Started};
 use crate::sse;
 use crate::state::{Named, Server};
 use crate::users::Caller;
-use crate::wire::openai::{
-    AssistantMessage, ChatCompletion, ChatCompletionRequest, Choice, ModelCard, ModelList, Tokens,
-};
+use crate::wire::openai::{ChatCompletion, ChatCompletionRequest, ModelCard, ModelList, Tokens};
 use crate::wire::reply::SseEvent;
+
+use chores::Chore;
+use links::Links;
+use pieces::Head;
 
 /// The creation time that every model is listed with, 2026-01-01.
 const CREATED: u64 = 1_767_225_600;
@@ -42,8 +46,9 @@ fn local_card(id: String) -> ModelCard {
 
 /// Chat completion
 ///
-/// Does what the last message asks and answers, in the OpenAI protocol. Pictures and sounds may be given as parts of a
-/// message; the files that were made stand in the answer as links.
+/// Does what the last message asks and answers, in the OpenAI protocol. Pictures, sounds and files may be given as parts of a
+/// message; the files that were made stand in the answer as links. Tools that are given are planned with, and their calls are
+/// handed back.
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "openai", request_body = ChatCompletionRequest,
     responses((status = 200, description = "The reply; with `stream` server-sent pieces of it", content(
             (ChatCompletion = "application/json"), (SseEvent = "text/event-stream"))),
@@ -52,27 +57,36 @@ pub(crate) async fn complete(
     State(server): State<Server>,
     caller: Caller,
     headers: HeaderMap,
-    ApiJson(body): ApiJson<ChatCompletionRequest>,
+    ApiJson(mut body): ApiJson<ChatCompletionRequest>,
 ) -> Result<Response, ApiError> {
     caller.must_run()?;
     let local = server.parts.models.find(&body.model).and_then(|model| Some((model.id, model.chat?)));
     if let Some((id, model)) = local {
         return local_chat::complete(&server, &caller, id, model, body).await;
     }
-    let named = known(&server, &body.model)?.name;
-    let model = card(named).id;
-    intake::check(&body)?;
+    let named = known(&server, &body.model)?;
+    let model = card(named.name).id;
+    if let Some(chore) = Chore::of(&body.messages) {
+        return match server.parts.pipeline.chat.clone() {
+            Some(chat) => local_chat::complete(&server, &caller, model, chat, body).await,
+            None => Ok(pieces::fixed(&server, &body, Head::of(&uuid::Uuid::now_v7().to_string(), model), chore.answer)),
+        };
+    }
+    let brought = intake::brought(&body)?;
+    intake::check_pipeline(&server, named, &brought)?;
     let (streams, progress) = (body.stream == Some(true), body.stream_progress == Some(true));
     let usage = body.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true));
-    let links = Links::of(&headers);
-    let request = intake::request(&server, &caller, body, &links).await?;
-    let pipeline = Arc::clone(&server.parts.pipeline);
-    let run = RunRequest { planner: pipeline.planner_name(), pipeline, request: Arc::new(request) };
-    let started = run.start(&server, &caller, Some(named), false)?;
-    let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let links = Links::of(&server, &headers);
+    let messages = std::mem::take(&mut body.messages);
+    let said = off_thread(move || intake::said(&messages)).await?;
+    said.check(&server.options, "messages")?;
+    let asked = said.asked().map_err(|reason| ApiError::invalid(format!("`messages`: {reason}")).param("messages"))?;
+    let stop = brought.form.stop.clone();
+    let (request, answered) = intake::request(&server, &caller, asked, brought, &links).await?;
+    let started = start(&server, &caller, named.name, request, &answered).await?;
+    let head = Head::of(&started.live.run_id.0, model);
     if streams {
-        let head = pieces::Head { id: id(&started.live.run_id.0), model, created };
-        let want = pieces::Want { usage, progress };
+        let want = pieces::Want { usage, progress, stop };
         let guard = CancelOnDrop::new(&started.live);
         let frames = Arc::clone(&started.live.log).follow(Place::default());
         let events = pieces::of(frames, started.end, head, want, links);
@@ -80,21 +94,33 @@ pub(crate) async fn complete(
     }
     let (run_id, ended) = wait(started).await?;
     let run = ended.result??;
-    let content = links.answer(&run.answer.text, &run.answer.resources);
-    Ok(Json(ChatCompletion {
-        id: id(&run_id),
-        object: "chat.completion",
-        created,
-        model,
-        choices: vec![Choice {
-            index: 0,
-            message: AssistantMessage { role: "assistant", content, refusal: () },
-            finish_reason: "stop",
-            logprobs: (),
-        }],
-        usage: tokens(&ended.usage),
-    })
-    .into_response())
+    Ok(Json(pieces::whole(head, &run_id, &run.answer, &stop, tokens(&ended.usage), &links)).into_response())
+}
+
+/// Starts the run of a request of a chat protocol. Where it brings the results of calls that another run handed back, it takes over
+/// what that one did.
+async fn start(
+    server: &Server,
+    caller: &Caller,
+    name: &str,
+    request: Request,
+    answered: &[String],
+) -> Result<Started<RunResult>, ApiError> {
+    let past = match calls::run_of(answered).filter(|_| name == jarvis_hugginggpt::NAME) {
+        Some(run) => server.handed_back(caller, &run).await,
+        None => None,
+    };
+    let pipeline = Arc::clone(&server.parts.pipeline);
+    let run = RunRequest { planner: pipeline.planner_name(), pipeline, request: Arc::new(request) };
+    run.start_after(past, server, caller, Some(name), false)
+}
+
+/// Reads what may be large away from the threads that serve requests.
+async fn off_thread<T: Send + 'static>(
+    read: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let read = tokio::task::spawn_blocking(read).await;
+    read.map_err(|error| ApiError::internal("the request cannot be read", &error))?
 }
 
 /// The models that can be asked
@@ -138,52 +164,10 @@ fn known<'a>(server: &'a Server, given: &str) -> Result<&'a Named, ApiError> {
     })
 }
 
-fn id(run_id: &str) -> String {
-    format!("chatcmpl-{run_id}")
-}
-
 fn tokens(usage: &Usage) -> Tokens {
     Tokens {
         prompt_tokens: usage.prompt_tokens,
         completion_tokens: usage.completion_tokens,
         total_tokens: usage.prompt_tokens + usage.completion_tokens,
-    }
-}
-
-/// How files are linked in an answer: by whole addresses, since a chat client knows nothing of this server's paths.
-#[derive(Debug)]
-struct Links {
-    base: String,
-}
-
-impl Links {
-    /// The base is the name by which the client called.
-    fn of(headers: &HeaderMap) -> Links {
-        let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-        let scheme = if guard::is_over_tls(headers) { "https" } else { "http" };
-        Links { base: format!("{scheme}://{}", text(header::HOST).unwrap_or("127.0.0.1:8004")) }
-    }
-
-    /// The answer's text with whole addresses, and links to the files that it does not name.
-    fn answer(&self, text: &str, resources: &[AnswerResource]) -> String {
-        let mut answer = text.to_owned();
-        let mut links = String::new();
-        for resource in resources {
-            let named = answer.contains(&resource.url);
-            if named {
-                answer = answer.replace(&resource.url, &format!("{}{}", self.base, resource.url));
-            }
-            // A picture is shown; a name alone would not show it.
-            if !named || resource.kind == Kind::Image {
-                links.push_str(&self.link(resource));
-            }
-        }
-        answer + &links
-    }
-
-    /// A link to a file, in Markdown, on a line of its own.
-    fn link(&self, resource: &AnswerResource) -> String {
-        let mark = if resource.kind == Kind::Image { "!" } else { "" };
-        format!("\n\n{mark}[{}]({}{})", resource.name, self.base, resource.url)
     }
 }

@@ -17,6 +17,7 @@ use super::{Begin, Frame, Keep, Log, Tally, Work, short};
 use crate::error::ApiError;
 use crate::routes::runs::left_to;
 use crate::state::Server;
+use crate::users::Caller;
 
 /// How often it is looked whether a process died that shares the journal, or somebody wants a run cancelled.
 const LOOK: Duration = Duration::from_secs(2);
@@ -192,6 +193,24 @@ impl Server {
             goes_on: true,
         };
         self.runs.begin(begin, work).map(drop).map_err(|_| Stays::Waits("the server stops".to_owned()))
+    }
+
+    /// What a run takes over that brings the results of calls which another run of the caller's handed back. Where that one is no
+    /// longer known, or cannot be taken over, it is planned anew, and the results are found by what was called.
+    pub(crate) async fn handed_back(&self, caller: &Caller, run: &RunId) -> Option<Past> {
+        let (journal, id) = (self.parts.journal.clone()?, run.0.clone());
+        let record = tokio::task::spawn_blocking(move || journal.run(&id)).await.ok()?.ok()?;
+        let is_over = record.summary.status == RunStatus::Done && caller.reaches(&record.summary.user);
+        if !is_over || record.engine().is_some() {
+            return None;
+        }
+        let past = Past::of(&record.whole_events()).ok()?;
+        let is_ours =
+            past.began().is_some_and(|began| began.pipeline == jarvis_hugginggpt::NAME && began.given.is_none());
+        if !is_ours || !self.parts.meter.missing(&past).is_empty() {
+            return None;
+        }
+        past.for_retry(run.clone(), None).ok()
     }
 
     /// Tries a run anew as another one, which takes over what was done before a task, or before those that did not succeed.

@@ -125,7 +125,7 @@ impl Ask {
             return Err(ApiError::invalid("the last message is empty").param("messages"));
         }
         let attachments = resources(&self.attachments)?;
-        let turn = |turn: &Turn| Turn { role: turn.role, content: with_paths(&turn.content, &attachments) };
+        let turn = |turn: &Turn| Turn::said(turn.role, with_paths(&turn.content, &attachments));
         let history = earlier.iter().map(turn).collect();
         let text = with_paths(last.content.trim(), &attachments);
         if let Some(problem) = self.budget.problem() {

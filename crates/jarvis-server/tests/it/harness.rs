@@ -279,6 +279,14 @@ fn pipelines(agent: &Arc<Agent>) -> Vec<Named> {
             needs_model: false,
             make: Arc::new(|configured| Ok(Arc::clone(configured) as Arc<dyn Pipeline>)),
         },
+        Named {
+            name: jarvis_hugginggpt::Conversation::NAME,
+            needs_model: true,
+            make: Arc::new(|_| {
+                let picture = |path: String| futures::future::ready(Ok(format!("data:,{path}"))).boxed();
+                Ok(Arc::new(jarvis_hugginggpt::Conversation::new(Arc::new(picture))))
+            }),
+        },
         Named { name: "rewoo", needs_model: true, make: Arc::new(move |_| Ok(Arc::clone(&rewoo))) },
         Named {
             name: "react",

@@ -127,7 +127,10 @@ async fn a_request_may_choose_its_pipeline() {
     let harness = harness::with_chat(crate::pipelines::rewoo()).start().await;
     let client = client(&harness, lifecycles()[1].clone(), None).await.unwrap();
     let tools = client.peer().list_all_tools().await.unwrap();
-    assert_eq!(tools[0].input_schema["properties"]["pipeline"]["enum"], json!(["hugginggpt", "rewoo", "react"]));
+    assert_eq!(
+        tools[0].input_schema["properties"]["pipeline"]["enum"],
+        json!(["hugginggpt", "chat", "rewoo", "react"])
+    );
     let request = json!({"request": "what do both cost?", "pipeline": "rewoo"});
     let done = call(&client, "run", request.clone()).await.unwrap();
     assert_eq!((text(&done), done.is_error), ("Both cost forty-two.", Some(false)));

@@ -3,16 +3,18 @@
 
 use std::sync::Arc;
 
+use futures::FutureExt;
 use jarvis_ask::Ask;
 use jarvis_chat::ChatModel;
 use jarvis_engine::{Engine, Events};
-use jarvis_hugginggpt::{HuggingGpt, RunError, Settings};
+use jarvis_hugginggpt::{Conversation, HuggingGpt, RunError, Settings};
 use jarvis_pipeline::{Limits, Pipeline, RunContext, Shelf};
 use jarvis_react::Agent;
 use jarvis_rewoo::Rewoo;
 #[cfg(feature = "serve")]
 use jarvis_server::Named;
 use jarvis_tools::Registry;
+use jarvis_workers::Inputs;
 use tokio_util::sync::CancellationToken;
 
 use super::App;
@@ -23,6 +25,17 @@ type Make = fn(&Configured) -> Result<Arc<dyn Pipeline>, Failure>;
 pub(crate) struct Configured {
     hugginggpt: Arc<HuggingGpt>,
     agent: Arc<Agent>,
+    conversation: Arc<Conversation>,
+}
+
+/// The conversation with the chat model, which is shown pictures within the limits of inputs.
+pub(super) fn conversation(inputs: &Arc<Inputs>) -> Conversation {
+    let inputs = Arc::clone(inputs);
+    Conversation::new(Arc::new(move |path: String| {
+        let inputs = Arc::clone(&inputs);
+        // It ends with the run, which drops it.
+        async move { inputs.picture_for_model(&path, &CancellationToken::new()).await }.boxed()
+    }))
 }
 
 /// A pipeline and how it is made.
@@ -42,6 +55,12 @@ pub(crate) const PIPELINES: &[Entry] = &[
         about: "plan, choose a model for each task, execute, answer",
         needs_model: false,
         make: |configured| Ok(Arc::clone(&configured.hugginggpt) as Arc<dyn Pipeline>),
+    },
+    Entry {
+        name: Conversation::NAME,
+        about: "talk with the chat model, nothing planned and no tool called; needs --llm",
+        needs_model: true,
+        make: |configured| Ok(Arc::clone(&configured.conversation) as Arc<dyn Pipeline>),
     },
     Entry {
         name: jarvis_rewoo::NAME,
@@ -101,9 +120,13 @@ impl App {
     #[cfg(feature = "serve")]
     pub(crate) fn pipelines_for_callers(&self) -> Vec<Named> {
         let named = |entry: &Entry| {
-            let (make, agent) = (entry.make, Arc::clone(&self.agent));
+            let (make, agent, conversation) = (entry.make, Arc::clone(&self.agent), Arc::clone(&self.conversation));
             let make = move |hugginggpt: &Arc<HuggingGpt>| {
-                let configured = Configured { hugginggpt: Arc::clone(hugginggpt), agent: Arc::clone(&agent) };
+                let configured = Configured {
+                    hugginggpt: Arc::clone(hugginggpt),
+                    agent: Arc::clone(&agent),
+                    conversation: Arc::clone(&conversation),
+                };
                 make(&configured).map_err(|failure| failure.error().to_string())
             };
             Named { name: entry.name, needs_model: entry.needs_model, make: Arc::new(make) }
@@ -124,6 +147,10 @@ impl App {
             let error = RunError::NoModel { pipeline: entry.name.to_owned() };
             return Err(Failure::usage(error).hint("name a chat model with --llm MODEL, or set `llm.model`"));
         }
-        (entry.make)(&Configured { hugginggpt: Arc::clone(&self.pipeline), agent: Arc::clone(&self.agent) })
+        (entry.make)(&Configured {
+            hugginggpt: Arc::clone(&self.pipeline),
+            agent: Arc::clone(&self.agent),
+            conversation: Arc::clone(&self.conversation),
+        })
     }
 }

@@ -82,7 +82,11 @@ impl Pipeline for OnRestate {
     async fn run(&self, request: Arc<Request>, cx: &RunContext) -> Result<Run, RunError> {
         let events = &cx.events;
         // What takes over what another run did, or began in a process, is carried out in one: Restate knows nothing of those steps.
-        if events.takes_over() || (events.goes_on() && !events.began_with(ENGINE, RESTATE)) {
+        // So is what brings tools of the caller's or a form of the reply, which workers do not know.
+        if request.is_of_a_protocol()
+            || events.takes_over()
+            || (events.goes_on() && !events.began_with(ENGINE, RESTATE))
+        {
             return self.pipeline.run(request, &cx.events, cx.cancel.clone()).await;
         }
         events.needs(ENGINE, RESTATE);

@@ -1,7 +1,6 @@
 //! Chat completions by a language model of this machine alone, without any pipeline.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -12,16 +11,16 @@ use jarvis_ask::Ask;
 use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, Message, ReplySchema};
 use jarvis_engine::{Events, Meter};
 use jarvis_plan::Role;
-use serde_json::{Value, json};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 
+use super::intake;
 use super::pieces::{self, Head};
 use crate::error::ApiError;
 use crate::sse;
 use crate::state::Server;
 use crate::users::Caller;
 use crate::wire::openai::{
-    AssistantMessage, ChatCompletion, ChatCompletionRequest, ChatMessage, Choice, Content, Tokens,
+    AssistantMessage, ChatCompletion, ChatCompletionRequest, ChatMessage, Content, OneOrMany, Tokens,
 };
 
 /// The label of these calls.
@@ -35,8 +34,7 @@ pub(super) async fn complete(
     body: ChatCompletionRequest,
 ) -> Result<Response, ApiError> {
     let request = request(&body)?;
-    let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let head = Head { id: format!("chatcmpl-{}", uuid::Uuid::now_v7()), model: id, created };
+    let head = Head::of(&uuid::Uuid::now_v7().to_string(), id);
     let events = Events::unread();
     events.metered(&Meter { account: Arc::clone(caller.account()), ..server.parts.meter.clone() });
     let ask = move |sender: Option<tokio::sync::mpsc::UnboundedSender<String>>| async move {
@@ -74,20 +72,10 @@ pub(super) async fn complete(
 }
 
 fn whole(head: Head, reply: ChatReply) -> ChatCompletion {
-    let usage = tokens(&reply);
-    ChatCompletion {
-        id: head.id,
-        object: "chat.completion",
-        created: head.created,
-        model: head.model,
-        choices: vec![Choice {
-            index: 0,
-            finish_reason: finish(&reply),
-            message: AssistantMessage { role: "assistant", content: reply.text, refusal: () },
-            logprobs: (),
-        }],
-        usage,
-    }
+    let (usage, finish) = (tokens(&reply), finish(&reply));
+    let message =
+        AssistantMessage { role: "assistant", content: Some(reply.text), tool_calls: Vec::new(), refusal: () };
+    pieces::reply(head, message, finish, usage)
 }
 
 fn finish(reply: &ChatReply) -> &'static str {
@@ -108,10 +96,12 @@ fn request(body: &ChatCompletionRequest) -> Result<ChatRequest, ApiError> {
     if body.n.is_some_and(|n| n != 1) {
         return unsupported("n", "only one reply can be given");
     }
-    for (param, given) in [("tools", &body.tools), ("functions", &body.functions)] {
-        if given.as_ref().is_some_and(|given| !given.is_null() && given.as_array().is_none_or(|list| !list.is_empty()))
-        {
-            return unsupported(param, "local models call no tools");
+    let is_given = |given: Option<bool>| given == Some(false);
+    for (param, given) in
+        [("tools", body.tools.as_ref().map(Vec::is_empty)), ("functions", body.functions.as_ref().map(Vec::is_empty))]
+    {
+        if is_given(given) {
+            return unsupported(param, "models that are called one by one call no tools");
         }
     }
     if body.logprobs == Some(true) {
@@ -128,11 +118,11 @@ fn request(body: &ChatCompletionRequest) -> Result<ChatRequest, ApiError> {
         return Err(ApiError::invalid("`messages` is empty").param("messages"));
     }
     let stop = match &body.stop {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::String(word)) => vec![word.clone()],
-        Some(other) => serde_json::from_value(other.clone())
-            .map_err(|_| ApiError::invalid("`stop` is a text or a list of texts").param("stop"))?,
+        None => Vec::new(),
+        Some(OneOrMany::One(word)) => vec![word.clone()],
+        Some(OneOrMany::Many(words)) => words.clone(),
     };
+    let schema = intake::schema(body.response_format.as_ref(), "response_format")?;
     Ok(ChatRequest {
         stage: STAGE.to_owned(),
         messages,
@@ -140,27 +130,11 @@ fn request(body: &ChatCompletionRequest) -> Result<ChatRequest, ApiError> {
         top_p: body.top_p,
         max_tokens: body.max_completion_tokens.or(body.max_tokens),
         stop,
-        schema: schema(body.response_format.as_ref())?,
+        presence_penalty: body.presence_penalty,
+        frequency_penalty: body.frequency_penalty,
+        schema: schema.map(|(name, schema)| ReplySchema { name, schema: Arc::new(schema) }),
         ..ChatRequest::default()
     })
-}
-
-/// The schema that the reply must follow: `json_schema`, or any object for `json_object`.
-fn schema(format: Option<&Value>) -> Result<Option<ReplySchema>, ApiError> {
-    let Some(format) = format.filter(|format| !format.is_null()) else { return Ok(None) };
-    let named = |schema: Value| Some(ReplySchema { name: "reply".to_owned(), schema: Arc::new(schema) });
-    match format.get("type").and_then(Value::as_str) {
-        Some("text") => Ok(None),
-        Some("json_object") => Ok(named(json!({"type": "object"}))),
-        Some("json_schema") => match format.pointer("/json_schema/schema") {
-            Some(schema) => Ok(named(schema.clone())),
-            None => Err(ApiError::invalid("`response_format` has no `json_schema.schema`").param("response_format")),
-        },
-        _ => {
-            Err(ApiError::invalid("`response_format` is `text`, `json_object` or `json_schema`")
-                .param("response_format"))
-        }
-    }
 }
 
 fn read(message: &ChatMessage) -> Result<Message, String> {

@@ -1,17 +1,32 @@
-//! A streamed reply: the events of a run as pieces of the OpenAI protocol.
+//! Replies of chat completions: whole, and as pieces made of the events of a run.
+
+mod progress;
+mod stop;
 
 use std::collections::VecDeque;
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use axum::Json;
 use axum::response::sse::Event;
+use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt};
-use jarvis_hugginggpt::{Run, RunError};
+use jarvis_plan::Answer;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use self::progress::progress;
+pub(super) use self::stop::Stopping;
+use super::calls;
 use crate::error::ApiError;
-use crate::routes::openai::{Links, tokens};
+use crate::request::RunResult;
+use crate::routes::openai::links::Links;
+use crate::routes::openai::tokens;
 use crate::runs::{Ended, Frame};
-use crate::wire::openai::{Chunk, ChunkChoice, Delta, Tokens};
+use crate::sse;
+use crate::state::Server;
+use crate::wire::openai::{
+    AssistantMessage, CallDelta, ChatCompletion, ChatCompletionRequest, Choice, Chunk, ChunkChoice, Delta, Tokens,
+};
 
 #[derive(Debug)]
 pub(super) struct Head {
@@ -20,21 +35,74 @@ pub(super) struct Head {
     pub(super) created: u64,
 }
 
-#[derive(Debug, Clone, Copy)]
+impl Head {
+    /// The head of the reply of a run, or of what has an id like one.
+    pub(super) fn of(id: &str, model: String) -> Head {
+        let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        Head { id: format!("chatcmpl-{id}"), model, created }
+    }
+}
+
+#[derive(Debug, Clone)]
 pub(super) struct Want {
     pub(super) usage: bool,
     pub(super) progress: bool,
+    /// Texts before which the reply ends.
+    pub(super) stop: Vec<String>,
+}
+
+/// The whole reply of a run.
+pub(super) fn whole(
+    head: Head,
+    run_id: &str,
+    answer: &Answer,
+    stop: &[String],
+    usage: Tokens,
+    links: &Links,
+) -> ChatCompletion {
+    let tool_calls = calls::made(run_id, answer, links);
+    let content = match stop.is_empty() {
+        true => links.answer(&answer.text, &answer.resources),
+        false => Stopping::cut(stop, &links.answer(&answer.text, &answer.resources)),
+    };
+    let finish_reason = if tool_calls.is_empty() { "stop" } else { "tool_calls" };
+    let content = Some(content).filter(|content| tool_calls.is_empty() || !content.is_empty());
+    reply(head, AssistantMessage { role: "assistant", content, tool_calls, refusal: () }, finish_reason, usage)
+}
+
+/// A whole reply.
+pub(super) fn reply(
+    head: Head,
+    message: AssistantMessage,
+    finish_reason: &'static str,
+    usage: Tokens,
+) -> ChatCompletion {
+    let choices = vec![Choice { index: 0, message, finish_reason, logprobs: () }];
+    ChatCompletion { id: head.id, object: "chat.completion", created: head.created, model: head.model, choices, usage }
+}
+
+/// A reply that is known at once, whole or in pieces as it is asked for.
+pub(super) fn fixed(server: &Server, body: &ChatCompletionRequest, head: Head, said: String) -> Response {
+    if body.stream != Some(true) {
+        let message = AssistantMessage { role: "assistant", content: Some(said), tool_calls: Vec::new(), refusal: () };
+        return Json(reply(head, message, "stop", Tokens::default())).into_response();
+    }
+    let usage = body.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true));
+    let mut events = vec![text(&head, &said, usage)];
+    events.extend(end(&head, "stop", usage.then(Tokens::default)));
+    sse::open(futures::stream::iter(events), (), server)
 }
 
 /// The pieces of a run's reply, to the closing `[DONE]`.
 pub(super) fn of(
     frames: impl Stream<Item = Frame> + Send + 'static,
-    end: oneshot::Receiver<Ended<Result<Run, RunError>>>,
+    end: oneshot::Receiver<Ended<RunResult>>,
     head: Head,
     want: Want,
     links: Links,
 ) -> impl Stream<Item = Event> + Send {
-    let writer = Writer { head, want, links, sent: String::new() };
+    let stopping = Stopping::new(&want.stop);
+    let writer = Writer { head, want, links, sent: String::new(), stopping };
     let first = writer.delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() });
     let state = State { frames: Box::pin(frames.fuse()), end: Some(end), writer, ready: VecDeque::from([first]) };
     futures::stream::unfold(state, |mut state| async move {
@@ -55,7 +123,7 @@ pub(super) fn of(
 
 struct State {
     frames: std::pin::Pin<Box<dyn Stream<Item = Frame> + Send>>,
-    end: Option<oneshot::Receiver<Ended<Result<Run, RunError>>>>,
+    end: Option<oneshot::Receiver<Ended<RunResult>>>,
     writer: Writer,
     ready: VecDeque<Event>,
 }
@@ -64,17 +132,39 @@ struct Writer {
     head: Head,
     want: Want,
     links: Links,
-    /// The answer as far as it was sent.
+    /// The answer as far as it was written.
     sent: String,
+    stopping: Stopping,
+}
+
+/// The text of a piece of an answer.
+pub(super) fn token(frame: &Frame) -> Option<String> {
+    let event: Value = serde_json::from_str(&frame.data).ok().filter(|_| frame.name == "token")?;
+    Some(event.get("text")?.as_str()?.to_owned())
+}
+
+/// What of an answer was not sent yet, after `sent` of it was: the rest of its text, and links to its files.
+pub(super) fn rest(answer: &Answer, sent: &str, links: &Links) -> String {
+    if sent.is_empty() {
+        return links.answer(answer.text.trim(), &answer.resources);
+    }
+    let text = answer.text.trim();
+    let mut rest = match text.strip_prefix(sent.trim()) {
+        Some(more) => more.to_owned(),
+        // It broke off and was written anew.
+        None => format!("\n\n{text}"),
+    };
+    // The text was sent as it was written; whole addresses follow.
+    answer.resources.iter().for_each(|resource| rest.push_str(&links.link(resource)));
+    rest
 }
 
 impl Writer {
     fn frame(&mut self, frame: &Frame) -> Option<Event> {
-        if frame.name == "token" {
-            let event: Value = serde_json::from_str(&frame.data).ok()?;
-            let text = event.get("text")?.as_str()?;
-            self.sent.push_str(text);
-            return Some(self.delta(Delta { content: Some(text), ..Delta::default() }));
+        if let Some(text) = token(frame) {
+            self.sent.push_str(&text);
+            let text = self.stopping.push(&text);
+            return (!text.is_empty()).then(|| self.delta(Delta { content: Some(&text), ..Delta::default() }));
         }
         if !self.want.progress {
             return None;
@@ -84,8 +174,8 @@ impl Writer {
         Some(self.delta(Delta { reasoning_content: Some(&line), ..Delta::default() }))
     }
 
-    /// What of the answer has not been sent, the end, the usage, and the closing word.
-    fn last(&self, ended: Option<Ended<Result<Run, RunError>>>) -> Vec<Event> {
+    /// What of the answer has not been sent, the calls, the end, the usage, and the closing word.
+    fn last(&mut self, ended: Option<Ended<RunResult>>) -> Vec<Event> {
         let broke_off = || ApiError::internal("the run broke off", &"its task ended without a result");
         let (result, usage) = match ended {
             Some(ended) => {
@@ -98,40 +188,24 @@ impl Writer {
             Ok(run) => run,
             Err(error) => return vec![json(&error.body())],
         };
-        let text = run.answer.text.trim();
-        let mut rest = String::new();
-        match text.strip_prefix(self.sent.trim()) {
-            Some(more) => rest.push_str(more),
-            // It broke off and was written anew.
-            None => {
-                rest.push_str("\n\n");
-                rest.push_str(text);
-            }
-        }
-        if self.sent.is_empty() {
-            rest = self.links.answer(text, &run.answer.resources);
-        } else {
-            // The text was sent as it was written; whole addresses follow.
-            run.answer.resources.iter().for_each(|resource| rest.push_str(&self.links.link(resource)));
-        }
+        let mut rest = self.stopping.push(&rest(&run.answer, &self.sent, &self.links));
+        rest.push_str(&self.stopping.end());
         let mut events = Vec::new();
         if !rest.is_empty() {
             events.push(self.delta(Delta { content: Some(&rest), ..Delta::default() }));
         }
-        events.push(self.piece(vec![choice(Delta::default(), Some("stop"))], None));
-        if self.want.usage {
-            events.push(self.piece(Vec::new(), Some(usage)));
-        }
-        events.push(Event::default().data("[DONE]"));
+        let run_id = self.head.id.trim_start_matches("chatcmpl-");
+        let made = calls::made(run_id, &run.answer, &self.links);
+        let made: Vec<CallDelta> =
+            made.into_iter().enumerate().map(|(index, call)| CallDelta { index, call }).collect();
+        let reason = if made.is_empty() { "stop" } else { "tool_calls" };
+        events.extend(made.chunks(1).map(|tool_calls| self.delta(Delta { tool_calls, ..Delta::default() })));
+        events.extend(end(&self.head, reason, self.want.usage.then_some(usage)));
         events
     }
 
     fn delta(&self, delta: Delta<'_>) -> Event {
-        self.piece(vec![choice(delta, None)], None)
-    }
-
-    fn piece(&self, choices: Vec<ChunkChoice<'_>>, usage: Option<Tokens>) -> Event {
-        json(&chunk(&self.head, choices, self.want.usage.then_some(usage)))
+        json(&chunk(&self.head, vec![choice(delta, None)], self.want.usage.then_some(None)))
     }
 }
 
@@ -141,39 +215,6 @@ fn choice<'a>(delta: Delta<'a>, finish_reason: Option<&'static str>) -> ChunkCho
 
 fn json(value: &impl serde::Serialize) -> Event {
     Event::default().data(serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()))
-}
-
-/// One line for an event that a person may want to see while waiting.
-fn progress(name: &str, event: &Value) -> Option<String> {
-    let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let number = |pointer: &str| event.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
-    // People count from 1.
-    let task = |pointer: &str| number(pointer).saturating_add(1);
-    Some(match name {
-        "queued" => "Waiting for a slot.\n".into(),
-        "plan" => {
-            let tasks = event.pointer("/plan/tasks").and_then(Value::as_array)?;
-            let name = |(at, task): (usize, &Value)| Some(format!("{}. {}", at + 1, task.get("task")?.as_str()?));
-            let names: Vec<String> = tasks.iter().enumerate().filter_map(name).collect();
-            format!("Plan: {}.\n", names.join(", "))
-        }
-        "plan_grew" => {
-            let name = |task: &Value| {
-                Some(format!("{}. {}", task.get("id")?.as_u64()?.saturating_add(1), task.get("task")?.as_str()?))
-            };
-            let names: Vec<String> = event.get("tasks")?.as_array()?.iter().filter_map(name).collect();
-            let first = event.get("round").is_some_and(|round| *round == 0);
-            format!("{}: {}.\n", if first { "Being planned" } else { "Planned on" }, names.join(", "))
-        }
-        "budget" => format!("The budget is used up: {} of {}.\n", text("/used"), text("/most")),
-        "task_started" => format!("Task {} ({}) runs on {}.\n", task("/id"), text("/task"), text("/model")),
-        "task_finished" => {
-            let status = text("/outcome/status");
-            format!("Task {} {status} after {} ms.\n", task("/outcome/id"), number("/outcome/ms"))
-        }
-        "note" => format!("{}.\n", text("/message")),
-        _ => return None,
-    })
 }
 
 /// A piece of text of a reply that no run makes.
