@@ -32,6 +32,8 @@ export async function build(outdir) {
     jsx: "automatic",
     jsxImportSource: "preact",
   });
+  // A shared worker is a classic script of its own: every browser that has them can load it.
+  await bundle({ ...common, entryPoints: { live: "src/live/worker.ts" }, outdir, format: "iife" });
   await bundle({ ...common, entryPoints: { app: "src/styles/app.css" }, outdir });
   for (const name of ["index.html", "docs.html", "icon.svg"]) await cp(join(root, "src", name), join(outdir, name));
   await writeFile(join(outdir, "licenses.txt"), await licenses());

@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "./build.mjs";
 
 /** The bound on everything in dist/ together, gzip -9, in bytes. The project promises 300 kB; we hold ourselves to less. */
-const LIMIT = 95_000;
+const LIMIT = 120_000;
 const root = dirname(fileURLToPath(import.meta.url));
 const problems = [];
 

@@ -34,7 +34,7 @@ test("a run changes the graph live, and its picture appears", () =>
     await page.getByRole("dialog").getByRole("img").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    const sent = mock.calls.find((c) => c.path === "/hugginggpt/stream")?.body as { attachments: object[] };
+    const sent = mock.calls.find((c) => c.path === "/hugginggpt")?.body as { attachments: object[] };
     assert.deepEqual(Object.keys(sent.attachments[0] ?? {}), ["kind", "path", "name"]);
   }));
 
@@ -234,7 +234,7 @@ test("an edit loses nothing until it is sent, and can be taken back", () =>
     await amount(page, ".exchange", 1);
     await phase(page, "done").waitFor();
     await said("not sent yet");
-    const sent = mock.calls.filter((c) => c.path === "/hugginggpt/stream").at(-1)?.body as {
+    const sent = mock.calls.filter((c) => c.path === "/hugginggpt").at(-1)?.body as {
       messages: object[];
       attachments: { name: string }[];
     };
@@ -262,7 +262,8 @@ test("sounds get a player, sentiment its figures", () =>
 test("a run chooses its pipeline where there is a choice, and the choice is kept", () =>
   on({ mock: { planner: "llm", pipelines: ["hugginggpt", "rewoo"] } }, async (page, mock) => {
     const choice = page.getByRole("combobox", { name: "Pipeline" });
-    const paths = () => mock.calls.map((c) => c.path).filter((path) => path.endsWith("/stream"));
+    const paths = () =>
+      mock.calls.map((c) => c.path).filter((path) => path === "/hugginggpt" || path.endsWith("/rewoo/runs"));
     await choice.waitFor();
     assert.equal(await choice.inputValue(), "hugginggpt");
     await ask(page, "Find the edges");
@@ -275,7 +276,7 @@ test("a run chooses its pipeline where there is a choice, and the choice is kept
     assert.equal(await choice.inputValue(), "rewoo");
     await page.getByRole("button", { name: "Try again" }).last().click();
     await phase(page, "done").waitFor();
-    assert.deepEqual(paths(), ["/hugginggpt/stream", "/pipelines/rewoo/runs/stream", "/pipelines/rewoo/runs/stream"]);
+    assert.deepEqual(paths(), ["/hugginggpt", "/pipelines/rewoo/runs", "/pipelines/rewoo/runs"]);
     await page.getByRole("radio", { name: "Plan only" }).check();
     await choice.waitFor({ state: "detached" });
   }));
@@ -352,5 +353,5 @@ test("a run that was cut off asks about the call that may have arrived, and says
       assert.deepEqual(answers().slice(2 * at - 2), ["approve", decision], where);
       await amount(page, ".taken-over", where === "the run" ? 1 : at);
     }
-    assert.equal(mock.calls.filter((c) => c.path.endsWith("/stream")).length, 3, "nothing is asked anew");
+    assert.equal(mock.calls.filter((c) => c.path === "/hugginggpt").length, 3, "nothing is asked anew");
   }));

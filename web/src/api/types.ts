@@ -25,8 +25,6 @@ export interface Turn {
 export interface ChatBody {
   messages: Turn[];
   attachments?: Attachment[];
-  /** The run goes on when the connection closes, so that a reloaded page can pick it up; `cancel` ends it. */
-  detached?: boolean;
 }
 
 export interface Candidate {

@@ -5,6 +5,8 @@ import * as client from "../api/client";
 import { asApiError, isAbort } from "../api/http";
 import type { Attachment, RunStatus, RunSummary } from "../api/types";
 import { language, moment, t } from "../i18n";
+import { follow } from "../live/follow";
+import { placeOf } from "../live/protocol";
 import { apply, broken, isLive, replay, stopped, type RunError, type RunView, type TaskState } from "../model/run";
 import { duration, label } from "../model/text";
 import { route, runLink } from "../state/route";
@@ -180,7 +182,7 @@ function OneRun({ id }: { id: string }) {
         else if (ended && isLive(whole.run.phase))
           opened.value = { ...opened.value, run: broken(whole.run, { code: "interrupted", message: "" }) };
         if (ended || !isLive(whole.run.phase)) return;
-        for await (const event of client.follow(id, whole.run.lastSeq, controller.signal)) {
+        for await (const event of follow(id, placeOf(whole.run.lastSeq, whole.run.lastPiece), controller.signal)) {
           observeClock(event.atMs);
           if (opened.value) opened.value = { ...opened.value, run: apply(opened.value.run, event) };
         }
