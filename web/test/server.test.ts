@@ -249,7 +249,7 @@ for (const [language, heading] of Object.entries(HEADINGS))
         await page.locator(".example").nth(i).click();
         await page.locator('.exchange:is([data-phase="done"], [data-phase="failed"])').waitFor();
         const states = await page
-          .locator(".node")
+          .locator("[data-task]")
           .evaluateAll((all) => all.map((e) => (e as HTMLElement).dataset.state));
         assert.ok(
           states.length >= 1 && states.every((s) => s === "succeeded"),

@@ -69,7 +69,6 @@ const scenes: Scene[] = [
     act: async (page) => {
       await page.locator(".example").first().click();
       await done(page);
-      await page.waitForLoadState("networkidle");
     },
   },
   {

@@ -14,6 +14,7 @@ import type {
   RunEvent,
   RunSummary,
   TaskType,
+  Tools,
 } from "./types";
 
 /** Reads a stream of run events; kinds and data that cannot be read are passed over. */
@@ -89,9 +90,9 @@ export async function approve(
   runId: string,
   task: number,
   decision: "approve" | "approve_always" | "refuse" | "retry" | "done" | "skip",
-  args?: Record<string, unknown>,
+  more: { arguments?: Record<string, unknown>; reason?: string } = {},
 ): Promise<void> {
-  const body = args ? { decision, arguments: args } : { decision };
+  const body = { decision, ...more };
   await call(`/runs/${encodeURIComponent(runId)}/approvals/${task}`, postInit(body, "application/json"));
 }
 
@@ -100,9 +101,9 @@ export async function resume(runId: string): Promise<void> {
   await call(`/runs/${encodeURIComponent(runId)}/resume`, postInit({}, "application/json"));
 }
 
-/** Tries a run anew as another one; returns its id. */
-export async function retry(runId: string): Promise<string> {
-  const reply = await call(`/runs/${encodeURIComponent(runId)}/retry`, postInit({}, "application/json"));
+/** Tries a run anew as another one, from a task on with all that need it; returns its id. */
+export async function retry(runId: string, from: number): Promise<string> {
+  const reply = await call(`/runs/${encodeURIComponent(runId)}/retry`, postInit({ from }, "application/json"));
   return decode.str(decode.record(await reply.json()).run_id);
 }
 
@@ -125,6 +126,8 @@ export async function models(): Promise<{ models: Model[]; tasks: TaskType[] }> 
     tasks: decode.list(o.tasks).map(decode.taskType),
   };
 }
+
+export const tools = async (): Promise<Tools> => decode.tools(await getJson("/tools"));
 
 export async function localModels(): Promise<LocalModels> {
   return decode.localModels(await getJson("/local-models"));

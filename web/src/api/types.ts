@@ -184,9 +184,40 @@ export interface Model {
   description: string;
 }
 
+/** An argument of a task type or a tool. */
+export interface Param {
+  name: string;
+  kind: string;
+  required: boolean;
+  /** A JSON Schema of its value, where there is one. */
+  schema: unknown;
+  description: string;
+}
+
 export interface TaskType {
   name: string;
   outputs: string[];
+  params: Param[];
+}
+
+/** Whether a tool that must be approved is: `new` and `changed` wait for it. */
+export type Approved = "not_needed" | "approved" | "new" | "changed";
+
+export interface Tool {
+  name: string;
+  description: string;
+  /** How it is called: `native`, `grpc`, `openapi`, `mcp`, … */
+  kind: string;
+  server: string;
+  effect: "reads" | "writes" | "destroys";
+  approval: Approved;
+  /** A JSON Schema of its arguments. */
+  inputs: unknown;
+}
+
+export interface Tools {
+  tools: Tool[];
+  warnings: string[];
 }
 
 export interface Health {

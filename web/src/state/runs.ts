@@ -111,6 +111,25 @@ export function runPlan(chatId: string, exchangeId: string, config: ExecutionCon
   );
 }
 
+/** Does a run anew from a task on, in its place. What was done before that task is taken over by the server. */
+export function retryFrom(chatId: string, exchangeId: string, task: number): void {
+  const run = findExchange(chatId, exchangeId)?.run;
+  if (!run?.runId || isLive(run.phase)) return;
+  const { runId } = run;
+  controllers.get(exchangeId)?.abort();
+  changeRun(chatId, exchangeId, () => ({ ...newRun(), config: run.config, planId: run.planId }));
+  void drive(
+    chatId,
+    exchangeId,
+    started(chatId, exchangeId, () => client.retry(runId, task)),
+    (error) => {
+      // Nothing was begun: the run stays as it was.
+      changeRun(chatId, exchangeId, () => run);
+      notify(wordsOf(error).message);
+    },
+  );
+}
+
 /** Back from a plan that was refused or stopped to the plan itself. */
 export function backToPlan(chatId: string, exchangeId: string): void {
   changeExchange(chatId, exchangeId, (e) => {
@@ -229,7 +248,12 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   });
 
 /** Follows a source of events to the end of the run, rejoining it when the connection breaks. */
-async function drive(chatId: string, exchangeId: string, source: Source): Promise<void> {
+async function drive(
+  chatId: string,
+  exchangeId: string,
+  source: Source,
+  refused?: (error: RunError) => void,
+): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
   controllers.set(exchangeId, controller);
@@ -254,6 +278,7 @@ async function drive(chatId: string, exchangeId: string, source: Source): Promis
       const now = run();
       if (!now || signal.aborted) return;
       if (!isLive(now.phase)) return ended(chatId, exchangeId);
+      if (failure && refused && !now.runId) return refused(errorOf(failure));
       // A refusal by the server is final; a broken line is not, as long as the run has a name to ask for.
       if (failure && failure.status > 0)
         return fail(

@@ -95,16 +95,20 @@ function inline(node: Inline, key: number): ComponentChildren {
 /** What the files of a run are called: what the person named them, or what made them. */
 export const FileNames = createContext<ReadonlyMap<string, string>>(new Map());
 
+/** The files that stand below the text anyway: inside it they are named, not shown a second time. */
+export const ShownBelow = createContext<ReadonlySet<string>>(new Set());
+
 /** A file of ours inside a text: a labelled link to it, with a small picture when it is one. */
 export function MediaChip({ path }: { path: string }) {
   const kind = mediaKind(path);
   const known = useContext(FileNames).get(path);
+  const below = useContext(ShownBelow).has(path);
   const gone = useSignal(false);
   if (!kind) return <>{path}</>;
   const file = baseName(path);
   return (
     <a class="chip" href={path} target="_blank" rel="noopener noreferrer">
-      {kind === "image" && !gone.value ? (
+      {kind === "image" && !gone.value && !below ? (
         <img src={path} alt="" loading="lazy" onError={() => (gone.value = true)} />
       ) : (
         <Icon name={kind} size={16} />

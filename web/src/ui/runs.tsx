@@ -9,7 +9,7 @@ import { follow } from "../live/follow";
 import { placeOf } from "../live/protocol";
 import { apply, broken, isLive, replay, stopped, type RunError, type RunView, type TaskState } from "../model/run";
 import { duration, label } from "../model/text";
-import { route, runLink } from "../state/route";
+import { go, route, runLink } from "../state/route";
 import { observeClock } from "../state/server";
 import { Answer, ErrorBubble } from "./answer";
 import { IconButton, StateMark } from "./common";
@@ -207,6 +207,13 @@ function OneRun({ id }: { id: string }) {
       error.value = failure(e);
     }
   };
+  const retry = async (task: number) => {
+    try {
+      go(runLink(await client.retry(id, task)));
+    } catch (e) {
+      error.value = failure(e);
+    }
+  };
   const at = opened.value;
   return (
     <section>
@@ -228,14 +235,14 @@ function OneRun({ id }: { id: string }) {
       </div>
       {error.value && <ErrorBubble error={error.value} onAgain={null} />}
       {at && (
-        <Named run={at.run} attachments={at.attachments}>
+        <Named run={at.run} attachments={at.attachments} onRetry={(task) => void retry(task)}>
           <article
-            class={`exchange ${wide.value ? "exchange-wide" : ""} ${at.run.tasks.length ? "" : "exchange-plain"}`}
+            class={`exchange ${wide.value ? "exchange-wide" : ""} ${at.run.tasks.length > 1 ? "" : "exchange-plain"}`}
             data-phase={at.run.phase}
             data-run={id}
           >
             <RequestView text={at.text} attachments={at.attachments} onEdit={null} />
-            {at.run.tasks.length > 0 && (
+            {at.run.tasks.length > 1 && (
               <div class="beside">
                 <Graph run={at.run} wide={wide.value} onWide={(on) => (wide.value = on)} />
               </div>

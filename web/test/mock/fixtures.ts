@@ -139,3 +139,42 @@ export const OPENAPI = {
     },
   },
 };
+
+const schema = (properties: Record<string, unknown>, required: string[]) => ({ type: "object", properties, required });
+
+export const TOOLS = [
+  {
+    name: "shop/reserve",
+    description: "Puts an article aside for three days",
+    kind: "openapi",
+    server: "shop",
+    effect: "writes",
+    approval: "approved",
+    inputs: schema(
+      {
+        article: { type: "integer", description: "The number of the article" },
+        size: { type: "string", enum: ["S", "M", "L"] },
+        gift: { type: "boolean" },
+      },
+      ["article"],
+    ),
+  },
+  {
+    name: "trains/find",
+    description: "Finds trains to a place",
+    kind: "mcp",
+    server: "trains",
+    effect: "reads",
+    approval: "not_needed",
+    inputs: schema({ to: { type: "string", description: "Where to" } }, ["to"]),
+  },
+  {
+    name: "trains/cancel",
+    description: "Gives a booked seat back",
+    kind: "mcp",
+    server: "trains",
+    effect: "destroys",
+    approval: "new",
+    inputs: schema({ booking: { type: "string" } }, ["booking"]),
+  },
+];

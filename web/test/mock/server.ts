@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { cancelRun, configOf, newRun, Pace, play, store, type Media, type MockEvent, type MockRun } from "./runs";
-import { KEPT, MODELS, OPENAPI, SUGGESTED } from "./fixtures";
+import { KEPT, MODELS, OPENAPI, SUGGESTED, TOOLS } from "./fixtures";
 import { shapes } from "./media";
 import { scriptFor, type Script } from "./scripts";
 
@@ -128,10 +128,16 @@ export async function startMock(options: Options): Promise<Mock> {
     send();
   };
 
-  const begin = (request: string, script: Script, attachments: unknown[]): MockRun => {
+  const begin = (
+    request: string,
+    script: Script,
+    attachments: unknown[],
+    taken?: { from: string; steps: number },
+  ): MockRun => {
     const run = newRun(request);
     runs.unshift(run);
-    void play(run, script, attachments, planner, pace, media);
+    run.again = (from) => begin(request, mended(script, from), attachments, { from: run.id, steps: 1 + from });
+    void play(run, script, attachments, planner, pace, media, taken);
     return run;
   };
 
@@ -198,6 +204,7 @@ export async function startMock(options: Options): Promise<Mock> {
         models: MODELS,
         tasks: [{ name: "visual-question-answering", inputs: ["image", "text"], outputs: ["text"] }],
       });
+    if (key === "GET /tools" && !options.old) return json(res, 200, { tools: TOOLS, warnings: [] });
     if (key === "GET /local-models")
       return json(res, 200, { kept, suggested: SUGGESTED.filter((s) => !pulled(s.name)), pulls: !!options.admin });
     if (key === "POST /admin/models/plan" || key === "POST /admin/models/pull") {
@@ -238,6 +245,12 @@ export async function startMock(options: Options): Promise<Mock> {
       answer(decision);
       const approved = decision !== "refuse" && decision !== "skip";
       return json(res, 200, { run_id: leave[1], task: Number(leave[2]), approved });
+    }
+    const anew = /^POST \/runs\/([\w-]+)\/retry$/.exec(key)?.[1];
+    if (anew) {
+      const old = runs.find((r) => r.id === anew);
+      const run = old?.again?.((parse(raw) as { from?: number }).from ?? 0);
+      return run ? json(res, 200, { run_id: run.id, from: anew }) : error(res, 409, "goes_on", "The run goes on");
     }
     const one = /^(GET|POST) \/runs\/([\w-]+)(\/events|\/cancel)?$/.exec(key);
     if (one) {
@@ -352,6 +365,16 @@ export async function startMock(options: Options): Promise<Mock> {
       }),
   };
 }
+
+/** The script without the faults of the tasks that are done anew. */
+const mended = (script: Script, from: number): Script => ({
+  ...script,
+  steps: script.steps.map((step, id) => {
+    if (id < from) return step;
+    const { error: _, ...rest } = step;
+    return { ...rest, inference: rest.inference ?? { "generated text": "done at the second try" } };
+  }),
+});
 
 interface ConfigTask {
   task_id: number;
