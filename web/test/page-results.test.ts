@@ -92,3 +92,27 @@ test("a retry that the server refuses leaves the run as it was", () =>
     await stateOf(page, 1, "failed");
     await phase(page, "done").waitFor();
   }));
+
+test("tables, tasks, formulas and coloured code in an answer; what draws them is loaded when it is needed", () =>
+  on({}, async (page) => {
+    const loaded = () =>
+      page.evaluate(() => performance.getEntriesByType("resource").map((e) => new URL(e.name).pathname));
+    await ask(page, "hello");
+    await phase(page, "done").waitFor();
+    assert.ok(!(await loaded()).some((path) => /math|code/.test(path)));
+    await ask(page, "format something");
+    await page.locator(".prose math").nth(1).waitFor();
+    await page.locator(".prose .hljs-keyword", { hasText: "def" }).waitFor();
+    assert.equal(await page.locator(".prose math msqrt").count(), 1);
+    assert.equal(
+      await page.evaluate(() => document.querySelector(".prose math")?.namespaceURI),
+      "http://www.w3.org/1998/Math/MathML",
+    );
+    assert.deepEqual(await page.locator(".prose td").allInnerTexts(), ["2023", "1,204", "–", "2024", "1,518", "+26%"]);
+    assert.deepEqual(
+      await page.locator(".prose li.task input").evaluateAll((all) => all.map((e) => (e as HTMLInputElement).checked)),
+      [true, false],
+    );
+    await page.locator(".prose del", { hasText: "2021" }).waitFor();
+    assert.ok((await loaded()).includes("/math.js"));
+  }));

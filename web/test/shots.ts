@@ -72,6 +72,32 @@ const scenes: Scene[] = [
     },
   },
   {
+    name: "format",
+    act: async (page) => {
+      await page.locator(".example").first().waitFor();
+      await ask(page, "format something");
+      await page.locator(".prose .hljs-keyword").first().waitFor();
+      await page.locator(".prose math").nth(1).waitFor();
+    },
+  },
+  {
+    name: "leave",
+    act: async (page) => {
+      await page.locator(".example").first().waitFor();
+      await ask(page, "reserve article 17");
+      await page.getByRole("button", { name: "Change the arguments" }).click();
+      await page.locator("#leave-0-article").fill("x");
+    },
+  },
+  {
+    name: "leave-refuse",
+    act: async (page) => {
+      await page.locator(".example").first().waitFor();
+      await ask(page, "reserve article 17");
+      await page.getByRole("button", { name: "Refuse" }).click();
+    },
+  },
+  {
     name: "inspector",
     act: async (page) => {
       await page.locator(".example").nth(1).click();

@@ -3,9 +3,11 @@ import { useSignal } from "@preact/signals";
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useMemo, useRef } from "preact/hooks";
 import { baseName } from "../model/text";
-import { type Block, readOn, type Inline, type Reading, tellsWhere } from "../model/markdown";
+import { tellsWhere, type Inline } from "../model/inline";
+import { readOn, type Block, type Reading } from "../model/markdown";
 import { mediaKind } from "../model/outputs";
-import { CopyButton } from "./common";
+import { t } from "../i18n";
+import { CodeBlock, Formula } from "./code";
 import { Icon } from "./icons";
 
 /** A text as Markdown. While there is `more` of it to come, only what is new is read and drawn. */
@@ -36,18 +38,25 @@ function block(b: Block, key: number): ComponentChildren {
       return <Tag key={key}>{b.children.map(inline)}</Tag>;
     }
     case "code":
-      return (
-        <div class="code" key={key}>
-          <CopyButton text={() => b.text} />
-          <pre tabIndex={0}>
-            <code>{b.text}</code>
-          </pre>
-        </div>
-      );
+      return <CodeBlock key={key} text={b.text} language={b.language} />;
+    case "math":
+      return <Formula key={key} text={b.text} display={true} />;
+    case "table":
+      return <Table key={key} table={b} />;
     case "quote":
       return <blockquote key={key}>{b.children.map(block)}</blockquote>;
     case "list": {
-      const items = b.items.map((item, i) => <li key={i}>{tight(item) ?? item.map(block)}</li>);
+      const items = b.items.map((item, i) => {
+        const done = b.done?.[i] ?? null;
+        return (
+          <li key={i} class={done === null ? undefined : "task"}>
+            {done !== null && (
+              <input type="checkbox" checked={done} disabled aria-label={t(done ? "task_done" : "task_open")} />
+            )}
+            {tight(item) ?? item.map(block)}
+          </li>
+        );
+      });
       return b.ordered ? (
         <ol key={key} start={b.start}>
           {items}
@@ -67,6 +76,37 @@ function tight(item: Block[]): ComponentChildren | null {
   return only?.t === "p" ? only.children.map(inline) : null;
 }
 
+/** A table scrolls by itself when it is wider than the text. */
+function Table({ table }: { table: Block & { t: "table" } }) {
+  const look = (i: number) => (table.align[i] ? `align-${table.align[i]}` : undefined);
+  return (
+    <div class="table" tabIndex={0} role="group" aria-label={t("table")}>
+      <table>
+        <thead>
+          <tr>
+            {table.head.map((cell, i) => (
+              <th key={i} scope="col" class={look(i)}>
+                {cell.map(inline)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map((row, at) => (
+            <tr key={at}>
+              {table.head.map((_, i) => (
+                <td key={i} class={look(i)}>
+                  {row[i]?.map(inline)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
 function inline(node: Inline, key: number): ComponentChildren {
   switch (node.t) {
     case "text":
@@ -75,6 +115,10 @@ function inline(node: Inline, key: number): ComponentChildren {
       return <code key={key}>{node.text}</code>;
     case "strong":
       return <strong key={key}>{node.children.map(inline)}</strong>;
+    case "del":
+      return <del key={key}>{node.children.map(inline)}</del>;
+    case "math":
+      return <Formula key={key} text={node.text} display={false} />;
     case "em":
       return <em key={key}>{node.children.map(inline)}</em>;
     case "br":
