@@ -133,12 +133,20 @@ const scenes: Scene[] = [
     },
   },
   {
+    name: "many-beside",
+    act: async (page) => {
+      await page.locator(".example").first().waitFor();
+      await ask(page, "many");
+      await done(page);
+    },
+  },
+  {
     name: "many",
     act: async (page) => {
       await page.locator(".example").first().waitFor();
       await ask(page, "many");
       await done(page);
-      const wide = page.getByRole("button", { name: "Task graph" });
+      const wide = page.getByRole("button", { name: "Large graph" });
       if (await wide.count()) await wide.click();
     },
   },

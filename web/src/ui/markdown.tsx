@@ -14,29 +14,42 @@ import { Icon } from "./icons";
 export function Markdown({ text, more = false }: { text: string; more?: boolean }) {
   const reading = useRef<Reading | null>(null);
   reading.current = readOn(reading.current, text, more);
+  const { blocks } = reading.current;
+  // The page's own headings come first: those of an answer begin at the third level, and leave none out.
+  const levels = [...new Set(blocks.flatMap((b) => (b.t === "heading" ? [b.level] : [])))].sort();
   return (
     <div class="prose">
-      {reading.current.blocks.map((b, i) => (
-        <Settled key={i} b={b} />
+      {blocks.map((b, i) => (
+        <Settled key={i} b={b} level={b.t === "heading" ? levels.indexOf(b.level) + 3 : 0} />
       ))}
     </div>
   );
 }
 
 /** A block that is drawn again only when it has changed. */
-function Settled({ b }: { b: Block }) {
-  return useMemo(() => <>{block(b, 0)}</>, [b]);
+function Settled({ b, level }: { b: Block; level: number }) {
+  return useMemo(
+    () => (b.t === "heading" && level ? <Heading level={level}>{b.children.map(inline)}</Heading> : <>{block(b, 0)}</>),
+    [b, level],
+  );
+}
+
+function Heading({ level, children }: { level: number; children: ComponentChildren }) {
+  const Tag = level <= 3 ? "h3" : level === 4 ? "h4" : level === 5 ? "h5" : "h6";
+  return <Tag>{children}</Tag>;
 }
 
 function block(b: Block, key: number): ComponentChildren {
   switch (b.t) {
     case "p":
       return <p key={key}>{b.children.map(inline)}</p>;
-    case "heading": {
-      // The page's own headings come first: an answer begins at the third level.
-      const Tag = b.level <= 1 ? "h3" : b.level === 2 ? "h4" : "h5";
-      return <Tag key={key}>{b.children.map(inline)}</Tag>;
-    }
+    case "heading":
+      // Inside of a list or a quotation it is no part of the page's outline.
+      return (
+        <p key={key}>
+          <strong>{b.children.map(inline)}</strong>
+        </p>
+      );
     case "code":
       return <CodeBlock key={key} text={b.text} language={b.language} />;
     case "math":

@@ -233,6 +233,7 @@ function OneRun({ id }: { id: string }) {
           </button>
         )}
       </div>
+      <h1 class="visually-hidden">{label(at?.text ?? "", 80) || t("runs")}</h1>
       {error.value && <ErrorBubble error={error.value} onAgain={null} />}
       {at && (
         <Named run={at.run} attachments={at.attachments} onRetry={(task) => void retry(task)}>

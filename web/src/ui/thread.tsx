@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { t } from "../i18n";
+import { label } from "../model/text";
 import type { Chat, Exchange } from "../state/storage";
 import { startEdit } from "./composer";
 import { ExchangeView } from "./exchange";
@@ -89,7 +90,12 @@ export function Thread({ chat }: { chat: Chat | null }) {
     <div class="thread" ref={box} onScroll={onScroll} onClickCapture={() => (pinned.current = false)}>
       <div class="thread-inner">
         {chat?.exchanges.length ? (
-          chat.exchanges.map((e) => <Kept key={e.id} chatId={chat.id} exchange={e} onEdit={startEdit} />)
+          <>
+            <h1 class="visually-hidden">{label(chat.title, 80) || t("untitled")}</h1>
+            {chat.exchanges.map((e) => (
+              <Kept key={e.id} chatId={chat.id} exchange={e} onEdit={startEdit} />
+            ))}
+          </>
         ) : (
           <Welcome />
         )}
