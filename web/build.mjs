@@ -1,12 +1,22 @@
 // Builds the page into dist/. `build(outdir)` is also used by check.mjs and the tests, so that there is one recipe.
 // Same input, same bytes: versions are pinned by package-lock.json, and nothing here reads the clock or the machine.
 import { build as bundle } from "esbuild";
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(fileURLToPath(import.meta.url));
-const embedded = ["preact", "@preact/signals", "@preact/signals-core", "@dagrejs/dagre", "@dagrejs/graphlib"];
+const embedded = [
+  "preact",
+  "@preact/signals",
+  "@preact/signals-core",
+  "@dagrejs/dagre",
+  "@dagrejs/graphlib",
+  "lowlight",
+  "highlight.js",
+  "devlop",
+  "temml",
+];
 
 /** Builds the page into `outdir`, which is emptied first. */
 export async function build(outdir) {
@@ -23,27 +33,31 @@ export async function build(outdir) {
   };
   await bundle({
     ...common,
-    entryPoints: { app: "src/main.tsx", docs: "src/docs/main.tsx" },
+    // What is loaded later has a name of its own; what several of these share goes into chunks.
+    entryPoints: { app: "src/main.tsx", docs: "src/docs/main.tsx", code: "src/lazy/code.ts", math: "src/lazy/math.ts" },
     outdir,
     format: "esm",
-    // What both pages use goes into shared.js.
     splitting: true,
-    chunkNames: "shared",
+    chunkNames: "chunk-[hash]",
     jsx: "automatic",
     jsxImportSource: "preact",
   });
+  // A shared worker is a classic script of its own: every browser that has them can load it.
+  await bundle({ ...common, entryPoints: { live: "src/live/worker.ts" }, outdir, format: "iife" });
   await bundle({ ...common, entryPoints: { app: "src/styles/app.css" }, outdir });
   for (const name of ["index.html", "docs.html", "icon.svg"]) await cp(join(root, "src", name), join(outdir, name));
   await writeFile(join(outdir, "licenses.txt"), await licenses());
 }
 
-/** The licence texts of the libraries inside app.js and docs.js, which ask to travel with them. */
+/** The licence texts of the libraries inside the scripts, which ask to travel with them. */
 async function licenses() {
   const parts = [];
   for (const name of embedded) {
     const folder = join(root, "node_modules", name);
     const { version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-    const text = await readFile(join(folder, "LICENSE"), "utf8");
+    const file = (await readdir(folder)).find((one) => /^licen[cs]e(?:\.\w+)?$/i.test(one));
+    if (!file) throw new Error(`${name} brings no licence text`);
+    const text = await readFile(join(folder, file), "utf8");
     parts.push(`${name} ${version} (${license})\n\n${text.trim()}\n`);
   }
   return parts.join(`\n${"-".repeat(72)}\n\n`);

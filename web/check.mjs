@@ -6,8 +6,9 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "./build.mjs";
 
-/** The bound on everything in dist/ together, gzip -9, in bytes. The project promises 300 kB; we hold ourselves to less. */
-const LIMIT = 95_000;
+/** Bounds in bytes, gzip -9: on what the page needs before anything is shown, and on everything in dist/ together. */
+const FIRST = 120_000;
+const ALL = 300_000;
 const root = dirname(fileURLToPath(import.meta.url));
 const problems = [];
 
@@ -16,21 +17,33 @@ try {
   await build(fresh);
   const kept = join(root, "dist");
   const names = new Set([...(await readdir(fresh)), ...(await readdir(kept).catch(() => []))]);
-  let total = 0;
+  const sizes = new Map();
+  const sources = new Map();
   for (const name of [...names].sort()) {
     const [a, b] = await Promise.all([fresh, kept].map((folder) => readFile(join(folder, name)).catch(() => null)));
     if (!a || !b || !a.equals(b)) problems.push(`dist/${name} is not what the sources give; run \`npm run build\``);
     if (!b) continue;
     const size = gzipSync(b, { level: 9 }).length;
-    total += size;
-    console.log(`${name.padEnd(14)} ${String(b.length).padStart(8)} B ${String(size).padStart(8)} B gzip`);
+    sizes.set(name, size);
+    if (name.endsWith(".js")) sources.set(name, b.toString());
+    console.log(`${name.padEnd(20)} ${String(b.length).padStart(8)} B ${String(size).padStart(8)} B gzip`);
     if (/\.(html|css)$/.test(name) && /(?:src|href|url\(|@import)\s*=?\s*["'(]?\s*(?:https?:)?\/\//i.test(b.toString()))
       problems.push(`dist/${name} names another origin`);
     if (name.endsWith(".html") && /\sstyle=|<style|<script(?![^>]*\ssrc=)|\son[a-z]+=/i.test(b.toString()))
       problems.push(`dist/${name} has an inline style or script, which the content policy refuses`);
   }
-  console.log(`${"all".padEnd(14)} ${"".padStart(10)} ${String(total).padStart(8)} B gzip (limit ${LIMIT})`);
-  if (total > LIMIT) problems.push(`dist/ is ${total} bytes compressed, more than ${LIMIT}`);
+  // What the page loads at once: its own files, and the scripts that these import without waiting.
+  const first = new Set(["index.html", "app.css", "icon.svg", "app.js"]);
+  for (const name of first)
+    for (const [, other] of (sources.get(name) ?? "").matchAll(/(?:from|import)"\.\/([\w.-]+)"/g)) first.add(other);
+  const sum = (names) => [...names].reduce((all, name) => all + (sizes.get(name) ?? 0), 0);
+  for (const [what, size, limit] of [
+    ["at first", sum(first), FIRST],
+    ["all", sum(sizes.keys()), ALL],
+  ]) {
+    console.log(`${what.padEnd(20)} ${"".padStart(10)} ${String(size).padStart(8)} B gzip (limit ${limit})`);
+    if (size > limit) problems.push(`${what}: dist/ is ${size} bytes compressed, more than ${limit}`);
+  }
   // Text from outside must have no way to become markup or code: the sources name none of the ways.
   const unsafe = /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function\(|javascript:/;
   for (const file of await readdir(join(root, "src"), { recursive: true, withFileTypes: true }))

@@ -35,9 +35,9 @@ export async function on(setting: Setting, act: (page: Page, mock: Mock, at: Wat
 
 export const box = (page: Page) => page.locator("#message");
 export const phase = (page: Page, name: string) => page.locator(`.exchange[data-phase="${name}"]`).last();
-export const node = (page: Page, id: number) => page.locator(`.node[data-task="${id}"]`).last();
+export const node = (page: Page, id: number) => page.locator(`[data-task="${id}"]`).last();
 export const stateOf = (page: Page, id: number, state: string) =>
-  page.locator(`.node[data-task="${id}"][data-state="${state}"]`).last().waitFor();
+  page.locator(`[data-task="${id}"][data-state="${state}"]`).last().waitFor();
 export const example = (page: Page, n: number) => page.locator(".example").nth(n);
 
 export async function ask(page: Page, text: string): Promise<void> {

@@ -10,7 +10,7 @@ test("chats are kept, can be deleted and taken back, and the talk before goes al
     await ask(page, "Find the edges");
     await phase(page, "done").waitFor();
     const bodies = mock.calls
-      .filter((c) => c.path === "/hugginggpt/stream")
+      .filter((c) => c.path === "/hugginggpt")
       .map((c) => (c.body as { messages: { role: string }[] }).messages.map((m) => m.role).join());
     assert.deepEqual(bodies, ["user", "user,assistant,user"]);
     await page.reload();
@@ -47,7 +47,7 @@ test("a long text is sent again whole or not at all", () =>
     await amount(page, ".exchange", 2);
     await other.close();
     const again = page.getByRole("button", { name: "Try again" }).first();
-    const asked = page.waitForRequest((r) => r.url().endsWith("/hugginggpt/stream"));
+    const asked = page.waitForRequest((r) => r.url().endsWith("/hugginggpt"));
     await again.click();
     const body = (await asked).postDataJSON() as { attachments: { text: string }[] };
     assert.equal(body.attachments[0]?.text, LONG);
@@ -96,7 +96,7 @@ test("a follow-up names an earlier picture by its path, and does not attach it a
     await ask(page, "and its colours in house.png?");
     await page.locator('.exchange[data-phase="done"]').nth(1).waitFor();
     const [first, second] = mock.calls
-      .filter((c) => c.path === "/hugginggpt/stream")
+      .filter((c) => c.path === "/hugginggpt")
       .map((c) => c.body as { messages: { content: string }[]; attachments?: { path: string }[] });
     const path = first?.attachments?.[0]?.path ?? "no path";
     assert.equal(second?.messages[0]?.content, `Find the edges of ${path}`);
@@ -156,14 +156,15 @@ test("a broken connection is joined again without loss", () =>
     mock.pace.free();
     await phase(page, "done").waitFor();
     const joined = mock.calls.filter((c) => c.path.endsWith("/events"));
-    assert.ok(joined.length >= 1);
+    assert.ok(joined.length >= 2, "the stream was opened anew");
+    assert.match(joined.at(-1)?.search ?? "", /run=[\w-]+@\d+$/, "from behind what was seen");
     assert.equal(mock.runs.length, 1);
   }));
 
 test("an error is a message with a way on", () =>
   on({ allow: /503|ERR_/ }, async (page, mock, at) => {
     mock.failNext(
-      "/hugginggpt/stream",
+      "/hugginggpt",
       503,
       { error: { code: "busy", message: "The queue is full", hint: "Wait" } },
       { "retry-after": "9" },
@@ -196,7 +197,7 @@ test("an error that ends a run is told plainly, in three languages", () =>
     await page.locator("label", { has: page.getByRole("radio", { name: "中文" }) }).click();
     await alert.getByText("访问被拒绝").waitFor();
     await page.locator("label", { has: page.getByRole("radio", { name: "English" }) }).click();
-    mock.failNext("/hugginggpt/stream", 503, { error: { code: "overloaded", message: "32 runs wait already" } });
+    mock.failNext("/hugginggpt", 503, { error: { code: "overloaded", message: "32 runs wait already" } });
     await page.getByRole("button", { name: "New chat" }).first().click();
     await ask(page, "hello");
     await alert.getByText("too much to do right now").waitFor();

@@ -19,7 +19,7 @@ test("a plan is reviewed, changed, and run as changed", () =>
     await page.locator("#arg-1-text").fill("how bright is it?");
     await form.getByRole("button", { name: "Run this plan" }).click();
     await phase(page, "done").waitFor();
-    const sent = mock.calls.find((c) => c.path === "/plans/plan-1/run/stream")?.body as {
+    const sent = mock.calls.find((c) => c.path === "/plans/plan-1/run")?.body as {
       execution_config: { tasks: { model_id: string; args: Record<string, string> }[]; version: number };
     };
     assert.deepEqual(
@@ -124,7 +124,7 @@ test("a plan the server refuses can be mended", () =>
     await page.getByRole("radio", { name: "Review plan" }).check();
     await ask(page, "Find the edges");
     await page.locator(".plan").waitFor();
-    mock.failNext("/plans/plan-1/run/stream", 422, {
+    mock.failNext("/plans/plan-1/run", 422, {
       error: { code: "bad_plan", message: "Task 0 names no picture", hint: "Attach one" },
     });
     await page.getByRole("button", { name: "Run this plan" }).click();

@@ -1,7 +1,8 @@
 // Bundles the TypeScript of this folder and runs parts of it: unit and page tests, tests against a server, the mock, shots.
-// Usage: node test/run.mjs unit|page|server|mock|dev|shots …
+// Usage: node test/run.mjs unit|page|server|mock|dev|shots …; `page` stands for all tests that begin so, `page-plans` for one.
 import { build } from "esbuild";
 import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -10,16 +11,11 @@ const out = join(here, ".out");
 const programs = new Set(["mock", "dev", "shots"]);
 const wanted = process.argv.slice(2);
 
+const tests = readdirSync(here).flatMap((file) => /^(.+)\.test\.ts$/.exec(file)?.[1] ?? []);
 await build({
   absWorkingDir: here,
   entryPoints: {
-    unit: "unit.test.ts",
-    "page-runs": "page-runs.test.ts",
-    "page-plans": "page-plans.test.ts",
-    "page-keeping": "page-keeping.test.ts",
-    "page-looks": "page-looks.test.ts",
-    "page-models": "page-models.test.ts",
-    server: "server.test.ts",
+    ...Object.fromEntries(tests.map((name) => [name, `${name}.test.ts`])),
     mock: "mock/main.ts",
     dev: "dev.ts",
     shots: "shots.ts",
@@ -34,8 +30,10 @@ await build({
   external: ["../build.mjs", "../../build.mjs"],
   logLevel: "warning",
 });
-const pages = ["page-runs", "page-plans", "page-keeping", "page-looks", "page-models"];
-const names = wanted.filter((name) => !name.startsWith("-")).flatMap((name) => (name === "page" ? pages : [name]));
+const kind = (prefix) => tests.filter((name) => name === prefix || name.startsWith(`${prefix}-`));
+const names = wanted
+  .filter((name) => !name.startsWith("-"))
+  .flatMap((name) => (programs.has(name) ? [name] : kind(name)));
 const files = names.map((name) => join(out, `${name}.mjs`));
 const program = wanted.some((name) => programs.has(name));
 const args = program

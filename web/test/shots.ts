@@ -69,7 +69,32 @@ const scenes: Scene[] = [
     act: async (page) => {
       await page.locator(".example").first().click();
       await done(page);
-      await page.waitForLoadState("networkidle");
+    },
+  },
+  {
+    name: "format",
+    act: async (page) => {
+      await page.locator(".example").first().waitFor();
+      await ask(page, "format something");
+      await page.locator(".prose .hljs-keyword").first().waitFor();
+      await page.locator(".prose math").nth(1).waitFor();
+    },
+  },
+  {
+    name: "leave",
+    act: async (page) => {
+      await page.locator(".example").first().waitFor();
+      await ask(page, "reserve article 17");
+      await page.getByRole("button", { name: "Change the arguments" }).click();
+      await page.locator("#leave-0-article").fill("x");
+    },
+  },
+  {
+    name: "leave-refuse",
+    act: async (page) => {
+      await page.locator(".example").first().waitFor();
+      await ask(page, "reserve article 17");
+      await page.getByRole("button", { name: "Refuse" }).click();
     },
   },
   {
@@ -108,12 +133,20 @@ const scenes: Scene[] = [
     },
   },
   {
+    name: "many-beside",
+    act: async (page) => {
+      await page.locator(".example").first().waitFor();
+      await ask(page, "many");
+      await done(page);
+    },
+  },
+  {
     name: "many",
     act: async (page) => {
       await page.locator(".example").first().waitFor();
       await ask(page, "many");
       await done(page);
-      const wide = page.getByRole("button", { name: "Task graph" });
+      const wide = page.getByRole("button", { name: "Large graph" });
       if (await wide.count()) await wide.click();
     },
   },

@@ -14,6 +14,7 @@ import type {
   RunEvent,
   RunSummary,
   TaskType,
+  Tools,
 } from "./types";
 
 /** Reads a stream of run events; kinds and data that cannot be read are passed over. */
@@ -34,37 +35,49 @@ async function* stream(response: Response): AsyncGenerator<RunEvent> {
 
 const SSE = "text/event-stream";
 
-/** Starts a run of a pipeline, or of the server's default, and follows it. */
-export async function* run(body: ChatBody, pipeline: string | null, signal: AbortSignal): AsyncGenerator<RunEvent> {
-  const path = pipeline === null ? "/hugginggpt/stream" : `/pipelines/${encodeURIComponent(pipeline)}/runs/stream`;
-  yield* stream(await call(path, postInit(body, SSE, signal)));
+/** Starts a run that goes on by itself, and tells its id. */
+async function start(path: string, body: unknown, signal: AbortSignal): Promise<string> {
+  const reply = decode.record(await (await call(path, postInit(body, "application/json", signal))).json());
+  // A server that knows no other way answers when the run has ended, with the whole of it.
+  const id = decode.str(reply.run_id, decode.str(decode.record(reply.run).run_id));
+  if (id === "") throw new ApiError("bad_reply", "The server did not say which run it started");
+  return id;
 }
+
+/** Starts a run of a pipeline, or of the server's default. */
+export const run = (body: ChatBody, pipeline: string | null, signal: AbortSignal): Promise<string> =>
+  start(
+    pipeline === null ? "/hugginggpt" : `/pipelines/${encodeURIComponent(pipeline)}/runs`,
+    { ...body, detached: true },
+    signal,
+  );
 
 /** Plans and chooses models without executing. */
 export async function* decide(body: ChatBody, signal: AbortSignal): AsyncGenerator<RunEvent> {
   yield* stream(await call("/decisions/stream", postInit(body, SSE, signal)));
 }
 
-/** Runs a plan as the person left it. */
-export async function* runPlan(
+/** Starts a plan as the person left it. */
+export const runPlan = (
   config: ExecutionConfig,
   attachments: Attachment[],
   planId: string | null,
   signal: AbortSignal,
-): AsyncGenerator<RunEvent> {
-  const path = planId === null ? "/plans/run/stream" : `/plans/${encodeURIComponent(planId)}/run/stream`;
-  const body = {
-    execution_config: config,
-    detached: true,
-    ...(attachments.length ? { attachments: attachments.map(decode.attachmentOut) } : {}),
-  };
-  yield* stream(await call(path, postInit(body, SSE, signal)));
-}
+): Promise<string> =>
+  start(
+    planId === null ? "/plans/run" : `/plans/${encodeURIComponent(planId)}/run`,
+    {
+      execution_config: config,
+      detached: true,
+      ...(attachments.length ? { attachments: attachments.map(decode.attachmentOut) } : {}),
+    },
+    signal,
+  );
 
-/** Follows a run that was started elsewhere or before this page was loaded, from the event after `after`. */
-export async function* follow(runId: string, after: number, signal: AbortSignal): AsyncGenerator<RunEvent> {
+/** Follows a run by itself from behind a place, where the server has no stream for many. */
+export async function* follow(runId: string, place: string, signal: AbortSignal): AsyncGenerator<RunEvent> {
   const headers: Record<string, string> = { accept: SSE };
-  if (after >= 0) headers["last-event-id"] = String(after);
+  if (place !== "") headers["last-event-id"] = place;
   yield* stream(await call(`/runs/${encodeURIComponent(runId)}/events`, { headers, signal }));
 }
 
@@ -77,9 +90,9 @@ export async function approve(
   runId: string,
   task: number,
   decision: "approve" | "approve_always" | "refuse" | "retry" | "done" | "skip",
-  args?: Record<string, unknown>,
+  more: { arguments?: Record<string, unknown>; reason?: string } = {},
 ): Promise<void> {
-  const body = args ? { decision, arguments: args } : { decision };
+  const body = { decision, ...more };
   await call(`/runs/${encodeURIComponent(runId)}/approvals/${task}`, postInit(body, "application/json"));
 }
 
@@ -88,9 +101,9 @@ export async function resume(runId: string): Promise<void> {
   await call(`/runs/${encodeURIComponent(runId)}/resume`, postInit({}, "application/json"));
 }
 
-/** Tries a run anew as another one; returns its id. */
-export async function retry(runId: string): Promise<string> {
-  const reply = await call(`/runs/${encodeURIComponent(runId)}/retry`, postInit({}, "application/json"));
+/** Tries a run anew as another one, from a task on with all that need it; returns its id. */
+export async function retry(runId: string, from: number): Promise<string> {
+  const reply = await call(`/runs/${encodeURIComponent(runId)}/retry`, postInit({ from }, "application/json"));
   return decode.str(decode.record(await reply.json()).run_id);
 }
 
@@ -113,6 +126,8 @@ export async function models(): Promise<{ models: Model[]; tasks: TaskType[] }> 
     tasks: decode.list(o.tasks).map(decode.taskType),
   };
 }
+
+export const tools = async (): Promise<Tools> => decode.tools(await getJson("/tools"));
 
 export async function localModels(): Promise<LocalModels> {
   return decode.localModels(await getJson("/local-models"));

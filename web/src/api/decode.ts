@@ -3,6 +3,7 @@
 import type {
   AnswerResource,
   Approval,
+  Approved,
   Attachment,
   Attempt,
   Candidate,
@@ -15,6 +16,7 @@ import type {
   LocalModels,
   Model,
   Outcome,
+  Param,
   PlannedPull,
   PlannedTask,
   PullLine,
@@ -26,6 +28,8 @@ import type {
   SuggestedModel,
   TaskError,
   TaskType,
+  Tool,
+  Tools,
   Usage,
 } from "./types";
 
@@ -346,8 +350,40 @@ export const model = (v: unknown): Model => {
 
 export const taskType = (v: unknown): TaskType => {
   const o = record(v);
-  return { name: str(o.name), outputs: strings(o.outputs) };
+  return { name: str(o.name), outputs: strings(o.outputs), params: list(o.params).map(param) };
 };
+
+const param = (v: unknown): Param => {
+  const o = record(v);
+  return {
+    name: str(o.name),
+    kind: str(o.kind, "text"),
+    required: o.required === true,
+    schema: o.schema,
+    description: str(o.description),
+  };
+};
+
+const APPROVED: readonly Approved[] = ["not_needed", "approved", "new", "changed"];
+
+function tool(v: unknown): Tool {
+  const o = record(v);
+  return {
+    name: str(o.name),
+    description: str(o.description),
+    kind: str(o.kind),
+    server: str(o.server),
+    // What cannot be read is taken for the gravest.
+    effect: oneOf(o.effect, ["reads", "writes", "destroys"], "destroys"),
+    approval: oneOf(o.approval, APPROVED, "new"),
+    inputs: o.inputs,
+  };
+}
+
+export const tools = (v: unknown): Tools => ({
+  tools: list(record(v).tools).map(tool),
+  warnings: strings(record(v).warnings),
+});
 
 export function health(v: unknown): Health {
   const o = record(v);

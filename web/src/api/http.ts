@@ -20,6 +20,9 @@ export function onUnauthorized(ask: () => Promise<boolean>): void {
   askToken = ask;
 }
 
+/** Lets the person log in; false when they decline. For calls that are not made by `call`. */
+export const authorize = (): Promise<boolean> => askToken();
+
 /** True for the error that an aborted fetch gives. */
 export const isAbort = (e: unknown): boolean => e instanceof DOMException && e.name === "AbortError";
 

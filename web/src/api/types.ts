@@ -25,8 +25,6 @@ export interface Turn {
 export interface ChatBody {
   messages: Turn[];
   attachments?: Attachment[];
-  /** The run goes on when the connection closes, so that a reloaded page can pick it up; `cancel` ends it. */
-  detached?: boolean;
 }
 
 export interface Candidate {
@@ -186,9 +184,40 @@ export interface Model {
   description: string;
 }
 
+/** An argument of a task type or a tool. */
+export interface Param {
+  name: string;
+  kind: string;
+  required: boolean;
+  /** A JSON Schema of its value, where there is one. */
+  schema: unknown;
+  description: string;
+}
+
 export interface TaskType {
   name: string;
   outputs: string[];
+  params: Param[];
+}
+
+/** Whether a tool that must be approved is: `new` and `changed` wait for it. */
+export type Approved = "not_needed" | "approved" | "new" | "changed";
+
+export interface Tool {
+  name: string;
+  description: string;
+  /** How it is called: `native`, `grpc`, `openapi`, `mcp`, … */
+  kind: string;
+  server: string;
+  effect: "reads" | "writes" | "destroys";
+  approval: Approved;
+  /** A JSON Schema of its arguments. */
+  inputs: unknown;
+}
+
+export interface Tools {
+  tools: Tool[];
+  warnings: string[];
 }
 
 export interface Health {

@@ -1,26 +1,21 @@
-// A small, safe subset of Markdown: paragraphs, headings, lists, code, quotes, emphasis, links and our own media paths.
+// A safe subset of Markdown: paragraphs, headings, lists, tasks, tables, code, formulas and quotes; inline.ts has what is inside.
 // The result is a tree of plain data; whoever shows it makes elements of it, so no text is ever read as HTML. Pure.
-import { mediaKind } from "./outputs";
+import { inline, MAX_DEPTH, work, type Inline } from "./inline";
 import { clean } from "./text";
-
-export type Inline =
-  | { t: "text"; text: string }
-  | { t: "code"; text: string }
-  | { t: "strong" | "em"; children: Inline[] }
-  | { t: "link"; href: string; host: string; children: Inline[] }
-  | { t: "media"; path: string }
-  | { t: "br" };
 
 export type Block =
   | { t: "p"; children: Inline[] }
   | { t: "heading"; level: number; children: Inline[] }
   | { t: "code"; text: string; language: string }
+  | { t: "math"; text: string }
+  | { t: "table"; align: Align[]; head: Inline[][]; rows: Inline[][][] }
   | { t: "quote"; children: Block[] }
-  | { t: "list"; ordered: boolean; start: number; items: Block[][] }
+  /** `done` is there for a list of tasks: whether each is done; null for an item that is no task. */
+  | { t: "list"; ordered: boolean; start: number; items: Block[][]; done?: (boolean | null)[] }
   | { t: "rule" };
 
-/** Nesting beyond this is shown as plain text, so that hostile input cannot exhaust the stack. */
-const MAX_DEPTH = 8;
+export type Align = "left" | "right" | "center" | null;
+
 const MAX_LENGTH = 100_000;
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([\w+-]*)/;
@@ -28,6 +23,12 @@ const HEADING = /^ {0,3}(#{1,6})\s+(\S.*)?$/;
 const RULE = /^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;
 const ITEM = /^( {0,3})(?:([-*+])|(\d{1,9})[.)])(?:\s+|$)/;
 const QUOTE = /^ {0,3}> ?/;
+const TASK = /^\[([ xX])\]\s+/;
+const DELIMITER = /^ {0,3}\|?(?: *:?-+:? *\|)* *:?-+:? *\|? *$/;
+const FORMULA = /^ {0,3}(\$\$|\\\[)/;
+/** So far is looked for the end of a formula, in lines. */
+const MAX_FORMULA_LINES = 60;
+const MAX_COLUMNS = 60;
 
 /** The blocks of a text. */
 export const parse = (source: string): readonly Block[] => readOn(null, source).blocks;
@@ -68,7 +69,9 @@ export function readOn(old: Reading | null, source: string, more = false): Readi
   const begins: number[] = [];
   const fresh = blocks(lines, 0, begins);
   // A block is settled when the next one begins with a line that has ended: only then is it sure to be another block.
+  // Whether a table or a formula begins there is told by later lines, so that it must have ended itself.
   let settled = fresh.length - 1;
+  if (fresh[settled]?.t === "table" || fresh[settled]?.t === "math") settled--;
   while (settled > 0 && (begins[settled] ?? 0) >= lines.length - 1) settled--;
   settled = Math.max(0, settled);
   return {
@@ -136,6 +139,18 @@ function blocks(lines: string[], depth: number, begins?: number[]): Block[] {
       at = end;
       continue;
     }
+    const formula = takeFormula(lines, at);
+    if (formula) {
+      out.push(formula.block);
+      at = formula.next;
+      continue;
+    }
+    if (beginsTable(lines, at)) {
+      const table = takeTable(lines, at, depth);
+      out.push(table.block);
+      at = table.next;
+      continue;
+    }
     const item = ITEM.exec(line);
     if (depth < MAX_DEPTH && item) {
       const list = takeList(lines, at, item, depth);
@@ -144,7 +159,7 @@ function blocks(lines: string[], depth: number, begins?: number[]): Block[] {
       continue;
     }
     let end = at + 1;
-    while (end < lines.length && !startsBlock(lines[end] ?? "", depth)) end++;
+    while (end < lines.length && !startsBlock(lines[end] ?? "", depth) && !interrupts(lines, end)) end++;
     out.push({
       t: "p",
       children: inline(
@@ -158,6 +173,59 @@ function blocks(lines: string[], depth: number, begins?: number[]): Block[] {
     at = end;
   }
   return out;
+}
+
+/** A table or a formula also begins in the middle of a paragraph. */
+const interrupts = (lines: string[], at: number): boolean => beginsTable(lines, at) || takeFormula(lines, at) !== null;
+
+/** The formula that begins in a line, when it ends before the next empty line. */
+function takeFormula(lines: string[], at: number): { block: Block; next: number } | null {
+  const first = lines[at] ?? "";
+  const mark = FORMULA.exec(first);
+  if (!mark) return null;
+  const close = mark[1] === "$$" ? "$$" : "\\]";
+  const rest = first.slice(mark[0].length);
+  const text: string[] = [];
+  for (let end = at; end < lines.length && end < at + MAX_FORMULA_LINES; end++) {
+    const line = (end === at ? rest : (lines[end] ?? "")).trimEnd();
+    if (line === "" && end > at) return null;
+    if (line.endsWith(close)) {
+      text.push(line.slice(0, -close.length));
+      return { block: { t: "math", text: text.join("\n").trim() }, next: end + 1 };
+    }
+    text.push(line);
+  }
+  return null;
+}
+
+/** The cells of a row. A bar in a cell is written with a backslash before it. */
+function cellsOf(line: string): string[] {
+  const bare = line
+    .trim()
+    .replace(/^\|/, "")
+    .replace(/(?<!\\)\|$/, "");
+  return bare.split(/(?<!\\)\|/, MAX_COLUMNS).map((cell) => cell.trim().replaceAll("\\|", "|"));
+}
+
+function beginsTable(lines: string[], at: number): boolean {
+  const [head = "", below = ""] = [lines[at], lines[at + 1]];
+  return (
+    head.includes("|") && below.includes("-") && DELIMITER.test(below) && cellsOf(head).length === cellsOf(below).length
+  );
+}
+
+function takeTable(lines: string[], at: number, depth: number): { block: Block; next: number } {
+  const row = (line: string): Inline[][] => cellsOf(line).map((cell) => inline(cell, depth));
+  const head = row(lines[at] ?? "");
+  const align = cellsOf(lines[at + 1] ?? "").map((cell): Align => {
+    const [left, right] = [cell.startsWith(":"), cell.endsWith(":")];
+    return left && right ? "center" : right ? "right" : left ? "left" : null;
+  });
+  const rows: Inline[][][] = [];
+  let end = at + 2;
+  for (; end < lines.length && !startsBlock(lines[end] ?? "", depth); end++)
+    rows.push(row(lines[end] ?? "").slice(0, head.length));
+  return { block: { t: "table", align, head, rows }, next: end };
 }
 
 function startsBlock(line: string, depth: number): boolean {
@@ -178,12 +246,16 @@ function takeList(
 ): { block: Block; next: number } {
   const ordered = first[2] === undefined;
   const items: Block[][] = [];
+  const done: (boolean | null)[] = [];
   let at = from;
   for (;;) {
     const match = ITEM.exec(lines[at] ?? "");
     if (!match || (match[2] === undefined) !== ordered) break;
     const indent = match[0].length;
-    const body = [(lines[at] ?? "").slice(indent)];
+    const words = (lines[at] ?? "").slice(indent);
+    const task = TASK.exec(words);
+    done.push(task ? task[1] !== " " : null);
+    const body = [task ? words.slice(task[0].length) : words];
     at++;
     while (at < lines.length) {
       const line = lines[at] ?? "";
@@ -202,220 +274,11 @@ function takeList(
     // Items with a blank line between them are still one list.
     if ((lines[at] ?? "").trim() === "" && sameKind(lines[at + 1] ?? "", ordered)) at++;
   }
-  return { block: { t: "list", ordered, start: ordered ? Number(first[3]) : 1, items }, next: at };
+  const tasks = done.some((one) => one !== null) ? { done } : {};
+  return { block: { t: "list", ordered, start: ordered ? Number(first[3]) : 1, items, ...tasks }, next: at };
 }
 
 function sameKind(line: string, ordered: boolean): boolean {
   const match = ITEM.exec(line);
   return match !== null && (match[2] === undefined) === ordered;
-}
-
-/** An address a link may have: absolute, http or https. Null for everything else. */
-export function webAddress(href: string): URL | null {
-  if (!/^https?:\/\//i.test(href)) return null;
-  try {
-    const url = new URL(href);
-    return url.username === "" && url.password === "" ? url : null;
-  } catch {
-    return null;
-  }
-}
-
-/** The words of inline parts, without their marks. */
-const wordsOf = (nodes: Inline[]): string =>
-  nodes.map((n) => ("text" in n ? n.text : "children" in n ? wordsOf(n.children) : " ")).join("");
-
-/** True when the words of a link are themselves its host or its whole address, so that they say where it leads. */
-export function tellsWhere(children: Inline[], href: string): boolean {
-  const url = webAddress(href);
-  const said = wordsOf(children).trim();
-  if (!url) return false;
-  // The host must stand there letter by letter: what a browser would take for the same host may look like another.
-  const bare = said.replace(/^https?:\/\//i, "");
-  if (!bare.toLowerCase().startsWith(url.host)) return false;
-  const rest = bare.slice(url.host.length);
-  if (rest === "" || rest === "/") return true;
-  const same = (a: string, b: string) => a.replace(/\/$/, "") === b.replace(/\/$/, "");
-  const full = bare === said ? `${url.protocol}//${said}` : said;
-  return /^[/?#]/.test(rest) && same(webAddress(full)?.href ?? "", url.href);
-}
-
-/** What may begin an inline part. */
-const SPECIAL = /[`*_\n/]|!?\[|https?:\/\//g;
-const TARGET = /\(\s*<?([^\s()<>]{1,2000})>?(?:\s+"[^"\n]*")?\s*\)/y;
-const ADDRESS = /https?:\/\/[^\s<>"'`]{1,2000}/y;
-const FILE = /(?<![\w/.])\/(?:images|audios|videos)\/[\w-][\w.-]*\w/y;
-/** Where each mark may close: after something, and a single one not before a letter or digit. */
-const CLOSERS: Record<string, RegExp> = {
-  "**": /(?<=\S)(?=\*\*)/g,
-  __: /(?<=\S)(?=__)/g,
-  "*": /(?<=\S)(?=\*(?![\p{L}\p{N}]))/gu,
-  _: /(?<=\S)(?=_(?![\p{L}\p{N}]))/gu,
-};
-const MAX_EMPHASIS = 1000;
-const MAX_LINK_TEXT = 500;
-
-/** Characters read so far, once for each time they are read. For the tests, which bound the work by it. */
-export const work = { read: 0 };
-
-/** Places in a text, asked for from left to right, so that all questions together take one walk. */
-class Places {
-  private at = 0;
-  private readonly places: number[];
-  constructor(text: string, what: RegExp) {
-    this.places = Array.from(text.matchAll(what), (m) => m.index);
-  }
-  /** The first place at or after `from`; infinite when there is none. */
-  next(from: number): number {
-    for (; (this.places[this.at] ?? Infinity) < from; this.at++) work.read++;
-    return this.places[this.at] ?? Infinity;
-  }
-}
-
-/** A part that was recognised: it ends at `end`; a null node stays text. */
-type Part = { end: number; node: Inline | null } | null;
-
-/** Reads the inline parts of one text from left to right. What is ahead is looked up, so that nothing is searched twice. */
-class Reader {
-  private readonly places = new Map<string, Places>();
-  private ticks: Map<number, { length: number; closer: number }> | null = null;
-  private target: { at: number; found: RegExpExecArray | null } = { at: -1, found: null };
-
-  constructor(
-    private readonly text: string,
-    private readonly depth: number,
-  ) {}
-
-  private next(name: string, what: RegExp, from: number): number {
-    let places = this.places.get(name);
-    if (!places) this.places.set(name, (places = new Places(this.text, what)));
-    return places.next(from);
-  }
-
-  /** The part that begins with the special characters at `at`. */
-  part(at: number, special: string): Part {
-    switch (special) {
-      case "\n":
-        return { end: at + 1, node: { t: "br" } };
-      case "`":
-        return this.code(at);
-      case "*":
-      case "_":
-        return this.strong(at, special + special) ?? this.em(at, special);
-      case "/":
-        return this.media(at);
-      case "[":
-      case "![":
-        return this.link(at + special.length);
-      default:
-        return this.address(at);
-    }
-  }
-
-  private code(at: number): Part {
-    if (!this.ticks) {
-      this.ticks = new Map();
-      const open = new Map<number, { length: number; closer: number }>();
-      for (const m of this.text.matchAll(/`+/g)) {
-        const { length } = m[0];
-        const before = open.get(length);
-        if (before) before.closer = m.index;
-        const run = { length, closer: -1 };
-        open.set(length, run);
-        this.ticks.set(m.index, run);
-      }
-    }
-    const run = this.ticks.get(at);
-    if (!run) return null;
-    const start = at + run.length;
-    if (run.closer < 0) return { end: start, node: null };
-    const text = this.text.slice(start, run.closer).trim();
-    return { end: run.closer + run.length, node: { t: "code", text } };
-  }
-
-  private strong(at: number, mark: string): Part {
-    return this.text.startsWith(mark, at) ? this.emphasis(at, mark, "strong", Infinity) : null;
-  }
-
-  private em(at: number, mark: string): Part {
-    // snake_case words are not emphasis
-    if (mark === "_" && /[\p{L}\p{N}]$/u.test(this.text.slice(Math.max(0, at - 2), at))) return null;
-    return this.emphasis(at, mark, "em", this.next("\n", /\n/g, at));
-  }
-
-  private emphasis(at: number, mark: string, t: "strong" | "em", before: number): Part {
-    const start = at + mark.length;
-    if (!/\S/.test(this.text.charAt(start))) return null;
-    const end = this.next(mark, CLOSERS[mark] ?? /$^/g, start + 1);
-    if (end > before || end - start > MAX_EMPHASIS) return null;
-    return { end: end + mark.length, node: { t, children: inline(this.text.slice(start, end), this.depth + 1) } };
-  }
-
-  /** A link whose words begin at `start`. */
-  private link(start: number): Part {
-    const end = this.next("]", /[\]\n]/g, start);
-    if (end - start > MAX_LINK_TEXT || !this.text.startsWith("](", end)) return null;
-    // Many brackets may open before one closes; what follows it is read once.
-    if (this.target.at !== end) {
-      TARGET.lastIndex = end + 1;
-      this.target = { at: end, found: TARGET.exec(this.text) };
-      work.read += this.target.found?.[0].length ?? 0;
-    }
-    const { found } = this.target;
-    if (!found) return null;
-    const node = link(found[1] ?? "", this.text.slice(start, end), this.depth);
-    return { end: end + 1 + found[0].length, node };
-  }
-
-  private address(at: number): Part {
-    ADDRESS.lastIndex = at;
-    const found = ADDRESS.exec(this.text)?.[0];
-    if (found === undefined) return null;
-    let { length } = found;
-    while (".,;:!?)]".includes(found.charAt(length - 1))) length--;
-    const node = link(found.slice(0, length), "", this.depth);
-    return { end: at + (node ? length : found.length), node };
-  }
-
-  private media(at: number): Part {
-    FILE.lastIndex = at;
-    const path = FILE.exec(this.text)?.[0];
-    if (path === undefined) return null;
-    return { end: at + path.length, node: mediaKind(path) ? { t: "media", path } : null };
-  }
-}
-
-/** The inline parts of a text, in time that grows with its length and no faster. */
-export function inline(text: string, depth = 0): Inline[] {
-  if (depth > MAX_DEPTH) return text === "" ? [] : [{ t: "text", text }];
-  work.read += text.length;
-  const reader = new Reader(text, depth);
-  const special = new RegExp(SPECIAL);
-  const out: Inline[] = [];
-  let plain = 0;
-  for (let m = special.exec(text); m; m = special.exec(text)) {
-    const part = reader.part(m.index, m[0]);
-    special.lastIndex = part?.end ?? m.index + 1;
-    if (!part?.node) continue;
-    if (m.index > plain) out.push({ t: "text", text: text.slice(plain, m.index) });
-    out.push(part.node);
-    plain = part.end;
-  }
-  if (text.length > plain) out.push({ t: "text", text: text.slice(plain) });
-  return out;
-}
-
-function link(target: string, text: string, depth: number): Inline | null {
-  if (mediaKind(target)) return { t: "media", path: target };
-  const url = webAddress(target);
-  if (!url) return null;
-  const children: Inline[] =
-    text === "" ? [{ t: "text", text: target }] : inline(text, MAX_DEPTH - 1 > depth ? depth + 1 : MAX_DEPTH + 1);
-  return { t: "link", href: url.href, host: url.host, children: children.map(unlinked) };
-}
-
-/** A link inside a link makes no sense in HTML: of the inner one the words stay. */
-function unlinked(node: Inline): Inline {
-  if (node.t === "link") return { t: "text", text: wordsOf(node.children) };
-  return node.t === "strong" || node.t === "em" ? { ...node, children: node.children.map(unlinked) } : node;
 }

@@ -7,6 +7,8 @@ import { count, joined, t, taskName } from "../i18n";
 import { conversation, type Past } from "../model/history";
 import { rebuild } from "../model/plan";
 import { apply, broken, isLive, newRun, taskOfConfig, type RunError, type RunView } from "../model/run";
+import { follow } from "../live/follow";
+import { placeOf } from "../live/protocol";
 import { label } from "../model/text";
 import { announce, notify } from "./announce";
 import { addExchange, changeExchange, changeRun, chats, findExchange, newId, replaceFrom } from "./chats";
@@ -102,7 +104,30 @@ export function runPlan(chatId: string, exchangeId: string, config: ExecutionCon
     planner: before.planner,
     model: before.model,
   }));
-  void drive(chatId, exchangeId, (signal) => client.runPlan(plan, exchange.attachments, before.planId, signal));
+  void drive(
+    chatId,
+    exchangeId,
+    started(chatId, exchangeId, (signal) => client.runPlan(plan, exchange.attachments, before.planId, signal)),
+  );
+}
+
+/** Does a run anew from a task on, in its place. What was done before that task is taken over by the server. */
+export function retryFrom(chatId: string, exchangeId: string, task: number): void {
+  const run = findExchange(chatId, exchangeId)?.run;
+  if (!run?.runId || isLive(run.phase)) return;
+  const { runId } = run;
+  controllers.get(exchangeId)?.abort();
+  changeRun(chatId, exchangeId, () => ({ ...newRun(), config: run.config, planId: run.planId }));
+  void drive(
+    chatId,
+    exchangeId,
+    started(chatId, exchangeId, () => client.retry(runId, task)),
+    (error) => {
+      // Nothing was begun: the run stays as it was.
+      changeRun(chatId, exchangeId, () => run);
+      notify(wordsOf(error).message);
+    },
+  );
 }
 
 /** Back from a plan that was refused or stopped to the plan itself. */
@@ -143,7 +168,7 @@ export function stop(chatId: string, exchangeId: string): void {
   changeRun(chatId, exchangeId, (run) => ({ ...run, stopping: true }));
   announce(t("phase_stopping"));
   if (runId) void cancel(chatId, exchangeId, runId);
-  // A run without a name is stopped with its first event, see `drive`; a server that does not even give one is not waited for.
+  // A run without a name is stopped when it gets one, see `started`; a server that gives none is not waited for.
   else
     setTimeout(() => {
       const run = findExchange(chatId, exchangeId)?.run;
@@ -170,8 +195,8 @@ export function resumeAll(): void {
   for (const chat of chats.value)
     for (const exchange of chat.exchanges) {
       if (!isLive(exchange.run.phase) || isDriven(exchange.id)) continue;
-      const { runId, lastSeq } = exchange.run;
-      if (runId) void drive(chat.id, exchange.id, (signal) => client.follow(runId, lastSeq, signal));
+      const { runId, lastSeq, lastPiece } = exchange.run;
+      if (runId) void drive(chat.id, exchange.id, (signal) => follow(runId, placeOf(lastSeq, lastPiece), signal));
       else changeRun(chat.id, exchange.id, (run) => broken(run, { code: "lost", message: "" }));
     }
 }
@@ -179,9 +204,25 @@ export function resumeAll(): void {
 function start(chatId: string, exchange: Exchange): Promise<void> {
   const chat = chats.value.find((c) => c.id === chatId);
   const body = bodyOf(chat, exchange);
-  return drive(chatId, exchange.id, (signal) =>
-    exchange.mode === "run" ? client.run(body, exchange.pipeline ?? null, signal) : client.decide(body, signal),
+  return drive(
+    chatId,
+    exchange.id,
+    exchange.mode === "run"
+      ? started(chatId, exchange.id, (signal) => client.run(body, exchange.pipeline ?? null, signal))
+      : (signal) => client.decide(body, signal),
   );
+}
+
+type Source = (signal: AbortSignal) => AsyncGenerator<RunEvent>;
+
+/** The events of a run that is started first. Its name is kept at once: from then on it can be stopped and found again. */
+function started(chatId: string, exchangeId: string, start: (signal: AbortSignal) => Promise<string>): Source {
+  return async function* (signal) {
+    const runId = await start(signal);
+    changeRun(chatId, exchangeId, (run) => ({ ...run, runId }));
+    if (findExchange(chatId, exchangeId)?.run.stopping) void cancel(chatId, exchangeId, runId);
+    yield* follow(runId, "", signal);
+  };
 }
 
 /**
@@ -197,7 +238,6 @@ function bodyOf(chat: Chat | undefined, exchange: Exchange): ChatBody {
   }
   const body: ChatBody = { messages: conversation(past, exchange.text).slice(-MAX_HISTORY - 1) };
   if (exchange.attachments.length) body.attachments = exchange.attachments.map(attachmentOut);
-  if (exchange.mode === "run") body.detached = true;
   return body;
 }
 
@@ -211,7 +251,8 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
 async function drive(
   chatId: string,
   exchangeId: string,
-  source: (signal: AbortSignal) => AsyncGenerator<RunEvent>,
+  source: Source,
+  refused?: (error: RunError) => void,
 ): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
@@ -227,10 +268,7 @@ async function drive(
           if (signal.aborted) return;
           got++;
           observeClock(event.atMs);
-          const before = run();
           changeRun(chatId, exchangeId, (r) => apply(r, event));
-          const now = run();
-          if (now?.stopping && now.runId && !before?.runId) void cancel(chatId, exchangeId, now.runId);
           tell(event, run());
         }
       } catch (e) {
@@ -240,6 +278,7 @@ async function drive(
       const now = run();
       if (!now || signal.aborted) return;
       if (!isLive(now.phase)) return ended(chatId, exchangeId);
+      if (failure && refused && !now.runId) return refused(errorOf(failure));
       // A refusal by the server is final; a broken line is not, as long as the run has a name to ask for.
       if (failure && failure.status > 0)
         return fail(
@@ -255,7 +294,7 @@ async function drive(
         return fail(chatId, exchangeId, failure ? errorOf(failure) : { code: "lost", message: "" });
       await pause(wait, signal);
       const { runId } = now;
-      from = (s) => client.follow(runId, run()?.lastSeq ?? -1, s);
+      from = (s) => follow(runId, placeOf(run()?.lastSeq ?? -1, run()?.lastPiece), s);
       if (got > 1) tries = 0;
     }
   } finally {

@@ -1,11 +1,12 @@
 // What the page knows of the server itself: its health, its models, and the difference between the two clocks.
-import { computed, signal } from "@preact/signals";
+import { computed, signal, type Signal } from "@preact/signals";
 import * as client from "../api/client";
-import type { Health, Model, TaskType } from "../api/types";
+import type { Health, Model, TaskType, Tools } from "../api/types";
 
 /** Null before the first answer; `"unreachable"` when the last one failed. */
 export const health = signal<Health | "unreachable" | null>(null);
 export const models = signal<{ models: Model[]; tasks: TaskType[] } | null>(null);
+export const tools = signal<Tools | null>(null);
 
 /** The pipelines that a run may choose, the default first. */
 export const pipelines = computed(() =>
@@ -39,18 +40,22 @@ export async function loadHealth(): Promise<void> {
   }
 }
 
-let loading = false;
-
-/** Loads the models once, when they are first needed. A failure only means fewer choices in the plan editor. */
-export async function loadModels(): Promise<void> {
-  if (loading || models.value) return;
-  loading = true;
-  try {
-    models.value = await client.models();
-  } catch {
-    loading = false;
-  }
+/** Loads something once, when it is first needed. A failure only means fewer choices; the next who needs it tries again. */
+function once<T>(kept: Signal<T | null>, load: () => Promise<T>): () => Promise<void> {
+  let loading = false;
+  return async () => {
+    if (loading || kept.value) return;
+    loading = true;
+    try {
+      kept.value = await load();
+    } catch {
+      loading = false;
+    }
+  };
 }
+
+export const loadModels = once(models, client.models);
+export const loadTools = once(tools, client.tools);
 
 export function watchHealth(): void {
   void loadHealth();

@@ -1,6 +1,5 @@
 // The answer of a run: its text while it is written and when it stands, its media, what made it, and what went wrong.
-import { language, t, taskName, count } from "../i18n";
-import { isTable, mediaKind } from "../model/outputs";
+import { language, t, count } from "../i18n";
 import { isLive, type RunError, type RunView } from "../model/run";
 import { clean, duration, label } from "../model/text";
 import { mayHelpAgain, wordsOf } from "../state/errors";
@@ -9,10 +8,11 @@ import { CopyButton } from "./common";
 import { Icon } from "./icons";
 import { Leave } from "./leave";
 import { Markdown } from "./markdown";
-import { Media } from "./media";
+import { Failures, Gallery, OneTask, Results, Tables } from "./results";
 
 export function Answer({ run, onAgain }: { run: RunView; onAgain: (() => void) | null }) {
   const live = isLive(run.phase);
+  const only = run.tasks.length === 1 ? run.tasks[0] : undefined;
   return (
     <div class="answer">
       <TakenOver run={run} />
@@ -23,6 +23,9 @@ export function Answer({ run, onAgain }: { run: RunView; onAgain: (() => void) |
       {run.phase === "cancelled" && <p class="muted stopped">{t("phase_cancelled")}</p>}
       <Gallery run={run} />
       <Tables run={run} />
+      <Results run={run} />
+      <Failures run={run} />
+      {only && <OneTask task={only} />}
       {run.error && run.phase !== "cancelled" && <ErrorBubble error={run.error} onAgain={onAgain} />}
       {run.notes.length > 0 && !live && (
         <details class="notes">
@@ -84,35 +87,6 @@ function Progress({ run }: { run: RunView }) {
       )}
     </p>
   );
-}
-
-/** The files of the answer, once each. */
-function Gallery({ run }: { run: RunView }) {
-  const seen = new Set<string>();
-  const items = run.resources.filter((r) => mediaKind(r.url) && !seen.has(r.url) && seen.add(r.url));
-  if (!items.length) return null;
-  const caption = (from: number): string => {
-    const task = run.tasks.find((x) => x.id === from);
-    return task ? t("from_task", { n: from + 1, task: taskName(task.task) }) : t("answer");
-  };
-  return (
-    <div class={`gallery gallery-${items.length > 4 ? "many" : items.length}`}>
-      {items.map((r) => (
-        <Media key={r.url} url={r.url} caption={caption(r.from)} name={r.name} />
-      ))}
-    </div>
-  );
-}
-
-/** The tables of the answer, to be downloaded. */
-function Tables({ run }: { run: RunView }) {
-  return run.resources
-    .filter((r) => isTable(r.url))
-    .map((r) => (
-      <a key={r.url} class="quiet" href={r.url} download={r.name || "table.csv"}>
-        <Icon name="download" size={16} /> {label(r.name || "table.csv", 60)}
-      </a>
-    ));
 }
 
 function Provenance({ run }: { run: RunView }) {

@@ -30,9 +30,11 @@ export function App() {
   useShortcuts();
   return (
     <div class="app">
-      <a class="skip" href="#message" onClick={(e) => (e.preventDefault(), focusComposer.value++)}>
-        {t("skip_to_chat")}
-      </a>
+      {onChat && (
+        <a class="skip" href="#message" onClick={(e) => (e.preventDefault(), focusComposer.value++)}>
+          {t("skip_to_chat")}
+        </a>
+      )}
       <Sidebar />
       <div class="main" inert={drawerOpen.value}>
         <header class="topbar">

@@ -7,21 +7,25 @@ import { mediaKind, outputs } from "../model/outputs";
 import { isLive, type RunView } from "../model/run";
 import { baseName, clean, label } from "../model/text";
 import type { Exchange } from "../state/storage";
-import { again, backToPlan, runPlan, setDraft } from "../state/runs";
+import { again, backToPlan, retryFrom, runPlan, setDraft } from "../state/runs";
 import { Answer, ErrorBubble } from "./answer";
 import { Graph } from "./graph";
 import { Icon } from "./icons";
-import { FileNames } from "./markdown";
+import { FileNames, ShownBelow } from "./markdown";
 import { PlanEditor, PlanOnly } from "./plan";
+import { filesOf } from "./results";
+import { RetryFrom } from "./retry";
 
-/** Names the files of a run to everything inside. */
+/** Names the files of a run to everything inside, and how to do it anew from a task on. */
 export function Named({
   run,
   attachments,
+  onRetry,
   children,
 }: {
   run: RunView;
   attachments: Attachment[];
+  onRetry: ((task: number) => void) | null;
   children: ComponentChildren;
 }) {
   const names = new Map<string, string>();
@@ -30,19 +34,28 @@ export function Named({
       if (o.type === "media") names.set(o.url, `${task.id + 1}. ${label(taskName(task.task), 60)}`);
   for (const r of run.resources) if (r.name) names.set(r.url, label(r.name, 60));
   for (const a of attachments) if (a.path && a.name) names.set(a.path, label(baseName(a.name), 60));
-  return <FileNames.Provider value={names}>{children}</FileNames.Provider>;
+  const below = new Set(filesOf(run).map((file) => file.url));
+  const canRetry = run.runId !== null && !isLive(run.phase) && run.phase !== "planned";
+  return (
+    <FileNames.Provider value={names}>
+      <ShownBelow.Provider value={below}>
+        <RetryFrom.Provider value={canRetry ? onRetry : null}>{children}</RetryFrom.Provider>
+      </ShownBelow.Provider>
+    </FileNames.Provider>
+  );
 }
 
 export function ExchangeView({ chatId, exchange, onEdit }: { chatId: string; exchange: Exchange; onEdit: () => void }) {
   const { run } = exchange;
   const wide = useSignal(false);
   const redo = () => again(chatId, exchange.id);
-  // Plain talk has no tasks and needs no graph; until the plan is known there may be some.
-  const hasGraph = run.tasks.length > 0 || isLive(run.phase);
+  // One task is told in a line; a graph is for how several hang together, and for a plan that is being put together.
+  const reviewed = run.phase === "planned" && exchange.mode === "review";
+  const hasGraph = run.tasks.length > (reviewed ? 0 : 1);
   const refused =
     run.phase === "failed" && !run.plansOnly && run.config !== null && run.tasks.every((x) => x.ms === null);
   return (
-    <Named run={run} attachments={exchange.attachments}>
+    <Named run={run} attachments={exchange.attachments} onRetry={(task) => retryFrom(chatId, exchange.id, task)}>
       <article
         class={`exchange ${wide.value ? "exchange-wide" : ""} ${hasGraph ? "" : "exchange-plain"}`}
         data-phase={run.phase}

@@ -1,25 +1,36 @@
-// The live task graph: nodes are buttons coloured by state, edges are drawn behind them, details open beneath.
+// The live task graph: fitted or followed, zoomed and moved by hand, with the details of a task beneath.
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { language, t, taskName } from "../i18n";
-import { picture } from "../model/outputs";
-import { isLive, type RunView, type TaskState, type TaskView } from "../model/run";
-import { baseName, duration, label } from "../model/text";
+import { language, t } from "../i18n";
+import { isLive, type RunView } from "../model/run";
+import { duration } from "../model/text";
 import { Elapsed, IconButton, StateMark } from "./common";
-import { arrange, END, neighbour, START, type Layout, type Placed } from "./graph-layout";
+import { arrange, END, neighbour, START, type Layout, type Size } from "./graph-layout";
+import { Edges, endState, Node, phaseState, Pill } from "./graph-parts";
+import * as views from "./graph-view";
+import type { View } from "./graph-view";
 import { Inspector } from "./inspector";
+import { Minimap } from "./minimap";
+import { usePanZoom } from "./pan-zoom";
 
-/** Smaller than this and the words can no longer be read; then the graph scrolls instead. */
-const MIN_SCALE = 0.8;
+/** How the view is chosen: by itself, the whole graph, or as the reader has left it. */
+type Mode = "follow" | "fit" | View;
+const STEP = 1.3;
+/** Fewer tasks than this are found without a map. */
+const MAPPED = 8;
 
 export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWide: (wide: boolean) => void }) {
   const open = useSignal<number | null>(null);
-  const room = useSignal(376);
+  const room = useSignal<Size>({ width: 400, height: 300 });
+  const mode = useSignal<Mode>("follow");
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    const measure = () => (room.value = element.clientWidth - 24);
+    const measure = () => {
+      const { clientWidth: width, clientHeight: height } = element;
+      if (width !== room.value.width || height !== room.value.height) room.value = { width, height };
+    };
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
@@ -29,27 +40,60 @@ export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWi
   const shape = run.tasks
     .map((x) => `${x.id}<${x.dep.join()}<${Object.values(x.planned).join("\u0000")}`)
     .join("\u0001");
-  const layout = useMemo(() => arrange(run.tasks, room.value), [shape, room.value]);
-  const scale = Math.max(MIN_SCALE, Math.min(1, room.value / layout.width));
+  const inner = room.value.width - 2 * views.PAD;
+  const layout = useMemo(() => arrange(run.tasks, inner), [shape, inner]);
   const task = run.tasks.find((x) => x.id === open.value) ?? null;
   const done = run.tasks.filter((x) => x.state === "succeeded").length;
+  const running = run.tasks.filter((x) => x.state === "running").map((x) => String(x.id));
+  const view =
+    mode.value === "fit"
+      ? views.fit(layout, room.value)
+      : mode.value === "follow"
+        ? views.follow(layout, room.value, views.placed(layout, task ? [String(task.id)] : running))
+        : mode.value;
+  const isWhole = views.fitScale(layout, room.value) >= 1 && mode.value === "follow";
+  const overflows = views.overflows(view, layout, room.value);
+  const natural = Math.min(1, Math.max(views.READABLE, inner / layout.width)) * layout.height + 2 * views.PAD;
+
+  /** Brings a task into sight, unless it is there. */
+  const reveal = (key: string) => {
+    const node = layout.nodes.get(key);
+    if (!node) return;
+    const next = views.reveal(view, node, layout, room.value);
+    if (next.x !== view.x || next.y !== view.y) mode.value = next;
+  };
   // The room for the graph shrinks when details open; the task they are about stays in sight.
   useLayoutEffect(() => {
-    const node = box.current?.querySelector<HTMLElement>(`[data-task="${open.value}"]`);
-    if (!node || !box.current) return;
-    const [inner, outer] = [node.getBoundingClientRect(), box.current.getBoundingClientRect()];
-    if (inner.bottom > outer.bottom) box.current.scrollTop += inner.bottom - outer.bottom + 12;
-    else if (inner.top < outer.top) box.current.scrollTop -= outer.top - inner.top + 12;
-  }, [open.value]);
+    if (open.value !== null && typeof mode.value === "object") reveal(String(open.value));
+  }, [open.value, room.value]);
+  const zoom = (factor: number, x = room.value.width / 2, y = room.value.height / 2) =>
+    (mode.value = views.zoom(view, factor, x, y, layout, room.value));
+  usePanZoom(box, {
+    onPan: (dx, dy) => (mode.value = views.pan(current(mode.value, view), dx, dy, layout, room.value)),
+    onZoom: (factor, x, y) => (mode.value = views.zoom(current(mode.value, view), factor, x, y, layout, room.value)),
+    // Until the reader has taken hold of the graph, the wheel scrolls the page beneath it.
+    takesWheel: () => !isWhole && (wide || (box.current?.contains(document.activeElement) ?? false)),
+  });
   const wasWide = useRef(wide);
   useLayoutEffect(() => {
-    if (wasWide.current !== wide) box.current?.parentElement?.scrollIntoView({ block: "nearest" });
+    if (wasWide.current !== wide) {
+      mode.value = "follow";
+      box.current?.parentElement?.scrollIntoView({ block: "nearest" });
+    }
     wasWide.current = wide;
   }, [wide]);
   const close = () => {
     const id = open.value;
     open.value = null;
-    box.current?.querySelector<HTMLElement>(`[data-task="${id}"]`)?.focus();
+    box.current?.querySelector<HTMLElement>(`[data-task="${id}"]`)?.focus({ preventScroll: true });
+  };
+  const onKey = (e: KeyboardEvent) => {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.key === "+" || e.key === "=") zoom(STEP);
+    else if (e.key === "-") zoom(1 / STEP);
+    else if (e.key === "0") mode.value = "fit";
+    else return moveFocus(e, layout);
+    e.preventDefault();
   };
 
   return (
@@ -65,10 +109,10 @@ export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWi
             {done}/{run.tasks.length}
           </span>
         )}
-        {(layout.width * scale > room.value + 2 || wide) && (
+        {(!isWhole || wide) && (
           <IconButton
             icon={wide ? "shrink" : "expand"}
-            label={t("graph")}
+            label={t("graph_wide")}
             pressed={wide}
             onClick={() => onWide(!wide)}
             class="graph-wide"
@@ -76,43 +120,76 @@ export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWi
         )}
       </header>
       <div
-        class="graph"
+        class={`graph ${overflows || typeof mode.value === "object" ? "graph-moves" : ""}`}
         ref={box}
         role="group"
         tabIndex={-1}
         aria-label={`${t("graph_summary", { done, total: run.tasks.length })}. ${t("graph_help")}`}
-        onKeyDown={(e) => moveFocus(e, layout)}
+        style={{ height: `${Math.ceil(natural)}px` }}
+        onKeyDown={onKey}
+        onFocusIn={(e) => {
+          const key = (e.target as HTMLElement).closest<HTMLElement>("[data-key]")?.dataset.key;
+          if (key !== undefined && (e.target as HTMLElement).matches(":focus-visible")) reveal(key);
+        }}
       >
-        <div class="graph-canvas" style={{ width: `${layout.width * scale}px`, height: `${layout.height * scale}px` }}>
-          <div
-            class="graph-scale"
-            style={{
-              width: `${layout.width}px`,
-              height: `${layout.height}px`,
-              transform: scale < 1 ? `scale(${scale})` : "none",
-            }}
-          >
-            <Edges layout={layout} run={run} />
-            <Pill at={layout.nodes.get(START)} text={t("request")} state="succeeded" />
-            {run.tasks.map((x, i) => (
-              <Node
-                key={x.id}
-                task={x}
-                small={layout.small}
-                at={layout.nodes.get(String(x.id))}
-                open={open.value === x.id}
-                first={open.value === null ? i === 0 : open.value === x.id}
-                onOpen={() => (open.value = open.value === x.id ? null : x.id)}
-              />
-            ))}
-            <Pill at={layout.nodes.get(END)} text={t("answer")} state={endState(run)} />
-          </div>
+        <div
+          class={`graph-scale ${typeof mode.value === "object" ? "" : "graph-glides"}`}
+          style={{
+            width: `${layout.width}px`,
+            height: `${layout.height}px`,
+            transform: `translate(${view.x}px, ${view.y}px) scale(${view.scale})`,
+          }}
+        >
+          <Edges layout={layout} run={run} />
+          <Pill at={layout.nodes.get(START)} text={t("request")} state="succeeded" />
+          {run.tasks.map((x, i) => (
+            <Node
+              key={x.id}
+              task={x}
+              small={layout.small}
+              at={layout.nodes.get(String(x.id))}
+              open={open.value === x.id}
+              first={open.value === null ? i === 0 : open.value === x.id}
+              onOpen={() => (open.value = open.value === x.id ? null : x.id)}
+            />
+          ))}
+          <Pill at={layout.nodes.get(END)} text={t("answer")} state={endState(run)} />
         </div>
+        {!isWhole && (
+          <div class="graph-tools" role="group" aria-label={t("graph_view")}>
+            <IconButton icon="minus" label={t("graph_smaller")} onClick={() => zoom(1 / STEP)} />
+            <IconButton icon="plus" label={t("graph_larger")} onClick={() => zoom(STEP)} />
+            <IconButton
+              icon="fit"
+              label={t("graph_fit")}
+              pressed={mode.value === "fit"}
+              onClick={() => (mode.value = "fit")}
+            />
+            <IconButton
+              icon="target"
+              label={t(isLive(run.phase) ? "graph_follow" : "graph_readable")}
+              pressed={mode.value === "follow"}
+              onClick={() => (mode.value = "follow")}
+            />
+          </div>
+        )}
+        {overflows && run.tasks.length >= MAPPED && (
+          <Minimap
+            layout={layout}
+            view={view}
+            room={room.value}
+            tasks={run.tasks}
+            onGo={(x, y) => (mode.value = views.reveal(view, { x, y, width: 0, height: 0 }, layout, room.value, true))}
+          />
+        )}
       </div>
       {task && <Inspector key={task.id} task={task} tasks={run.tasks} onClose={close} />}
     </section>
   );
 }
+
+/** The view that a gesture goes on from: several may come before the next drawing. */
+const current = (mode: Mode, drawn: View): View => (typeof mode === "object" ? mode : drawn);
 
 function PhaseLabel({ run }: { run: RunView }) {
   const state = phaseState(run);
@@ -130,117 +207,6 @@ function PhaseLabel({ run }: { run: RunView }) {
   );
 }
 
-/** The state of the whole run in the colours of a task's. */
-function phaseState(run: RunView): TaskState {
-  if (isLive(run.phase)) return "running";
-  if (run.phase === "planned") return "waiting";
-  if (run.phase === "cancelled") return "cancelled";
-  return run.phase === "done" && run.ok ? "succeeded" : "failed";
-}
-
-function endState(run: RunView): TaskState {
-  if (run.phase === "answering" || (!run.tasks.length && isLive(run.phase))) return "running";
-  if (run.phase === "done") return "succeeded";
-  return run.phase === "failed" ? "failed" : run.phase === "cancelled" ? "cancelled" : "waiting";
-}
-
-/** Left and top are set from script, which the content policy allows; a style attribute in HTML it would not. */
-const place = (at: Placed) => ({
-  left: `${at.x}px`,
-  top: `${at.y}px`,
-  width: `${at.width}px`,
-  height: `${at.height}px`,
-});
-
-function Pill({ at, text, state }: { at: Placed | undefined; text: string; state: TaskState }) {
-  if (!at) return null;
-  return (
-    <div class={`pill is-${state}`} style={place(at)}>
-      {text}
-    </div>
-  );
-}
-
-function Node(props: {
-  task: TaskView;
-  small: boolean;
-  at: Placed | undefined;
-  open: boolean;
-  first: boolean;
-  onOpen: () => void;
-}) {
-  const { task, at } = props;
-  if (!at) return null;
-  const name = taskName(task.task);
-  const thumb = props.small ? null : picture(task.inference);
-  const retried = task.attempts.some((a) => a.error !== null) && task.state !== "failed";
-  const said = [
-    `${task.id + 1}. ${name}`,
-    t(`state_${task.state}`),
-    task.model && label(task.model),
-    task.ms !== null && duration(task.ms, language.value),
-  ]
-    .filter(Boolean)
-    .join(", ");
-  return (
-    <button
-      type="button"
-      class={`node is-${task.state} ${retried ? "is-retried" : ""} ${props.small ? "node-small" : ""}`}
-      style={place(at)}
-      data-task={task.id}
-      data-key={at.key}
-      data-state={task.state}
-      aria-label={said}
-      aria-expanded={props.open}
-      tabIndex={props.first ? 0 : -1}
-      onClick={props.onOpen}
-    >
-      <StateMark state={task.state} />
-      <span class="node-text">
-        <span class="node-name">
-          <span class="node-number">{task.id + 1}</span> {label(name, 60)}
-        </span>
-        <span class="node-model">
-          <span>{task.model ? label(baseName(task.model), 60) : t(`state_${task.state}`)}</span>
-          {task.ms !== null && task.state !== "skipped" && (
-            <span class="node-time">{duration(task.ms, language.value)}</span>
-          )}
-          {task.state === "running" && task.startedAt !== null && (
-            <span class="node-time">
-              <Elapsed since={task.startedAt} />
-            </span>
-          )}
-        </span>
-      </span>
-      {thumb && <img class="node-thumb" src={thumb} alt="" />}
-    </button>
-  );
-}
-
-function Edges({ layout, run }: { layout: Layout; run: RunView }) {
-  const state = new Map<string, TaskState>(run.tasks.map((x) => [String(x.id), x.state]));
-  state.set(START, "succeeded");
-  state.set(END, endState(run));
-  return (
-    <svg class="edges" width={layout.width} height={layout.height} aria-hidden="true" focusable="false">
-      {layout.routes.map((r) => {
-        const flow =
-          state.get(r.to) === "running"
-            ? "flows"
-            : state.get(r.from) === "succeeded" && state.get(r.to) === "succeeded"
-              ? "flowed"
-              : "";
-        return (
-          <g key={`${r.from}-${r.to}`} class={`edge ${flow} ${r.orderOnly ? "order-only" : ""}`}>
-            <path d={r.path} />
-            <path class="edge-tip" d={r.tip} />
-          </g>
-        );
-      })}
-    </svg>
-  );
-}
-
 function moveFocus(e: KeyboardEvent, layout: Layout): void {
   if (!e.key.startsWith("Arrow")) return;
   const here = (e.target as HTMLElement).closest<HTMLElement>("[data-key]")?.dataset.key;
@@ -250,5 +216,5 @@ function moveFocus(e: KeyboardEvent, layout: Layout): void {
   e.preventDefault();
   const tasks = [...layout.nodes.values()].filter((n) => n.key !== START && n.key !== END);
   const to = neighbour(tasks, from, e.key);
-  box.querySelector<HTMLElement>(`[data-key="${to?.key ?? ""}"]`)?.focus();
+  box.querySelector<HTMLElement>(`[data-key="${to?.key ?? ""}"]`)?.focus({ preventScroll: true });
 }

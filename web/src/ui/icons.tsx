@@ -3,6 +3,9 @@ import type { ComponentChildren } from "preact";
 
 const ICONS = {
   plus: <path d="M10 4v12M4 10h12" />,
+  minus: <path d="M4 10h12" />,
+  fit: <path d="M4 8V4h4M12 4h4v4M16 12v4h-4M8 16H4v-4" />,
+  target: <path d="M10 5a5 5 0 1 1 0 10 5 5 0 0 1 0-10M10 2v4M10 14v4M2 10h4M14 10h4" />,
   menu: <path d="M3 6h14M3 10h14M3 14h9" />,
   close: <path d="m5 5 10 10M15 5 5 15" />,
   send: <path d="M10 16V4M4.5 9.5 10 4l5.5 5.5" />,

@@ -1,6 +1,6 @@
 // What there is to know of one task: state, model and why, other candidates, time, inputs, outputs, error, attempts.
 // It opens beneath the graph rather than over it, so that the graph stays in sight and works the same on a phone.
-import { useEffect, useRef } from "preact/hooks";
+import { useContext, useEffect, useRef } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { language, t, taskName } from "../i18n";
 import { mediaKind, outputs, type Output } from "../model/outputs";
@@ -9,13 +9,16 @@ import type { TaskView } from "../model/run";
 import { clean, duration, label } from "../model/text";
 import { modelName } from "../state/server";
 import { Elapsed, IconButton, StateMark } from "./common";
+import { Icon } from "./icons";
 import { MediaChip } from "./markdown";
 import { Media } from "./media";
+import { RetryFrom } from "./retry";
 
 export function Inspector({ task, tasks, onClose }: { task: TaskView; tasks: TaskView[]; onClose: () => void }) {
   const ref = useRef<HTMLElement>(null);
   useEffect(() => ref.current?.scrollIntoView({ block: "nearest" }), []);
   const name = taskName(task.task);
+  const retry = useContext(RetryFrom);
   return (
     <section class="inspector" ref={ref} aria-label={`${t("details")}: ${name}`}>
       <header>
@@ -51,6 +54,14 @@ export function Inspector({ task, tasks, onClose }: { task: TaskView; tasks: Tas
           )}
           <code>{label(task.error.code, 60)}</code>
         </div>
+      )}
+      {retry && (
+        <p class="inspector-actions">
+          <button type="button" class="secondary" title={t("run_from_hint")} onClick={() => retry(task.id)}>
+            <Icon name="again" size={16} />
+            {t(task.state === "failed" ? "retry_task" : "run_from")}
+          </button>
+        </p>
       )}
       <dl>
         <Row name={t("outputs")}>
@@ -194,7 +205,7 @@ export function ArgumentValue({ value, tasks }: { value: string; tasks: TaskView
   );
 }
 
-function OutputView({ output, caption }: { output: Output; caption: string }) {
+export function OutputView({ output, caption }: { output: Output; caption: string }) {
   switch (output.type) {
     case "media":
       return <Media url={output.url} caption={caption} />;

@@ -5,9 +5,11 @@ import * as client from "../api/client";
 import { asApiError, isAbort } from "../api/http";
 import type { Attachment, RunStatus, RunSummary } from "../api/types";
 import { language, moment, t } from "../i18n";
+import { follow } from "../live/follow";
+import { placeOf } from "../live/protocol";
 import { apply, broken, isLive, replay, stopped, type RunError, type RunView, type TaskState } from "../model/run";
 import { duration, label } from "../model/text";
-import { route, runLink } from "../state/route";
+import { go, route, runLink } from "../state/route";
 import { observeClock } from "../state/server";
 import { Answer, ErrorBubble } from "./answer";
 import { IconButton, StateMark } from "./common";
@@ -180,7 +182,7 @@ function OneRun({ id }: { id: string }) {
         else if (ended && isLive(whole.run.phase))
           opened.value = { ...opened.value, run: broken(whole.run, { code: "interrupted", message: "" }) };
         if (ended || !isLive(whole.run.phase)) return;
-        for await (const event of client.follow(id, whole.run.lastSeq, controller.signal)) {
+        for await (const event of follow(id, placeOf(whole.run.lastSeq, whole.run.lastPiece), controller.signal)) {
           observeClock(event.atMs);
           if (opened.value) opened.value = { ...opened.value, run: apply(opened.value.run, event) };
         }
@@ -205,6 +207,13 @@ function OneRun({ id }: { id: string }) {
       error.value = failure(e);
     }
   };
+  const retry = async (task: number) => {
+    try {
+      go(runLink(await client.retry(id, task)));
+    } catch (e) {
+      error.value = failure(e);
+    }
+  };
   const at = opened.value;
   return (
     <section>
@@ -224,16 +233,17 @@ function OneRun({ id }: { id: string }) {
           </button>
         )}
       </div>
+      <h1 class="visually-hidden">{label(at?.text ?? "", 80) || t("runs")}</h1>
       {error.value && <ErrorBubble error={error.value} onAgain={null} />}
       {at && (
-        <Named run={at.run} attachments={at.attachments}>
+        <Named run={at.run} attachments={at.attachments} onRetry={(task) => void retry(task)}>
           <article
-            class={`exchange ${wide.value ? "exchange-wide" : ""} ${at.run.tasks.length ? "" : "exchange-plain"}`}
+            class={`exchange ${wide.value ? "exchange-wide" : ""} ${at.run.tasks.length > 1 ? "" : "exchange-plain"}`}
             data-phase={at.run.phase}
             data-run={id}
           >
             <RequestView text={at.text} attachments={at.attachments} onEdit={null} />
-            {at.run.tasks.length > 0 && (
+            {at.run.tasks.length > 1 && (
               <div class="beside">
                 <Graph run={at.run} wide={wide.value} onWide={(on) => (wide.value = on)} />
               </div>

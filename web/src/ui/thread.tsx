@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { t } from "../i18n";
+import { label } from "../model/text";
 import type { Chat, Exchange } from "../state/storage";
 import { startEdit } from "./composer";
 import { ExchangeView } from "./exchange";
@@ -26,6 +27,8 @@ function Kept({
 
 /** Nearer to the end than this counts as being there, in pixels. */
 const NEAR = 90;
+/** So much room stays above the beginning of an answer. */
+const MARGIN = 16;
 
 export function Thread({ chat }: { chat: Chat | null }) {
   const box = useRef<HTMLDivElement>(null);
@@ -39,6 +42,19 @@ export function Thread({ chat }: { chat: Chat | null }) {
       top: box.current.scrollHeight,
       behavior: smooth && !matchMedia("(prefers-reduced-motion: reduce)").matches ? "smooth" : "instant",
     });
+  /** To the end, but no further than to the beginning of the last answer: it is read from there. */
+  const follow = () => {
+    const e = box.current;
+    if (!e) return;
+    const answer = e.querySelector(".exchange:last-of-type .answer > .prose");
+    const start = answer
+      ? answer.getBoundingClientRect().top - e.getBoundingClientRect().top + e.scrollTop - MARGIN
+      : Infinity;
+    const end = e.scrollHeight - e.clientHeight;
+    e.scrollTo({ top: Math.min(end, start), behavior: "instant" });
+    top.current = e.scrollTop;
+    away.value = end - e.scrollTop > NEAR;
+  };
   const onScroll = () => {
     const e = box.current;
     if (!e) return;
@@ -47,13 +63,13 @@ export function Thread({ chat }: { chat: Chat | null }) {
     if (near) pinned.current = true;
     else if (e.scrollTop < top.current - 1) pinned.current = false;
     top.current = e.scrollTop;
-    away.value = !near && !pinned.current;
+    away.value = !near;
   };
   // Who opens something reads it: a click ends the following until the reader is at the end again.
   // A new request, or another chat: to the end. After that the end is kept in sight as things grow.
   useLayoutEffect(() => {
     pinned.current = amount > 0;
-    if (amount > 0) toEnd();
+    if (amount > 0) follow();
   }, [chat?.id, amount]);
   // A plan to review is read from its top.
   const toReview = chat?.exchanges.at(-1)?.run.phase === "planned";
@@ -65,7 +81,7 @@ export function Thread({ chat }: { chat: Chat | null }) {
   useEffect(() => {
     const content = box.current?.firstElementChild;
     if (!content) return;
-    const observer = new ResizeObserver(() => pinned.current && toEnd());
+    const observer = new ResizeObserver(() => pinned.current && follow());
     observer.observe(content);
     return () => observer.disconnect();
   }, []);
@@ -74,7 +90,12 @@ export function Thread({ chat }: { chat: Chat | null }) {
     <div class="thread" ref={box} onScroll={onScroll} onClickCapture={() => (pinned.current = false)}>
       <div class="thread-inner">
         {chat?.exchanges.length ? (
-          chat.exchanges.map((e) => <Kept key={e.id} chatId={chat.id} exchange={e} onEdit={startEdit} />)
+          <>
+            <h1 class="visually-hidden">{label(chat.title, 80) || t("untitled")}</h1>
+            {chat.exchanges.map((e) => (
+              <Kept key={e.id} chatId={chat.id} exchange={e} onEdit={startEdit} />
+            ))}
+          </>
         ) : (
           <Welcome />
         )}

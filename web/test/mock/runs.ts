@@ -21,6 +21,8 @@ export interface MockRun {
   cancelled: boolean;
   /** Answers the call that waits for leave. */
   leave?: (decision: string) => void;
+  /** Does it anew from a task on, as another run. */
+  again?: (from: number) => MockRun;
   /** Ends the process that carries it out; another one goes on with it. */
   die?: () => void;
   ms?: number;
@@ -132,6 +134,7 @@ export async function play(
   planner: string,
   pace: Pace,
   media: Media,
+  taken?: { from: string; steps: number },
 ): Promise<void> {
   const begun = Date.now();
   run.tasks = script.steps.length;
@@ -140,6 +143,7 @@ export async function play(
     planner,
     model: planner === "llm" ? "gpt-4o-mini" : "offline",
   });
+  if (taken) emit(run, "resumed", { ...taken, ran_ms: 0 });
   await pace.step(run);
   if (script.ends) {
     emit(run, "error", { ...script.ends, ms: 5 });

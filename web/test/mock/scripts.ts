@@ -39,6 +39,29 @@ export const PAYLOADS = [
   `![x](https://evil.example/pixel.png)`,
 ];
 
+const FORMATTED = `### Growth by year
+
+| Year | Sold | Change |
+|:-----|-----:|:------:|
+| 2023 | 1,204 | – |
+| 2024 | 1,518 | **+26%** |
+
+The mean change is $\\bar{x} = \\frac{ 1 }{n}\\sum_{i=1}^{n} x_i$, so that
+
+$$
+\\sigma = \\sqrt{\\frac{ 1 }{n}\\sum_{i=1}^{n}(x_i - \\bar{x})^2}
+$$
+
+- [x] read the table
+- [ ] ask for ~~2021~~ 2022
+
+\`\`\`python
+def change(old: float, new: float) -> str:
+    """How much more, in words."""
+    return f"{(new - old) / old:+.0%}"  # 0.26 is +26%
+\`\`\`
+`;
+
 const edges = (image: string): Step => ({
   task: "canny-control",
   args: { image },
@@ -112,6 +135,7 @@ export function scriptFor(request: string, image: string): Script {
       answer: "",
       ends: { code: "unauthorized", message: "HTTP 401 from api.example: invalid_api_key", hint: "Set OPENAI_API_KEY" },
     };
+  if (has("format")) return { steps: [], answer: FORMATTED };
   if (has("hello", "привет", "你好"))
     return {
       steps: [],

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { cancelRun, configOf, newRun, Pace, play, store, type Media, type MockEvent, type MockRun } from "./runs";
+import { KEPT, MODELS, OPENAPI, SUGGESTED, TOOLS } from "./fixtures";
 import { shapes } from "./media";
 import { scriptFor, type Script } from "./scripts";
 
@@ -31,6 +32,8 @@ export interface Options {
   pipelines?: string[];
   /** The administrator's token; without one nobody pulls. */
   admin?: string;
+  /** A server of the time before: one stream for each run alone. */
+  old?: boolean;
 }
 
 export interface Mock {
@@ -38,11 +41,13 @@ export interface Mock {
   pace: Pace;
   runs: MockRun[];
   /** Each call but static files: method, path, parsed body. */
-  calls: { method: string; path: string; body: unknown }[];
+  calls: { method: string; path: string; search: string; body: unknown }[];
   /** Answers the next call to a path with this status and body. */
   failNext(path: string, status: number, body: unknown, headers?: Record<string, string>): void;
   /** Lets a pull go on that waits because the pace is held. */
   releasePull(): void;
+  /** How many streams of events are open now. */
+  openStreams(): number;
   /** Breaks the connections of streams that are open now, without ending their runs. */
   cutStreams(): void;
   /** As if the server died while a run called something, and another one went on with the run. */
@@ -59,7 +64,6 @@ export async function startMock(options: Options): Promise<Mock> {
   const calls: Mock["calls"] = [];
   const failures = new Map<string, { status: number; body: unknown; headers: Record<string, string> }>();
   const streams = new Set<ServerResponse>();
-  const cut = new WeakSet<ServerResponse>();
   const plans = new Map<string, Script>();
   const planner = options.planner ?? "offline";
   const kept: Record<string, unknown>[] = [KEPT];
@@ -76,7 +80,7 @@ export async function startMock(options: Options): Promise<Mock> {
   const error = (res: ServerResponse, status: number, code: string, message: string, hint?: string) =>
     json(res, status, { error: { code, message, hint } });
 
-  const stream = (res: ServerResponse, run: MockRun, after: number, cancels: boolean) => {
+  const stream = (res: ServerResponse, run: MockRun, after: number) => {
     res.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
     res.write(": hello\n\n");
     streams.add(res);
@@ -92,24 +96,60 @@ export async function startMock(options: Options): Promise<Mock> {
     res.on("close", () => {
       streams.delete(res);
       run.listeners.delete(send);
-      if (cancels && !cut.has(res)) cancelRun(run);
     });
     send();
   };
 
-  const begin = (request: string, script: Script, attachments: unknown[]): MockRun => {
+  /** All the runs of one browser, each from behind its place. */
+  const streamMany = (res: ServerResponse, wanted: string[]) => {
+    res.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+    res.write(": hello\n\n");
+    streams.add(res);
+    const open: { run: MockRun; at: number }[] = [];
+    for (const word of wanted) {
+      const [id = "", place] = word.split("@");
+      const run = runs.find((r) => r.id === id);
+      if (run) open.push({ run, at: place === undefined ? 0 : Math.trunc(Number(place)) + 1 });
+      else res.write(`event: gone\ndata: ${JSON.stringify({ run_id: id })}\n\n`);
+    }
+    const send = () => {
+      for (const one of open)
+        for (; one.at < one.run.events.length; one.at++) {
+          const e = one.run.events[one.at] as MockEvent;
+          res.write(`event: ${e.event}\nid: ${e.run_id}@${e.seq}\ndata: ${JSON.stringify(e)}\n\n`);
+        }
+      if (open.every(({ run }) => run.status !== "running" && run.status !== "queued")) res.end();
+    };
+    for (const { run } of open) run.listeners.add(send);
+    res.on("close", () => {
+      streams.delete(res);
+      for (const { run } of open) run.listeners.delete(send);
+    });
+    send();
+  };
+
+  const begin = (
+    request: string,
+    script: Script,
+    attachments: unknown[],
+    taken?: { from: string; steps: number },
+  ): MockRun => {
     const run = newRun(request);
     runs.unshift(run);
-    void play(run, script, attachments, planner, pace, media);
+    run.again = (from) => begin(request, mended(script, from), attachments, { from: run.id, steps: 1 + from });
+    void play(run, script, attachments, planner, pace, media, taken);
     return run;
   };
 
-  const routes = async (req: IncomingMessage, res: ServerResponse, path: string, raw: Buffer): Promise<void> => {
+  const accepted = (res: ServerResponse, run: MockRun) =>
+    json(res, 202, { run_id: run.id, status: run.status, events: `/runs/${run.id}/events` });
+
+  const routes = async (req: IncomingMessage, res: ServerResponse, url: URL, raw: Buffer): Promise<void> => {
+    const { pathname: path, searchParams: query } = url;
     const body = parse(raw) as {
       messages?: { content: string }[];
       attachments?: { kind: string; path?: string }[];
       token?: string;
-      detached?: boolean;
       execution_config?: { user_request: string; tasks: ConfigTask[] };
     };
     const request = body.messages?.at(-1)?.content ?? body.execution_config?.user_request ?? "";
@@ -146,23 +186,25 @@ export async function startMock(options: Options): Promise<Mock> {
     if (options.token && !req.headers.cookie?.includes("session=yes"))
       return error(res, 401, "unauthorized", "This server needs a token");
     if (key === "POST /upload") return uploaded(req, res, raw);
-    const named = /^POST \/pipelines\/([\w-]+)\/runs\/stream$/.exec(key)?.[1];
-    if (key === "POST /hugginggpt/stream" || (named && options.pipelines?.includes(named)))
-      return stream(res, begin(request, scriptFor(request, image), attachments), -1, body.detached !== true);
+    const named = /^POST \/pipelines\/([\w-]+)\/runs$/.exec(key)?.[1];
+    if (key === "POST /hugginggpt" || (named && options.pipelines?.includes(named)))
+      return accepted(res, begin(request, scriptFor(request, image), attachments));
+    if (key === "GET /events" && !options.old) return streamMany(res, query.getAll("run"));
     if (key === "POST /decisions/stream") return decide(res, request, scriptFor(request, image));
-    if (/^POST \/plans\/(?:[\w-]+\/)?run\/stream$/.test(key)) {
+    if (/^POST \/plans\/(?:[\w-]+\/)?run$/.test(key)) {
       const config = body.execution_config;
       if (!config) return error(res, 422, "bad_plan", "There is no plan in the request");
       const script = edited(config.tasks, scriptFor(request, image));
       if (typeof script === "string")
         return error(res, 422, "bad_plan", script, "Put the task back, or change the argument");
-      return stream(res, begin(request, script, attachments), -1, body.detached !== true);
+      return accepted(res, begin(request, script, attachments));
     }
     if (key === "GET /models")
       return json(res, 200, {
         models: MODELS,
         tasks: [{ name: "visual-question-answering", inputs: ["image", "text"], outputs: ["text"] }],
       });
+    if (key === "GET /tools" && !options.old) return json(res, 200, { tools: TOOLS, warnings: [] });
     if (key === "GET /local-models")
       return json(res, 200, { kept, suggested: SUGGESTED.filter((s) => !pulled(s.name)), pulls: !!options.admin });
     if (key === "POST /admin/models/plan" || key === "POST /admin/models/pull") {
@@ -204,11 +246,17 @@ export async function startMock(options: Options): Promise<Mock> {
       const approved = decision !== "refuse" && decision !== "skip";
       return json(res, 200, { run_id: leave[1], task: Number(leave[2]), approved });
     }
+    const anew = /^POST \/runs\/([\w-]+)\/retry$/.exec(key)?.[1];
+    if (anew) {
+      const old = runs.find((r) => r.id === anew);
+      const run = old?.again?.((parse(raw) as { from?: number }).from ?? 0);
+      return run ? json(res, 200, { run_id: run.id, from: anew }) : error(res, 409, "goes_on", "The run goes on");
+    }
     const one = /^(GET|POST) \/runs\/([\w-]+)(\/events|\/cancel)?$/.exec(key);
     if (one) {
       const run = runs.find((r) => r.id === one[2]);
       if (!run) return error(res, 404, "not_found", "There is no such run");
-      if (one[3] === "/events") return stream(res, run, Number(req.headers["last-event-id"] ?? -1), false);
+      if (one[3] === "/events") return stream(res, run, Number(req.headers["last-event-id"] ?? -1));
       if (one[3] === "/cancel") {
         if (run.status !== "running") return error(res, 409, "ended", "The run has ended");
         if (pace.cancels) pace.cancels.push(() => cancelRun(run));
@@ -256,7 +304,8 @@ export async function startMock(options: Options): Promise<Mock> {
   const server = createServer(async (req, res) => {
     res.setHeader("content-security-policy", POLICY);
     res.setHeader("x-content-type-options", "nosniff");
-    const path = new URL(req.url ?? "/", "http://x").pathname;
+    const url = new URL(req.url ?? "/", "http://x");
+    const path = url.pathname;
     try {
       const parts: Buffer[] = [];
       for await (const part of req) parts.push(part as Buffer);
@@ -264,7 +313,7 @@ export async function startMock(options: Options): Promise<Mock> {
       const failure = failures.get(path);
       if (failure) {
         failures.delete(path);
-        calls.push({ method: req.method ?? "", path, body: parse(raw) });
+        calls.push({ method: req.method ?? "", path, search: url.search, body: parse(raw) });
         return json(res, failure.status, failure.body, failure.headers);
       }
       const medium = media.get(path);
@@ -284,18 +333,15 @@ export async function startMock(options: Options): Promise<Mock> {
           return void res.end(bytes);
         }
       }
-      calls.push({ method: req.method ?? "", path, body: parse(raw) });
-      await routes(req, res, path, raw);
+      calls.push({ method: req.method ?? "", path, search: url.search, body: parse(raw) });
+      await routes(req, res, url, raw);
     } catch (e) {
       if (!res.headersSent) error(res, 500, "internal", String(e));
       else res.destroy();
     }
   });
   const cutStreams = () => {
-    for (const res of streams) {
-      cut.add(res);
-      res.destroy();
-    }
+    for (const res of streams) res.destroy();
   };
   await new Promise<void>((ready) => server.listen(options.port ?? 0, "127.0.0.1", ready));
   return {
@@ -305,6 +351,7 @@ export async function startMock(options: Options): Promise<Mock> {
     calls,
     failNext: (path, status, body, headers = {}) => void failures.set(path, { status, body, headers }),
     releasePull: () => releasePull(),
+    openStreams: () => streams.size,
     cutStreams,
     restart: () => {
       cutStreams();
@@ -318,6 +365,16 @@ export async function startMock(options: Options): Promise<Mock> {
       }),
   };
 }
+
+/** The script without the faults of the tasks that are done anew. */
+const mended = (script: Script, from: number): Script => ({
+  ...script,
+  steps: script.steps.map((step, id) => {
+    if (id < from) return step;
+    const { error: _, ...rest } = step;
+    return { ...rest, inference: rest.inference ?? { "generated text": "done at the second try" } };
+  }),
+});
 
 interface ConfigTask {
   task_id: number;
@@ -371,143 +428,3 @@ const summary = (r: MockRun) => ({
   ok: r.ok,
   failed: r.failed,
 });
-
-const KEPT: Record<string, unknown> = {
-  id: "Xenova/detr-resnet-50",
-  name: "detect",
-  tasks: ["object-detection"],
-  bytes: 45e6,
-  license: "apache-2.0",
-  loaded: { memory: 180e6, idle_s: 3, users: 0 },
-};
-
-const SUGGESTED = [
-  {
-    name: "caption",
-    about: "Describes pictures",
-    repo: "org/caption",
-    tasks: ["image-to-text"],
-    bytes: 250e6,
-    fits: true,
-  },
-  {
-    name: "huge",
-    about: "Writes",
-    repo: "org/huge",
-    tasks: ["text-generation"],
-    bytes: 90e9,
-    is_estimate: true,
-    fits: false,
-  },
-];
-
-const MODELS = [
-  { id: "native/canny", task: "canny-control", host: "native", likes: 0, description: "Edges by Canny's method" },
-  {
-    id: "lllyasviel/sd-controlnet-canny",
-    task: "canny-control",
-    host: "local",
-    configured: false,
-    likes: 0,
-    description: "A detector on a model server",
-  },
-  {
-    id: "native/graph-segmenter",
-    task: "image-segmentation",
-    host: "native",
-    likes: 0,
-    description: "Regions by a graph",
-  },
-];
-
-const OPENAPI = {
-  openapi: "3.1.0",
-  info: { title: "jarvis", version: "0.1.0", description: "Plans a request into a task graph, runs it and answers." },
-  tags: [
-    { name: "run", description: "Run requests" },
-    { name: "server", description: "The server itself" },
-  ],
-  paths: {
-    "/hugginggpt": {
-      post: {
-        tags: ["run"],
-        operationId: "run",
-        summary: "Run a request",
-        description: "Plans, chooses models, executes and answers.",
-        requestBody: {
-          required: true,
-          content: {
-            "application/json": {
-              schema: { $ref: "#/components/schemas/ChatBody" },
-              example: { messages: [{ role: "user", content: "find the edges" }] },
-            },
-          },
-        },
-        responses: {
-          "200": {
-            description: "The answer",
-            content: { "application/json": { schema: { $ref: "#/components/schemas/Reply" } } },
-          },
-          "400": {
-            description: "The body cannot be read",
-            content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-          },
-        },
-      },
-    },
-    "/runs": {
-      get: {
-        tags: ["run"],
-        summary: "The runs, newest first",
-        parameters: [
-          {
-            name: "limit",
-            in: "query",
-            description: "How many at most",
-            schema: { type: "integer", default: 50, minimum: 1 },
-          },
-        ],
-        responses: { "200": { description: "The runs" } },
-      },
-    },
-    "/runs/{id}/cancel": {
-      post: {
-        tags: ["run"],
-        summary: "Cancel a run",
-        parameters: [{ name: "id", in: "path", required: true, schema: { type: "string", format: "uuid" } }],
-        responses: { "200": { description: "Cancelled" }, "409": { description: "It had ended" } },
-      },
-    },
-    "/health": {
-      get: { tags: ["server"], summary: "How the server is", responses: { "200": { description: "Its state" } } },
-    },
-  },
-  components: {
-    schemas: {
-      ChatBody: {
-        type: "object",
-        required: ["messages"],
-        properties: {
-          messages: {
-            type: "array",
-            items: { $ref: "#/components/schemas/Turn" },
-            description: "The last one is the request",
-          },
-          attachments: { type: "array", items: { type: "object" } },
-        },
-      },
-      Turn: {
-        type: "object",
-        required: ["role", "content"],
-        properties: { role: { type: "string", enum: ["user", "assistant", "system"] }, content: { type: "string" } },
-      },
-      Reply: { type: "object", properties: { message: { type: "string" }, run: { type: "object" } } },
-      Error: {
-        type: "object",
-        properties: {
-          error: { type: "object", properties: { code: { type: "string" }, message: { type: "string" } } },
-        },
-      },
-    },
-  },
-};
