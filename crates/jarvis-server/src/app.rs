@@ -23,8 +23,8 @@ use crate::error::ApiError;
 use crate::guard;
 use crate::mcp;
 use crate::routes::{
-    approvals, decisions, health, local_models, media, model_server, models, openai, page, pipeline, plans, runs,
-    session, upload,
+    approvals, decisions, events, health, local_models, media, model_server, models, openai, page, pipeline, plans,
+    runs, session, upload,
 };
 use crate::state::Server;
 
@@ -50,8 +50,9 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .routes(routes!(plans::run_saved_streamed))
         .routes(routes!(plans::run))
         .routes(routes!(plans::run_streamed))
-        .routes(routes!(runs::list))
-        .routes(routes!(runs::show))
+        .routes(routes!(runs::list::list, runs::removal::remove_old))
+        .routes(routes!(runs::show, runs::removal::remove))
+        .routes(routes!(events::follow))
         .routes(routes!(runs::follow))
         .routes(routes!(runs::cancel))
         .routes(routes!(runs::resume))

@@ -272,7 +272,7 @@ mod tests {
     use jarvis_plan::Effect;
 
     use super::*;
-    use crate::runs::Slots;
+    use crate::runs::{Bounds, Line, Slots};
 
     fn asked(tool: &str) -> Approval {
         let (arguments, sources) = Default::default();
@@ -288,10 +288,15 @@ mod tests {
         }
     }
 
+    fn lease() -> Arc<Lease> {
+        let bounds = Bounds { running: 1, running_each: 1, waiting: 1, waiting_each: 1 };
+        Arc::new(Lease::new(Slots::new(bounds), Line::Here))
+    }
+
     /// A desk with one run on it, whose calls may wait, and what suspends it.
     fn desk(resumes: bool) -> (Desk, RunId, Seat, CancellationToken) {
         let (desk, run, suspend) = (Desk::default(), RunId("r".into()), CancellationToken::new());
-        let seat = desk.seat(&run, Arc::new(Lease::new(Slots::new(1, 1))), suspend.clone(), resumes, Vec::new());
+        let seat = desk.seat(&run, lease(), suspend.clone(), resumes, Vec::new());
         (desk, run, seat, suspend)
     }
 
@@ -312,8 +317,7 @@ mod tests {
     #[tokio::test]
     async fn a_question_of_a_process_before_is_answered_before_the_run_comes_to_it() {
         let (desk, run, suspend) = (Desk::default(), RunId("r".into()), CancellationToken::new());
-        let lease = Arc::new(Lease::new(Slots::new(1, 1)));
-        let _seat = desk.seat(&run, lease, suspend, true, vec![asked("book")]);
+        let _seat = desk.seat(&run, lease(), suspend, true, vec![asked("book")]);
         assert_eq!(desk.pending(&run), [asked("book")]);
         desk.answer(&run, &asked("book"), Decision::ApproveAlways).expect("it is known");
         assert_eq!(desk.pending(&run), []);

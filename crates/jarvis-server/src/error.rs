@@ -133,6 +133,12 @@ impl ApiError {
         error
     }
 
+    pub(crate) fn too_many_waiting(retry_after_s: u64) -> ApiError {
+        ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_waiting", "too many runs of this caller wait for a slot")
+            .hint("try again when some have ended, or raise `server.max_waiting_per_caller`")
+            .retry_after(retry_after_s)
+    }
+
     /// After how many seconds it may be tried again.
     pub(crate) fn retry_after(mut self, seconds: u64) -> ApiError {
         self.fields.retry_after_s = Some(seconds);

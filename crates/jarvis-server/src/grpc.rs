@@ -104,7 +104,7 @@ pub(crate) async fn serve(
         .max_encoding_message_size(MAX_ANSWER);
     let token = move |mut request: tonic::Request<()>| {
         let headers = request.metadata().clone().into_headers();
-        let caller = guard::caller(&server, &headers).map_err(|error| {
+        let caller = guard::caller(&server, &headers, request.remote_addr().map(|peer| peer.ip())).map_err(|error| {
             tonic::Status::unauthenticated(format!(
                 "{}: send the metadata `authorization: Bearer TOKEN` with the token that the server was started with",
                 error.fields.message

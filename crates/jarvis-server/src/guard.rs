@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use jarvis_net::Secret;
@@ -14,6 +14,7 @@ use subtle::ConstantTimeEq;
 use url::Url;
 
 use crate::error::ApiError;
+use crate::listen::Peer;
 use crate::options::Options;
 use crate::state::Server;
 use crate::users::Caller;
@@ -38,7 +39,7 @@ pub(crate) async fn origin(State(server): State<Server>, request: Request, next:
 
 /// Looks who sends a request; the routes behind it find the [`Caller`] in it.
 pub(crate) async fn token(State(server): State<Server>, mut request: Request, next: Next) -> Response {
-    match caller(&server, request.headers()) {
+    match caller(&server, request.headers(), peer(request.extensions())) {
         Ok(caller) => {
             request.extensions_mut().insert(caller);
             next.run(request).await
@@ -151,7 +152,11 @@ fn without_port(host: &str) -> &str {
 }
 
 /// Who sends a request: by the token that it carries, or by the cookie of a browser that is logged in.
-pub(crate) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller, ApiError> {
+pub(crate) fn caller(server: &Server, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Caller, ApiError> {
+    known(server, headers).map(|caller| caller.from(peer))
+}
+
+fn known(server: &Server, headers: &HeaderMap) -> Result<Caller, ApiError> {
     let logged_in = || cookie(headers).and_then(|word| server.sessions.whose(word));
     if let Some(given) = bearer(headers) {
         // A browser that is logged in may try a wrong token of the administrator's.
@@ -162,6 +167,11 @@ pub(crate) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller, Api
         return Ok(caller);
     }
     Err(refused(if cookie(headers).is_some() { "the session has expired" } else { "a token is needed" }))
+}
+
+/// The address that a request came from over HTTP.
+pub(crate) fn peer(extensions: &Extensions) -> Option<IpAddr> {
+    extensions.get::<Peer>().map(|peer| peer.0)
 }
 
 /// Checks that a request carries the token of an administrator; `command` does on the machine itself what was asked for.

@@ -1,19 +1,20 @@
 //! The sockets: accepts connections within a limit, cuts those that take nothing, and drains before it stops.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
+use tower::Service;
 
 /// How long a client may take to send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(30);
@@ -45,10 +46,14 @@ pub(crate) async fn serve(
             () = stop.cancelled() => break,
             accepted = accept(&listener, &slots) => accepted,
         };
-        let Some((stream, slot)) = accepted else { continue };
+        let Some((stream, peer, slot)) = accepted else { continue };
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(write_timeout));
-        let service = TowerToHyperService::new(app.clone());
+        let app = app.clone();
+        let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+            request.extensions_mut().insert(Peer(peer.ip()));
+            app.clone().call(request)
+        });
         let connection = graceful.watch(builder.serve_connection(TokioIo::new(Box::pin(stream)), service));
         tokio::spawn(async move {
             // A connection that breaks is the client's business.
@@ -63,16 +68,20 @@ pub(crate) async fn serve(
     let _ = tokio::time::timeout(CLOSING_TIME, graceful.shutdown()).await;
 }
 
+/// The address that a connection comes from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) IpAddr);
+
 pub(crate) type Slot = tokio::sync::OwnedSemaphorePermit;
 
 /// Takes a slot, and the next connection for it; `None` when there is none this time.
-pub(crate) async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> Option<(TcpStream, Slot)> {
+pub(crate) async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> Option<(TcpStream, SocketAddr, Slot)> {
     let slot = Arc::clone(slots).acquire_owned().await.ok()?;
     match listener.accept().await {
-        Ok((stream, _)) => {
+        Ok((stream, peer)) => {
             // Events are small and must not wait for each other.
             let _ = stream.set_nodelay(true);
-            Some((stream, slot))
+            Some((stream, peer, slot))
         }
         Err(error) if is_of_one_connection(&error) => None,
         Err(error) => {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use jarvis_net::Secret;
 
 use crate::links::LinkKey;
+use crate::runs::Bounds;
 use crate::users::User;
 
 #[derive(Debug, Clone)]
@@ -35,8 +36,13 @@ pub struct Options {
     /// Serve the models of this machine and nothing else: no pipelines, no runs, no files but those that models make.
     pub models_only: bool,
     pub max_running: usize,
+    /// Of these, the most of one user or, where there are no several, of one address: somebody else's run then finds a slot at once.
+    /// Seven eighths unless set.
+    pub max_running_per_caller: Option<usize>,
     /// Runs that may wait for a slot; the next one is refused.
     pub max_waiting: usize,
+    /// Of these, the most of one user or address. Half unless set.
+    pub max_waiting_per_caller: Option<usize>,
     /// Connections at once; further ones wait to be accepted.
     pub max_connections: usize,
     /// Bytes of a JSON body.
@@ -72,7 +78,9 @@ impl Default for Options {
             keep_bytes: None,
             models_only: false,
             max_running: 64,
+            max_running_per_caller: None,
             max_waiting: 1024,
+            max_waiting_per_caller: None,
             max_connections: 4096,
             max_body: 1 << 20,
             max_upload: 64 << 20,
@@ -82,6 +90,20 @@ impl Default for Options {
             drain: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
             heartbeat: Duration::from_secs(15),
+        }
+    }
+}
+
+impl Options {
+    /// How many runs go on and wait.
+    pub(crate) fn bounds(&self) -> Bounds {
+        let (running, waiting) = (self.max_running.max(1), self.max_waiting);
+        let others = running.div_ceil(8).min(running - 1);
+        Bounds {
+            running,
+            running_each: self.max_running_per_caller.unwrap_or(running - others),
+            waiting,
+            waiting_each: self.max_waiting_per_caller.unwrap_or(waiting.div_ceil(2)),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::sse;
 use crate::state::Server;
 use crate::users::Caller;
 use crate::wire::ask::Ask;
-use crate::wire::reply::{AnswerReply, Answered, WaitingReply};
+use crate::wire::reply::{AnswerReply, Answered, StartedReply, WaitingReply};
 
 /// A request, and the configured pipeline for it: the server's, or that of a caller with a model of their own.
 pub(crate) struct RunRequest {
@@ -75,13 +75,17 @@ impl RunRequest {
     }
 
     /// Waits for the end of a run of this request and replies with its answer; or until it waits for leave, and replies with
-    /// what it waits for.
-    pub(crate) async fn answer_or_wait(
+    /// what it waits for. Where it is detached, replies at once with where it is followed.
+    pub(crate) async fn respond(
         &self,
         server: &Server,
         started: Started<RunResult>,
+        detached: bool,
     ) -> Result<Answered, ApiError> {
         let live = Arc::clone(&started.live);
+        if detached {
+            return Ok(Answered::Started(StartedReply::of(&live.run_id, live.is_queued())));
+        }
         let mut guard = CancelOnDrop::new(&live);
         tokio::select! {
             biased;

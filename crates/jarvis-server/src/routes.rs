@@ -2,6 +2,7 @@
 
 pub(crate) mod approvals;
 pub(crate) mod decisions;
+pub(crate) mod events;
 pub(crate) mod health;
 pub(crate) mod local_models;
 pub(crate) mod media;

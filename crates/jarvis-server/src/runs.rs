@@ -3,6 +3,7 @@
 
 mod live;
 mod log;
+mod queue;
 mod restore;
 mod slots;
 
@@ -33,9 +34,11 @@ use crate::users::{Caller, Right, check_budget};
 
 pub(crate) use live::{CancelOnDrop, Live, short};
 pub(crate) use log::{Frame, Log, Place};
+pub(crate) use queue::{Bounds, Line};
 pub(crate) use slots::{Lease, Slots};
 
 use live::{About, Tally};
+use queue::Full;
 use slots::Ticket;
 
 /// What a run does with its events and the token that cancels it.
@@ -127,6 +130,8 @@ struct Begin {
     run_id: RunId,
     /// Whose it is.
     account: Arc<Account>,
+    /// In which line it waits.
+    line: Line,
     request: String,
     started_at_ms: u64,
     keep: Keep,
@@ -205,6 +210,7 @@ impl Runs {
             stream,
             run_id,
             account: Arc::clone(caller.account()),
+            line: caller.line(),
             request: short(request),
             started_at_ms: now_ms(),
             keep,
@@ -225,14 +231,21 @@ impl Runs {
         if !begin.goes_on {
             check_budget(&begin.account)?;
         }
-        let ticket = if begin.goes_on { Some(self.slots.another_ticket()) } else { self.slots.ticket() };
-        let ticket = ticket.ok_or_else(|| {
+        let ticket = match begin.goes_on {
+            true => Ok(self.slots.another_ticket(&begin.line)),
+            false => self.slots.ticket(&begin.line),
+        };
+        let ticket = ticket.map_err(|full| {
             self.metrics.refused.inc();
-            ApiError::overloaded(1)
+            match full {
+                Full::Whole => ApiError::overloaded(1),
+                Full::Line => ApiError::too_many_waiting(1),
+            }
         })?;
         let Begin {
             run_id,
             account,
+            line,
             request,
             started_at_ms,
             keep,
@@ -253,10 +266,13 @@ impl Runs {
         let is_kept = journal.is_some();
         let about = About { user, request, started_at_ms, is_kept };
         let live = Arc::new(Live::new(run_id, about, log, self.desk.clone(), tally));
+        if ticket.ahead().is_none() {
+            live.leaves_queue();
+        }
         self.admit(&live, max_runs)?;
         let (sender, end) = oneshot::channel();
         let started = Started { live: Arc::clone(&live), end };
-        let lease = Arc::new(Lease::new(self.slots.clone()));
+        let lease = Arc::new(Lease::new(self.slots.clone(), line));
         let seat = match keep {
             Keep::Answerable => {
                 let suspend = live.suspend.clone();
@@ -438,15 +454,16 @@ async fn live_on<T>(
     work: Work<T>,
 ) -> Ended<T> {
     // A run that is not cancelled while it waits gets a slot in the end.
-    let slot = if let Some(slot) = ticket.try_now() {
-        Some(ticket.with(slot))
-    } else {
-        events.emit(EventKind::Queued { ahead: ticket.ahead() });
-        tokio::select! {
+    if let Some(ahead) = ticket.ahead() {
+        events.emit(EventKind::Queued { ahead });
+    }
+    let slot = match ticket {
+        Ticket::Slot(slot) => Some(slot),
+        waits @ Ticket::Waits(_) => tokio::select! {
             biased;
             () = live.cancel.cancelled() => None,
-            slot = ticket.wait() => slot,
-        }
+            slot = waits.wait() => slot,
+        },
     };
     live.leaves_queue();
     let began = Instant::now();

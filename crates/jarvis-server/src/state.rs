@@ -159,7 +159,7 @@ pub(crate) struct Inner {
 impl Server {
     pub(crate) fn new(parts: Parts, options: Options) -> Server {
         let metrics = Arc::new(Metrics::new());
-        let slots = Slots::new(options.max_running, options.max_waiting);
+        let slots = Slots::new(options.bounds());
         let (desk, meter) = (parts.desk.clone(), parts.meter.clone());
         let runs = Runs::new(slots, parts.journal.clone(), Arc::clone(&metrics), desk, meter);
         let users = Users::of(&options);

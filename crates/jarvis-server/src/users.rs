@@ -4,6 +4,7 @@
 //! sent belongs to that user; administrators reach what belongs to others. To anybody else it does not exist.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::FromRequestParts;
@@ -18,7 +19,7 @@ use jarvis_store::UserUsage;
 use crate::error::ApiError;
 use crate::guard;
 use crate::options::Options;
-use crate::runs::now_ms;
+use crate::runs::{Line, now_ms};
 
 /// A user of a server.
 #[derive(Debug, Clone)]
@@ -78,6 +79,8 @@ pub(crate) struct Caller {
     member: Arc<Member>,
     /// Whether the token came with the request itself, and not a cookie in its place.
     by_token: bool,
+    /// The address that the request came from, where it came over a network.
+    peer: Option<IpAddr>,
 }
 
 impl Caller {
@@ -152,7 +155,17 @@ impl Caller {
 
     /// The same user, with a cookie in the place of the token.
     pub(crate) fn in_browser(&self) -> Caller {
-        Caller { member: Arc::clone(&self.member), by_token: false }
+        Caller { by_token: false, ..self.clone() }
+    }
+
+    /// The same user, who calls from this address.
+    pub(crate) fn from(self, peer: Option<IpAddr>) -> Caller {
+        Caller { peer, ..self }
+    }
+
+    /// In which line the caller's runs wait.
+    pub(crate) fn line(&self) -> Line {
+        Line::of(self.name(), self.peer)
     }
 }
 
@@ -180,7 +193,7 @@ impl Users {
         let several = !options.users.is_empty();
         let caller = |account: &Arc<Account>, may| {
             let member = Member { account: Arc::clone(account), may, is_only: !several };
-            Caller { member: Arc::new(member), by_token: true }
+            Caller { member: Arc::new(member), by_token: true, peer: None }
         };
         if several {
             let known = options.users.iter().map(|user| {

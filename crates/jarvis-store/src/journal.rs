@@ -2,15 +2,18 @@
 //!
 //! It stores events as they are and adds nothing: a run's events are authoritative, and the summaries follow from them.
 
+mod chats;
 mod costs;
 mod crash;
 mod error;
 mod file;
 mod lease;
+mod mentions;
 mod owned;
 mod presence;
 mod prune;
 mod read;
+mod schema;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -22,13 +25,14 @@ use std::thread::JoinHandle;
 use jarvis_plan::{Event, EventKind, RunId};
 use tokio::sync::oneshot;
 
+pub use self::chats::{Chat, ChatFilter, ChatSummary, ChatWrite};
 pub use self::costs::{CostRow, UserUsage};
 pub use self::error::JournalError;
 pub use self::file::Synchronous;
 pub use self::lease::{Claim, Due};
 pub use self::owned::named;
 pub use self::prune::{Prune, Pruned};
-pub use self::read::{RunRecord, RunStatus, RunSummary};
+pub use self::read::{RunFilter, RunRecord, RunStatus, RunSummary};
 
 use crate::{Made, Media};
 
@@ -142,15 +146,15 @@ impl Journal {
     /// # Errors
     /// When the file cannot be read.
     pub fn runs(&self, limit: u32) -> Result<Vec<RunSummary>, JournalError> {
-        read::runs(&self.path, &self.writers, None, limit)
+        self.select(&RunFilter::default(), limit)
     }
 
-    /// The latest runs of one user, as [`Journal::runs`]. Blocks.
+    /// The latest of some runs, as [`Journal::runs`]. Blocks.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn runs_of(&self, user: &str, limit: u32) -> Result<Vec<RunSummary>, JournalError> {
-        read::runs(&self.path, &self.writers, Some(user), limit)
+    pub fn select(&self, filter: &RunFilter, limit: u32) -> Result<Vec<RunSummary>, JournalError> {
+        read::runs(&self.path, &self.writers, filter, limit)
     }
 
     /// One run with its events in order, by its id or by the start of its id when only one run has it. Blocks.
@@ -293,13 +297,14 @@ impl Journal {
     /// # Errors
     /// When the file cannot be written.
     pub async fn prune(&self, prune: Prune, media: Arc<Media>) -> Result<Pruned, JournalError> {
-        let path = self.path.clone();
-        let pruned =
-            self.with(move |connection, _| prune::prune(connection, &prune).map_err(lease::failed(&path))).await?;
-        let removed = tokio::task::spawn_blocking(move || pruned.remove(&media, prune)).await;
+        let (path, writers, dry, what) = (self.path.clone(), self.writers.clone(), prune.dry, prune.clone());
+        let pruned = self
+            .with(move |connection, _| prune::prune(connection, &writers, &what).map_err(lease::failed(&path)))
+            .await?;
+        let removed = tokio::task::spawn_blocking(move || pruned.remove(&media, &prune)).await;
         let removed =
             removed.map_err(|error| JournalError::Lost { path: self.path.clone(), reason: error.to_string() })?;
-        if !prune.dry && !removed.media.is_empty() {
+        if !dry && !removed.media.is_empty() {
             let (path, gone) = (self.path.clone(), removed.media.clone());
             self.with(move |connection, _| owned::disown(connection, &gone).map_err(lease::failed(&path))).await?;
         }

@@ -111,6 +111,41 @@ impl PlanStore {
         Some(self.folder.join(name))
     }
 
+    /// This store and those of the users in it.
+    pub fn with_users(&self) -> Vec<PlanStore> {
+        let users = std::fs::read_dir(self.folder.join("users")).into_iter().flatten().flatten();
+        let of_user = |user: std::fs::DirEntry| PlanStore { folder: user.path(), keep: self.keep };
+        std::iter::once(PlanStore { folder: self.folder.clone(), keep: self.keep }).chain(users.map(of_user)).collect()
+    }
+
+    /// Every plan by its id, the oldest first, with its file.
+    pub fn files(&self) -> Vec<(String, PathBuf)> {
+        let id = |name: &str| {
+            let rest = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
+            let (stamp, id) = rest.split_at_checked(STAMP)?;
+            id.strip_prefix('_').filter(|id| is_stamp(stamp) && is_id(id)).map(str::to_owned)
+        };
+        self.names().iter().filter_map(|name| Some((id(name)?, self.folder.join(name)))).collect()
+    }
+
+    /// Removes every plan; returns how many there were.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub fn clear(&self) -> Result<usize, StoreError> {
+        let files = self.files();
+        for (_, path) in &files {
+            match std::fs::remove_file(path) {
+                // Another process may have done it.
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(StoreError::Io { path: path.clone(), source: error });
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(files.len())
+    }
+
     /// The names of the plan files, oldest first.
     fn names(&self) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return Vec::new() };
@@ -146,8 +181,11 @@ fn is_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= MAX_ID && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
+/// How long the time in a file's name is.
+const STAMP: usize = 15;
+
 fn is_stamp(text: &str) -> bool {
-    text.len() == 15 && text.chars().all(|c| c.is_ascii_digit() || c == '_')
+    text.len() == STAMP && text.chars().all(|c| c.is_ascii_digit() || c == '_')
 }
 
 /// A time as `YYYYmmdd_HHMMSS`, UTC.

@@ -45,7 +45,7 @@ pub(super) fn incoming(
                 () = stop.cancelled() => std::future::pending().await,
                 accepted = accept(&listener, &slots) => accepted,
             };
-            if let Some((stream, slot)) = accepted {
+            if let Some((stream, _, slot)) = accepted {
                 let begin = Some(Box::pin(tokio::time::sleep(BEGIN_TIME)));
                 return Some((Ok(SlotStream { stream, begin, read: 0, _slot: slot }), (listener, slots, stop)));
             }

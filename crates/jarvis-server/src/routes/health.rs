@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::error::{ApiError, Failures};
@@ -20,16 +20,16 @@ use crate::wire::reply::{HealthReply, Today};
 /// Answers 200 as long as the server lives, even when something that it needs does not work.
 #[utoipa::path(get, path = "/health", tag = "server",
     responses((status = 200, description = "It lives", body = HealthReply)))]
-pub(crate) async fn health(State(server): State<Server>, headers: HeaderMap) -> Json<HealthReply> {
-    Json(look(&server, &headers).await)
+pub(crate) async fn health(State(server): State<Server>, request: Request) -> Json<HealthReply> {
+    Json(look(&server, request).await)
 }
 
 /// Whether the server can do its work
 #[utoipa::path(get, path = "/ready", tag = "server",
     responses((status = 200, description = "It can", body = HealthReply),
         (status = 503, description = "Something it needs does not work", body = HealthReply)))]
-pub(crate) async fn ready(State(server): State<Server>, headers: HeaderMap) -> (StatusCode, Json<HealthReply>) {
-    let health = look(&server, &headers).await;
+pub(crate) async fn ready(State(server): State<Server>, request: Request) -> (StatusCode, Json<HealthReply>) {
+    let health = look(&server, request).await;
     let status = if health.status == "healthy" { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(health))
 }
@@ -37,10 +37,10 @@ pub(crate) async fn ready(State(server): State<Server>, headers: HeaderMap) -> (
 /// How long to wait for the list of tasks, which a service may have to be asked for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-async fn look(server: &Server, headers: &HeaderMap) -> HealthReply {
+async fn look(server: &Server, request: Request) -> HealthReply {
     let mut checks = (server.parts.checks)().await;
     let (mut kept, mut warnings) = (server.parts.kept.clone(), server.parts.warnings.clone());
-    let caller = guard::caller(server, headers).ok();
+    let caller = guard::caller(server, request.headers(), guard::peer(request.extensions())).ok();
     if caller.is_none() {
         checks.iter_mut().for_each(|check| check.detail = None);
         kept.folder = None;

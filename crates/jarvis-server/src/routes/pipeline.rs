@@ -19,15 +19,16 @@ use crate::state::Server;
 use crate::users::Caller;
 use crate::wire::ask::Ask;
 use crate::wire::reply::{
-    AnswerOrDecisions, AnswerReply, Answered, ConversationReply, EventStream, ResultsReply, TasksReply, WaitingReply,
+    AnswerOrDecisions, AnswerReply, Answered, ConversationReply, EventStream, GoingOnReply, ResultsReply, TasksReply,
 };
 
 /// Run a request and answer
 ///
-/// Plans the request, chooses a model for each task, runs the tasks, and answers. Closing the connection cancels the run.
+/// Plans the request, chooses a model for each task, runs the tasks, and answers. Closing the connection cancels the run, unless it is
+/// `detached`.
 #[utoipa::path(post, path = "/hugginggpt", tag = "pipeline", request_body = Ask,
     responses((status = 200, description = "The answer; with `return_decisions` the plan and choices", body = AnswerOrDecisions),
-        (status = 202, description = "It waits for leave to change something", body = WaitingReply), Failures))]
+        (status = 202, description = "It waits for leave to change something, or was detached", body = GoingOnReply), Failures))]
 pub(crate) async fn answer(
     State(server): State<Server>,
     caller: Caller,
@@ -38,9 +39,10 @@ pub(crate) async fn answer(
         let decided = result(decisions::start_only(&server, &caller, &run)?).await?;
         return Ok(Json(AnswerOrDecisions::Decisions(decided)).into_response());
     }
-    Ok(match run.answer_or_wait(&server, run.start(&server, &caller, None, true)?).await? {
+    let started = run.start(&server, &caller, None, true)?;
+    Ok(match run.respond(&server, started, ask.detached).await? {
         Answered::Done(reply) => Json(AnswerOrDecisions::Answer(reply)).into_response(),
-        waiting @ Answered::Waiting(_) => waiting.into_response(),
+        goes_on @ (Answered::Waiting(_) | Answered::Started(_)) => goes_on.into_response(),
     })
 }
 
@@ -64,11 +66,12 @@ pub(crate) async fn stream(
 
 /// Run a request with a pipeline of your choice and answer
 ///
-/// `/v1/models` lists the pipelines as `jarvis/NAME`. Closing the connection cancels the run.
+/// `/v1/models` lists the pipelines as `jarvis/NAME`. Closing the connection cancels the run, unless it is
+/// `detached`.
 #[utoipa::path(post, path = "/pipelines/{name}/runs", tag = "pipeline", request_body = Ask,
     params(("name" = String, Path, description = "The pipeline", example = "hugginggpt")),
     responses((status = 200, description = "The answer", body = AnswerReply),
-        (status = 202, description = "It waits for leave to change something", body = WaitingReply), Failures))]
+        (status = 202, description = "It waits for leave to change something, or was detached", body = GoingOnReply), Failures))]
 pub(crate) async fn run_named(
     State(server): State<Server>,
     caller: Caller,
@@ -76,7 +79,7 @@ pub(crate) async fn run_named(
     ApiJson(ask): ApiJson<Ask>,
 ) -> Result<Answered, ApiError> {
     let (run, started) = start_named(&server, &caller, &name, &ask)?;
-    run.answer_or_wait(&server, started).await
+    run.respond(&server, started, ask.detached).await
 }
 
 /// Run a request with a pipeline of your choice and stream what happens

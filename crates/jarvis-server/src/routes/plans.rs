@@ -17,7 +17,7 @@ use crate::state::Server;
 use crate::users::Caller;
 use crate::wire::ask::resources;
 use crate::wire::decide::{NewPlanAsk, PlanAsk};
-use crate::wire::reply::{AnswerReply, Answered, EventStream, WaitingReply};
+use crate::wire::reply::{AnswerReply, Answered, EventStream, GoingOnReply};
 
 /// A saved plan
 #[utoipa::path(get, path = "/plans/{id}", tag = "decisions", params(("id" = String, Path, description = "The plan's id")),
@@ -37,15 +37,15 @@ pub(crate) async fn show(
 #[utoipa::path(post, path = "/plans/{id}/run", tag = "decisions", request_body = PlanAsk,
     params(("id" = String, Path, description = "The plan's id")),
     responses((status = 200, description = "The answer", body = AnswerReply),
-        (status = 202, description = "It waits for leave to change something", body = WaitingReply), Failures))]
+        (status = 202, description = "It waits for leave to change something, or was detached", body = GoingOnReply), Failures))]
 pub(crate) async fn run_saved(
     State(server): State<Server>,
     caller: Caller,
     Path(id): Path<String>,
     MaybeJson(ask): MaybeJson<PlanAsk>,
 ) -> Result<Answered, ApiError> {
-    let (run, started, _) = start(&server, &caller, Some(id), ask).await?;
-    run.answer_or_wait(&server, started).await
+    let (run, started, detached) = start(&server, &caller, Some(id), ask).await?;
+    run.respond(&server, started, detached).await
 }
 
 /// Execute a saved plan and stream what happens
@@ -66,14 +66,14 @@ pub(crate) async fn run_saved_streamed(
 /// As for a saved one; the body must hold the plan.
 #[utoipa::path(post, path = "/plans/run", tag = "decisions", request_body = NewPlanAsk,
     responses((status = 200, description = "The answer", body = AnswerReply),
-        (status = 202, description = "It waits for leave to change something", body = WaitingReply), Failures))]
+        (status = 202, description = "It waits for leave to change something, or was detached", body = GoingOnReply), Failures))]
 pub(crate) async fn run(
     State(server): State<Server>,
     caller: Caller,
     MaybeJson(ask): MaybeJson<PlanAsk>,
 ) -> Result<Answered, ApiError> {
-    let (run, started, _) = start(&server, &caller, None, ask).await?;
-    run.answer_or_wait(&server, started).await
+    let (run, started, detached) = start(&server, &caller, None, ask).await?;
+    run.respond(&server, started, detached).await
 }
 
 /// Execute a plan and stream what happens

@@ -1,81 +1,31 @@
 //! The runs of this server, those that go on and those that the journal remembers.
 
+pub(crate) mod list;
+pub(crate) mod removal;
+
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::http::StatusCode;
 use axum::response::Response;
+use futures::stream::BoxStream;
 use futures::{StreamExt, stream};
 use jarvis_plan::{RunId, TaskId};
 use jarvis_store::{RunRecord, RunStatus, RunSummary};
 use serde::Deserialize;
 use serde_json::json;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use crate::elsewhere::{Elsewhere, NotSaid};
 use crate::error::{ApiError, ErrorBody, Failures};
 use crate::extract::MaybeJson;
-use crate::runs::{Frame, Live, Place, no_such_run};
+use crate::runs::{Frame, Place, no_such_run};
 use crate::sse;
 use crate::state::Server;
 use crate::users::{Caller, Right};
-use crate::wire::reply::{CancelReply, EventStream, ResumeReply, RunLine, RunReply, RunsReply};
-
-/// How many runs are listed.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct Page {
-    /// The most runs to list.
-    #[serde(default = "fifty")]
-    #[param(minimum = 1, maximum = 1000, default = 50)]
-    limit: u32,
-}
-
-fn fifty() -> u32 {
-    50
-}
-
-/// The latest runs
-#[utoipa::path(get, path = "/runs", tag = "runs", params(Page),
-    responses((status = 200, description = "Newest first", body = RunsReply),
-        Failures))]
-pub(crate) async fn list(
-    State(server): State<Server>,
-    caller: Caller,
-    page: Result<Query<Page>, axum::extract::rejection::QueryRejection>,
-) -> Result<Json<RunsReply>, ApiError> {
-    let limit = page.map_or(0, |Query(page)| page.limit);
-    if !(1..=1000).contains(&limit) {
-        return Err(ApiError::invalid("`limit` is a number from 1 to 1000").param("limit"));
-    }
-    let is_seen = |live: &Arc<Live>| caller.reaches(live.user());
-    let queued = server.runs.queued().into_iter().filter(is_seen);
-    let mut runs: Vec<RunLine> = queued.map(|live| RunLine::of(live.summary(), true)).collect();
-    // Taken before the journal is asked, so that a run that ends meanwhile is in one of the two.
-    let mut running: Vec<Arc<Live>> = server.runs.running().into_iter().filter(is_seen).collect();
-    if server.parts.journal.is_some() {
-        let whose = caller.lists().map(str::to_owned);
-        let kept = server.read_journal(move |journal| match whose {
-            Some(user) => journal.runs_of(&user, limit),
-            None => journal.runs(limit),
-        });
-        let kept = kept.await?;
-        running.retain(|live| kept.iter().all(|run| run.run_id != live.run_id));
-        runs.extend(
-            kept.into_iter().filter(|run| !is_queued(&server, &run.run_id.0)).map(|run| RunLine::of(run, false)),
-        );
-    }
-    runs.extend(running.iter().map(|live| RunLine::of(live.summary(), false)));
-    runs.sort_by_key(|run| std::cmp::Reverse(run.started_at_ms()));
-    runs.truncate(limit as usize);
-    Ok(Json(RunsReply { runs }))
-}
-
-fn is_queued(server: &Server, run_id: &str) -> bool {
-    server.runs.get(run_id).is_some_and(|live| live.is_queued())
-}
+use crate::wire::reply::{CancelReply, EventStream, ResumeReply, RunLine, RunReply};
 
 /// One run with its events
 #[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = String, Path, description = "The run's id")),
@@ -125,23 +75,32 @@ pub(crate) async fn follow(
             .ok_or_else(|| ApiError::invalid("`Last-Event-ID` is the id of an event").param("Last-Event-ID"))?
             .next(),
     };
-    let id = whole(id)?;
-    if let Some(live) = server.runs.of(&caller, &id)? {
-        let frames = Arc::clone(&live.log).follow(from);
-        return Ok(sse::reply(frames, (), &server));
+    let frames = frames_of(&server, &caller, whole(id)?, from).await?;
+    Ok(sse::reply(frames, (), &server))
+}
+
+/// The events of a run from a place on, wherever it is.
+pub(super) async fn frames_of(
+    server: &Server,
+    caller: &Caller,
+    id: String,
+    from: Place,
+) -> Result<BoxStream<'static, Frame>, ApiError> {
+    if let Some(live) = server.runs.of(caller, &id)? {
+        return Ok(Arc::clone(&live.log).follow(from).boxed());
     }
-    let record = match whereabouts(&server, &caller, &id).await? {
+    let record = match whereabouts(server, caller, &id).await? {
         Whereabouts::There { elsewhere, record: None } => {
             let events = elsewhere.events(&RunId(id)).await?;
             let frames = events.filter_map(async |event| Frame::recorded(&event));
-            return Ok(sse::reply(frames.filter(move |frame| std::future::ready(frame.at >= from)), (), &server));
+            return Ok(frames.filter(move |frame| std::future::ready(frame.at >= from)).boxed());
         }
         // The numbers are those that this server gave.
         Whereabouts::There { record: Some(record), .. } | Whereabouts::Kept(record) => record,
     };
     let frames: Vec<Frame> =
         record.events.iter().filter_map(Frame::recorded).filter(|frame| frame.at >= from).collect();
-    Ok(sse::reply(stream::iter(frames), (), &server))
+    Ok(stream::iter(frames).boxed())
 }
 
 /// Cancel a run

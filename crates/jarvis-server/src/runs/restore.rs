@@ -13,7 +13,7 @@ use jarvis_react::Asked;
 use jarvis_store::{Claim, Journal, JournalError, Prune, RunStatus, RunSummary};
 use tokio_util::sync::CancellationToken;
 
-use super::{Begin, Frame, Keep, Log, Tally, Work, short};
+use super::{Begin, Frame, Keep, Line, Log, Tally, Work, short};
 use crate::error::ApiError;
 use crate::routes::runs::left_to;
 use crate::state::Server;
@@ -183,6 +183,7 @@ impl Server {
         let begin = Begin {
             asked: past.asked().cloned().collect(),
             account: self.users.account(&summary.user),
+            line: Line::of(&summary.user, None),
             stream: Events::resumed(run.clone(), past),
             run_id: run,
             request: short(&summary.request),
@@ -241,6 +242,7 @@ impl Server {
         let begin = Begin {
             stream: Events::resumed(run_id.clone(), past),
             account: self.users.account(&user),
+            line: Line::of(&user, None),
             run_id: run_id.clone(),
             request,
             started_at_ms: super::now_ms(),

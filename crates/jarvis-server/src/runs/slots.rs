@@ -1,72 +1,86 @@
-//! Slots for runs: so many at once, so many waiting, and not one more.
+//! Slots for runs: so many at once, so many waiting, and not one more. Who is next is said by `queue.rs`.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::oneshot;
 
-/// A bounded number of slots, and a bounded queue before them. Slots are given in the order of asking.
+use super::queue::{Bounds, Entry, Full, Line, Queue};
+
+/// A bounded number of slots, and bounded lines before them. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Slots {
-    free: Arc<Semaphore>,
-    /// Tickets given out: runs with a slot, and runs that wait.
-    taken: Arc<AtomicUsize>,
-    running: usize,
-    most: usize,
-}
-
-/// The right to wait for a slot, or to have one.
-#[derive(Debug)]
-pub(crate) struct Ticket {
-    free: Arc<Semaphore>,
-    running: usize,
-    held: Held,
-}
+pub(crate) struct Slots(Arc<Mutex<Queue<oneshot::Sender<Slot>>>>);
 
 /// A slot; it is free again when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    _slot: OwnedSemaphorePermit,
-    _held: Held,
+    slots: Slots,
+    line: Line,
 }
 
-#[derive(Debug)]
-struct Held(Arc<AtomicUsize>);
-
-impl Drop for Held {
+impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        self.slots.free(&self.line);
+    }
+}
+
+/// A slot, or a place in a line.
+#[derive(Debug)]
+pub(crate) enum Ticket {
+    Slot(Slot),
+    Waits(Place),
+}
+
+/// A place in a line; it is left when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    slots: Slots,
+    line: Line,
+    id: u64,
+    ahead: usize,
+    given: oneshot::Receiver<Slot>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.slots.lock().leave(&self.line, self.id);
     }
 }
 
 impl Slots {
-    pub(crate) fn new(running: usize, waiting: usize) -> Slots {
-        let running = running.max(1);
-        Slots {
-            free: Arc::new(Semaphore::new(running.min(Semaphore::MAX_PERMITS))),
-            taken: Arc::default(),
-            running,
-            most: running.saturating_add(waiting),
+    pub(crate) fn new(bounds: Bounds) -> Slots {
+        Slots(Arc::new(Mutex::new(Queue::new(bounds))))
+    }
+
+    /// A ticket, unless too many wait.
+    pub(crate) fn ticket(&self, line: &Line) -> Result<Ticket, Full> {
+        self.enter(line, false)
+    }
+
+    /// A ticket for a run that had one before, however many wait.
+    pub(crate) fn another_ticket(&self, line: &Line) -> Ticket {
+        self.enter(line, true).expect("who had a slot may wait")
+    }
+
+    fn enter(&self, line: &Line, again: bool) -> Result<Ticket, Full> {
+        let (sender, given) = oneshot::channel();
+        let entered = self.lock().enter(line, again, || sender)?;
+        let (slots, line) = (self.clone(), line.clone());
+        Ok(match entered {
+            Entry::Slot => Ticket::Slot(Slot { slots, line }),
+            Entry::Waits { id, ahead } => Ticket::Waits(Place { slots, line, id, ahead, given }),
+        })
+    }
+
+    fn free(&self, line: &Line) {
+        let next = self.lock().free(line);
+        if let Some((line, waiter)) = next {
+            // Whoever left this moment drops it, and the next one has it.
+            let _ = waiter.send(Slot { slots: self.clone(), line });
         }
     }
 
-    /// A ticket, unless the queue is full.
-    pub(crate) fn ticket(&self) -> Option<Ticket> {
-        let most = self.most;
-        self.taken
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |taken| (taken < most).then_some(taken + 1))
-            .ok()
-            .map(|_| self.taken_ticket())
-    }
-
-    /// A ticket for a run that had one before, whether or not the queue is full.
-    pub(crate) fn another_ticket(&self) -> Ticket {
-        self.taken.fetch_add(1, Ordering::AcqRel);
-        self.taken_ticket()
-    }
-
-    fn taken_ticket(&self) -> Ticket {
-        Ticket { free: Arc::clone(&self.free), running: self.running, held: Held(Arc::clone(&self.taken)) }
+    fn lock(&self) -> MutexGuard<'_, Queue<oneshot::Sender<Slot>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -74,12 +88,13 @@ impl Slots {
 #[derive(Debug)]
 pub(crate) struct Lease {
     slots: Slots,
+    line: Line,
     slot: Mutex<Option<Slot>>,
 }
 
 impl Lease {
-    pub(crate) fn new(slots: Slots) -> Lease {
-        Lease { slots, slot: Mutex::default() }
+    pub(crate) fn new(slots: Slots, line: Line) -> Lease {
+        Lease { slots, line, slot: Mutex::default() }
     }
 
     fn slot(&self) -> MutexGuard<'_, Option<Slot>> {
@@ -96,52 +111,60 @@ impl Lease {
 
     /// Waits for a slot; who had one before does not queue up for the right to wait.
     pub(crate) async fn take_again(&self) {
-        if let Some(slot) = self.slots.another_ticket().wait().await {
+        if let Some(slot) = self.slots.another_ticket(&self.line).wait().await {
             self.hold(slot);
         }
     }
 }
 
 impl Ticket {
-    pub(crate) fn try_now(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.free).try_acquire_owned().ok()
+    /// How many wait before this one, as it came; `None` for a slot.
+    pub(crate) fn ahead(&self) -> Option<u64> {
+        match self {
+            Ticket::Slot(_) => None,
+            Ticket::Waits(place) => Some(place.ahead as u64),
+        }
     }
 
-    /// How many wait before this one, as of now.
-    pub(crate) fn ahead(&self) -> u64 {
-        self.held.0.load(Ordering::Acquire).saturating_sub(self.running + 1) as u64
-    }
-
-    pub(crate) fn with(self, slot: OwnedSemaphorePermit) -> Slot {
-        Slot { _slot: slot, _held: self.held }
-    }
-
-    /// Waits for a slot; `None` never comes, since slots are not closed.
+    /// Waits for a slot; `None` never comes, since whoever waits in a line gets one.
     pub(crate) async fn wait(self) -> Option<Slot> {
-        let slot = Arc::clone(&self.free).acquire_owned().await.ok()?;
-        Some(self.with(slot))
+        match self {
+            Ticket::Slot(slot) => Some(slot),
+            Ticket::Waits(mut place) => (&mut place.given).await.ok(),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Slots;
+    use super::{Bounds, Full, Line, Slots};
 
     #[tokio::test]
     async fn slots_are_bounded_and_come_back() {
-        let slots = Slots::new(1, 1);
-        let first = slots.ticket().unwrap();
-        let slot = first.try_now().unwrap();
-        let running = first.with(slot);
-        let second = slots.ticket().unwrap();
-        assert!(second.try_now().is_none());
-        assert_eq!(second.ahead(), 0);
-        assert!(slots.ticket().is_none(), "the queue is full");
+        let slots = Slots::new(Bounds { running: 1, running_each: 1, waiting: 1, waiting_each: 1 });
+        let running = slots.ticket(&Line::Here).unwrap();
+        assert_eq!(running.ahead(), None);
+        let second = slots.ticket(&Line::Here).unwrap();
+        assert_eq!(second.ahead(), Some(0));
+        assert_eq!(slots.ticket(&Line::Here).unwrap_err(), Full::Whole);
+        // Who had a slot may wait all the same, and leave.
+        drop(slots.another_ticket(&Line::Here));
         drop(running);
         let running = second.wait().await.unwrap();
-        let third = slots.ticket().unwrap();
+        let third = slots.ticket(&Line::Here).unwrap();
         drop(third);
         drop(running);
-        assert!(slots.ticket().unwrap().try_now().is_some());
+        assert_eq!(slots.ticket(&Line::Here).unwrap().ahead(), None);
+    }
+
+    #[tokio::test]
+    async fn a_slot_that_comes_to_one_who_left_goes_on_to_the_next() {
+        let slots = Slots::new(Bounds { running: 1, running_each: 1, waiting: 9, waiting_each: 9 });
+        let running = slots.ticket(&Line::Here).unwrap();
+        let [left, stays] = [0, 1].map(|_| slots.ticket(&Line::Here).unwrap());
+        drop(running);
+        // It has the slot by now, and never looked.
+        drop(left);
+        assert!(stays.wait().await.is_some());
     }
 }

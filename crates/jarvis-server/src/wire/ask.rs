@@ -23,7 +23,8 @@ pub(crate) struct Ask {
     /// Answer with the plan and the chosen models, and carry nothing out.
     #[serde(default)]
     pub(crate) return_decisions: bool,
-    /// Let a streamed run go on when the connection closes; it can be followed again, and cancelled, by its id.
+    /// Let the run go on by itself: one that is streamed when the connection closes, any other from its start, which is then the reply
+    /// (202). It can be followed, and cancelled, by its id.
     #[serde(default)]
     pub(crate) detached: bool,
     /// The most that the run may take, beside what the server allows.

@@ -2,7 +2,7 @@
 
 use jarvis_engine::Account;
 use jarvis_hugginggpt::RunDocument;
-use jarvis_plan::{Approval, Budget};
+use jarvis_plan::{Approval, Budget, RunId};
 use jarvis_store::{RunRecord, RunSummary};
 use serde::Serialize;
 use serde_json::{Number, Value};
@@ -147,17 +147,39 @@ impl RunLine {
         }
     }
 
-    /// When it began, in milliseconds since the Unix epoch.
-    pub(crate) fn started_at_ms(&self) -> u64 {
-        self.started_at_ms
+    /// Its place in the list: when it began, in milliseconds since the Unix epoch, and its id.
+    pub(crate) fn place(&self) -> (u64, &str) {
+        (self.started_at_ms, &self.run_id)
     }
 }
 
-/// The latest runs.
+/// A page of runs.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RunsReply {
     /// Newest first.
     pub(crate) runs: Vec<RunLine>,
+    /// Where the next page begins (`before`), where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<String>,
+}
+
+/// A run that was removed.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RemovedReply {
+    pub(crate) run_id: String,
+    /// Always true; a run that cannot be removed is an error.
+    pub(crate) deleted: bool,
+    /// How many files went with it.
+    pub(crate) media: usize,
+}
+
+/// Runs that were removed.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RemovedRunsReply {
+    /// How many.
+    pub(crate) deleted: u64,
+    /// How many files went with them.
+    pub(crate) media: usize,
 }
 
 /// A run with everything that happened in it.
@@ -192,11 +214,39 @@ pub(crate) struct WaitingReply {
     pub(crate) waiting: Vec<Approval>,
 }
 
-/// What came of a request: its answer, or that the run waits for leave.
+/// A run that goes on by itself.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StartedReply {
+    pub(crate) run_id: String,
+    /// `queued` while it waits for a slot, else `running`.
+    pub(crate) status: &'static str,
+    /// Where it is followed.
+    #[schema(example = "/runs/01a2…/events")]
+    pub(crate) events: String,
+}
+
+impl StartedReply {
+    pub(crate) fn of(run: &RunId, is_queued: bool) -> StartedReply {
+        let status = if is_queued { "queued" } else { "running" };
+        StartedReply { run_id: run.0.clone(), status, events: format!("/runs/{run}/events") }
+    }
+}
+
+/// A run that was not waited for: it waits until somebody allows what it would do, or was detached.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) enum GoingOnReply {
+    Waiting(WaitingReply),
+    Started(StartedReply),
+}
+
+/// What came of a request: its answer, that the run waits for leave, or that it was started.
 #[derive(Debug)]
 pub(crate) enum Answered {
     Done(Box<AnswerReply>),
     Waiting(WaitingReply),
+    Started(StartedReply),
 }
 
 impl axum::response::IntoResponse for Answered {
@@ -204,6 +254,7 @@ impl axum::response::IntoResponse for Answered {
         match self {
             Answered::Done(reply) => axum::Json(reply).into_response(),
             Answered::Waiting(reply) => (axum::http::StatusCode::ACCEPTED, axum::Json(reply)).into_response(),
+            Answered::Started(reply) => (axum::http::StatusCode::ACCEPTED, axum::Json(reply)).into_response(),
         }
     }
 }

@@ -370,8 +370,17 @@ impl Harness {
 
     /// Waits until the runs that went on have ended and are in the journal.
     pub(crate) async fn settled(&self) {
+        self.settled_for("").await;
+    }
+
+    /// The same as far as a user sees them.
+    pub(crate) async fn settled_for(&self, name: &str) {
+        let live = async || {
+            let health = self.request(Method::GET, "/health").bearer_auth(format!("token-of-{name}"));
+            Reply::of(health.send().await.expect("a reply")).await.json["runs_live"].clone()
+        };
         let settled = async {
-            while self.get("/health").await.json["runs_live"] != 0 {
+            while live().await != 0 {
                 tokio::task::yield_now().await;
             }
         };

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::harness::{self, CASES, Harness, Reply};
 
 /// The first bytes of a PNG, enough to be known as one.
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde";
+pub(crate) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde";
 
 const WAV: &[u8] = b"RIFF\x0a\0\0\0WAVE0123456789";
 

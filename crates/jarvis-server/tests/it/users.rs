@@ -36,7 +36,15 @@ fn with_users(builder: Builder) -> Builder {
     })
 }
 
-async fn told(harness: &Harness, name: &str, method: Method, path: &str, body: Option<Value>) -> Reply {
+/// ada and bob may run, and root may do everything.
+pub(crate) fn two(builder: Builder) -> Builder {
+    builder.options(|options| {
+        let all = May { run: true, approve: true, admin: true };
+        options.users = vec![user("ada", RUN, None), user("bob", RUN, None), user("root", all, None)];
+    })
+}
+
+pub(crate) async fn told(harness: &Harness, name: &str, method: Method, path: &str, body: Option<Value>) -> Reply {
     let mut request = harness.request(method, path).bearer_auth(token(name));
     if let Some(body) = body {
         request = request.json(&body);

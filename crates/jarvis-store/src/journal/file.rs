@@ -8,9 +8,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use super::JournalError;
+use super::schema::{self, VERSION};
 
-/// `user_version` of the files written here.
-const VERSION: i64 = 3;
 /// `application_id` of the files written here: "jrvs".
 const APPLICATION: i64 = 0x6a72_7673;
 /// Files up to this size are checked whole when opened, which takes a few milliseconds at most; larger ones when there
@@ -18,57 +17,6 @@ const APPLICATION: i64 = 0x6a72_7673;
 const CHECKED_WHEN_OPENED: u64 = 8 << 20;
 /// How long to wait for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// What makes a file of each version one of the next. An empty file is of version 0, and a new one is made by all of them.
-const STEPS: [&str; VERSION as usize] = [
-    "
-    CREATE TABLE runs (
-        run_id        TEXT PRIMARY KEY,
-        writer        TEXT NOT NULL,
-        started_at_ms INTEGER NOT NULL,
-        last_at_ms    INTEGER NOT NULL,
-        request       TEXT NOT NULL DEFAULT '',
-        ended         TEXT CHECK (ended IN ('done', 'failed')),
-        tasks         INTEGER NOT NULL DEFAULT 0,
-        ok            INTEGER NOT NULL DEFAULT 0,
-        failed        INTEGER NOT NULL DEFAULT 0,
-        ms            INTEGER
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX runs_by_time ON runs (started_at_ms);
-    CREATE TABLE events (
-        run_id TEXT NOT NULL,
-        seq    INTEGER NOT NULL,
-        body   TEXT NOT NULL,
-        PRIMARY KEY (run_id, seq)
-    ) STRICT, WITHOUT ROWID;
-",
-    "
-    ALTER TABLE runs ADD COLUMN cancel INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE runs ADD COLUMN door TEXT NOT NULL DEFAULT '';
-    CREATE INDEX runs_open ON runs (started_at_ms) WHERE ended IS NULL;
-    CREATE TABLE requests (
-        run_id TEXT PRIMARY KEY,
-        body   TEXT NOT NULL
-    ) STRICT, WITHOUT ROWID;
-",
-    "
-    ALTER TABLE runs ADD COLUMN user TEXT NOT NULL DEFAULT '';
-    CREATE INDEX runs_by_user ON runs (user, started_at_ms) WHERE user <> '';
-    CREATE TABLE media (
-        path TEXT NOT NULL,
-        user TEXT NOT NULL,
-        PRIMARY KEY (path, user)
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE spent (
-        user   TEXT NOT NULL,
-        day    INTEGER NOT NULL,
-        calls  INTEGER NOT NULL,
-        tokens INTEGER NOT NULL,
-        cost   REAL NOT NULL,
-        PRIMARY KEY (user, day)
-    ) STRICT, WITHOUT ROWID;
-",
-];
 
 /// When what is written counts as kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -99,7 +47,7 @@ pub(super) fn open(path: &Path, writer_died: bool, synchronous: Synchronous) -> 
         examine(path, logged, writer_died)?;
     }
     let failed = |source| JournalError::sqlite("open", path, source);
-    let connection =
+    let mut connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .map_err(failed)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;
@@ -110,12 +58,8 @@ pub(super) fn open(path: &Path, writer_died: bool, synchronous: Synchronous) -> 
     };
     connection.pragma_update(None, "synchronous", level).map_err(failed)?;
     let found = version(&connection).map_err(failed)?;
-    let steps = usize::try_from(found).ok().and_then(|found| STEPS.get(found..)).unwrap_or_default().concat();
-    if !steps.is_empty() {
-        let make = format!(
-            "BEGIN IMMEDIATE; {steps} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
-        );
-        connection.execute_batch(&make).map_err(failed)?;
+    if found < VERSION {
+        schema::bring_up(&mut connection, found, APPLICATION).map_err(failed)?;
     }
     Ok(connection)
 }

@@ -1,5 +1,7 @@
 //! Whose the files are, where a server has several users: of whoever sent them, and of whoever's run made them.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Connection, params};
 
 /// Makes files a user's own. What others have stays theirs too: the same file may be sent by several.
@@ -20,6 +22,11 @@ pub(super) fn disown(connection: &mut Connection, paths: &[String]) -> rusqlite:
         transaction.prepare_cached("DELETE FROM media WHERE path = ?1")?.execute([path])?;
     }
     transaction.commit()
+}
+
+/// Whose a file is.
+pub(super) fn owners(connection: &Connection, path: &str) -> rusqlite::Result<BTreeSet<String>> {
+    connection.prepare_cached("SELECT user FROM media WHERE path = ?1")?.query_map([path], |row| row.get(0))?.collect()
 }
 
 /// The first of these display paths that is not this user's.

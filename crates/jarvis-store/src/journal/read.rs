@@ -24,6 +24,15 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
+    pub const ALL: [RunStatus; 6] = [
+        RunStatus::Running,
+        RunStatus::Waiting,
+        RunStatus::Done,
+        RunStatus::Failed,
+        RunStatus::Cancelled,
+        RunStatus::Interrupted,
+    ];
+
     pub fn as_str(self) -> &'static str {
         match self {
             RunStatus::Running => "running",
@@ -84,36 +93,106 @@ impl RunRecord {
     }
 }
 
-/// Of a run that failed, the event that ended it tells how: cancelled, interrupted, or otherwise.
-const COLUMNS: &str = "run_id, writer, door, user, started_at_ms, last_at_ms, request, ended, tasks, ok, failed, ms,
-    CASE ended WHEN 'failed' THEN (
-        SELECT CASE body ->> 'cancelled' WHEN 1 THEN 'cancelled' ELSE body ->> 'code' END
-            FROM events WHERE events.run_id = runs.run_id AND body ->> 'event' IN ('done', 'error')
-            ORDER BY seq DESC LIMIT 1
-    ) END AS how,
-    ended IS NULL AND EXISTS (
-        SELECT 1 FROM events AS asked WHERE asked.run_id = runs.run_id
-            AND asked.body ->> 'event' = 'approval_needed' AND asked.body ->> 'resumes' = 1
-            AND NOT EXISTS (
-                SELECT 1 FROM events AS given WHERE given.run_id = asked.run_id AND given.seq > asked.seq
-                    AND given.body ->> 'event' = 'approval_given' AND given.body ->> 'id' = asked.body ->> 'task'
-            )
-    ) AS waiting";
+/// Which runs are listed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunFilter {
+    /// Those of this user; of all users unless set.
+    pub user: Option<String>,
+    /// Those that are in one of these states; in any where there are none.
+    pub statuses: Vec<RunStatus>,
+    /// Those that began at or after this time, in milliseconds since the Unix epoch.
+    pub since_ms: Option<u64>,
+    /// Those that began at or before this time, in milliseconds since the Unix epoch.
+    pub until_ms: Option<u64>,
+    /// Those whose request has this text in it, whatever the case of its letters.
+    pub text: Option<String>,
+    /// Those that come after this one in the list: when it began, and its id.
+    pub after: Option<(u64, RunId)>,
+}
+
+impl RunFilter {
+    /// Whether a run is one of these.
+    pub fn fits(&self, run: &RunSummary) -> bool {
+        let is_after = |(at, id): &(u64, RunId)| (run.started_at_ms, &run.run_id.0) < (*at, &id.0);
+        self.user.as_ref().is_none_or(|user| *user == run.user)
+            && (self.statuses.is_empty() || self.statuses.contains(&run.status))
+            && self.since_ms.is_none_or(|since| run.started_at_ms >= since)
+            && self.until_ms.is_none_or(|until| run.started_at_ms <= until)
+            && self.after.as_ref().is_none_or(is_after)
+            && self.text.as_ref().is_none_or(|text| contains(&run.request, text))
+    }
+
+    /// How the runs ended that can fit, as SQL; `None` where all can. Whether a run that has not ended fits is seen when it is read.
+    fn ends(&self) -> Option<String> {
+        let end = |status: &RunStatus| match status {
+            RunStatus::Done => Some("ended = 'done'"),
+            RunStatus::Failed => Some("(ended = 'failed' AND how NOT IN ('cancelled', 'interrupted'))"),
+            RunStatus::Cancelled => Some("(ended = 'failed' AND how = 'cancelled')"),
+            RunStatus::Interrupted => Some("(ended = 'failed' AND how = 'interrupted')"),
+            RunStatus::Running | RunStatus::Waiting => None,
+        };
+        let may_go_on = self
+            .statuses
+            .iter()
+            .any(|status| matches!(status, RunStatus::Running | RunStatus::Waiting | RunStatus::Interrupted));
+        let open = may_go_on.then_some("ended IS NULL");
+        let ends: Vec<&str> = self.statuses.iter().filter_map(end).chain(open).collect();
+        (!ends.is_empty()).then(|| format!("({})", ends.join(" OR ")))
+    }
+}
+
+/// Whether a text holds another, whatever the case of their letters.
+pub(super) fn contains(text: &str, part: &str) -> bool {
+    text.to_lowercase().contains(&part.to_lowercase())
+}
+
+const COLUMNS: &str =
+    "run_id, writer, door, user, started_at_ms, last_at_ms, request, ended, tasks, ok, failed, ms, how";
+
+/// Whether a run waits until somebody allows something, as SQL.
+pub(super) const WAITING: &str = "ended IS NULL AND EXISTS (
+    SELECT 1 FROM events AS asked WHERE asked.run_id = runs.run_id
+        AND asked.body ->> 'event' = 'approval_needed' AND asked.body ->> 'resumes' = 1
+        AND NOT EXISTS (
+            SELECT 1 FROM events AS given WHERE given.run_id = asked.run_id AND given.seq > asked.seq
+                AND given.body ->> 'event' = 'approval_given' AND given.body ->> 'id' = asked.body ->> 'task'
+        )
+) AS waiting";
 
 pub(super) fn runs(
     path: &Path,
     writers: &Writers,
-    user: Option<&str>,
+    filter: &RunFilter,
     limit: u32,
 ) -> Result<Vec<RunSummary>, JournalError> {
     let failed = |source| JournalError::sqlite("read", path, source);
     let connection = file::open_to_read(path)?;
-    let whose = if user.is_some() { "WHERE user <> '' AND user = ?2" } else { "WHERE ?2 = ''" };
-    let sql = format!("SELECT {COLUMNS} FROM runs {whose} ORDER BY started_at_ms DESC, run_id DESC LIMIT ?1");
+    let mut wanted = vec!["(?1 IS NULL OR started_at_ms >= ?1)", "(?2 IS NULL OR started_at_ms <= ?2)"];
+    // What is bound to nothing keeps an index from being used.
+    wanted.push(if filter.after.is_some() {
+        "(started_at_ms, run_id) < (?3, ?4)"
+    } else {
+        "?3 IS NULL AND ?4 IS NULL"
+    });
+    wanted.push(match filter.user.as_deref() {
+        Some("") => "user = ?5",
+        Some(_) => "user <> '' AND user = ?5",
+        None => "?5 IS NULL",
+    });
+    let ends = filter.ends();
+    wanted.extend(ends.as_deref());
+    let sql = format!(
+        "SELECT {COLUMNS}, {WAITING} FROM runs WHERE {} ORDER BY started_at_ms DESC, run_id DESC",
+        wanted.join(" AND ")
+    );
+    let bound = |ms: Option<u64>| ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+    let (at, id) = filter.after.clone().unzip();
     let mut statement = connection.prepare(&sql).map_err(failed)?;
-    let given = params![limit, user.unwrap_or_default()];
+    let given = params![bound(filter.since_ms), bound(filter.until_ms), bound(at), id.map(|id| id.0), filter.user];
     let rows = statement.query_map(given, |row| summary(row, writers)).map_err(failed)?;
-    rows.collect::<rusqlite::Result<Vec<_>>>().map_err(failed)
+    // The state of one that has not ended, and the text, are not SQLite's to say.
+    let fits = |run: &rusqlite::Result<RunSummary>| run.as_ref().map_or(true, |run| filter.fits(run));
+    rows.filter(fits).take(limit as usize).collect::<rusqlite::Result<Vec<_>>>().map_err(failed)
 }
 
 pub(super) fn run(path: &Path, writers: &Writers, id: &str) -> Result<RunRecord, JournalError> {
@@ -122,7 +201,7 @@ pub(super) fn run(path: &Path, writers: &Writers, id: &str) -> Result<RunRecord,
     // One transaction, so that the summary and the events are of the same moment.
     let connection = connection.transaction().map_err(failed)?;
     let run_id = find(&connection, path, id)?;
-    let sql = format!("SELECT {COLUMNS} FROM runs WHERE run_id = ?1");
+    let sql = format!("SELECT {COLUMNS}, {WAITING} FROM runs WHERE run_id = ?1");
     let summary = connection.query_row(&sql, [&run_id], |row| summary(row, writers)).map_err(failed)?;
     let mut statement =
         connection.prepare("SELECT seq, body FROM events WHERE run_id = ?1 ORDER BY seq").map_err(failed)?;
@@ -187,9 +266,9 @@ fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSu
     let resumable = is_left && !row.get::<_, String>("door")?.is_empty();
     let status = match ended.as_deref() {
         Some("done") => RunStatus::Done,
-        Some(_) => match row.get::<_, Option<String>>("how")?.as_deref() {
-            Some("cancelled") => RunStatus::Cancelled,
-            Some(INTERRUPTED) => RunStatus::Interrupted,
+        Some(_) => match row.get::<_, String>("how")?.as_str() {
+            "cancelled" => RunStatus::Cancelled,
+            INTERRUPTED => RunStatus::Interrupted,
             _ => RunStatus::Failed,
         },
         None if row.get("waiting")? => RunStatus::Waiting,

@@ -10,7 +10,9 @@ use rusqlite::Connection;
 
 use super::*;
 
+mod chats;
 mod leases;
+mod lists;
 mod users;
 
 fn event(run: &str, seq: u64, kind: EventKind) -> Event {
@@ -197,12 +199,24 @@ fn a_journal_of_the_first_version_is_taken_over_with_its_runs() {
     let journal = shelf.open();
     let runs = journal.runs(9).unwrap();
     let told: Vec<(&str, RunStatus)> = runs.iter().map(|run| (run.request.as_str(), run.status)).collect();
-    assert_eq!(told, [("cut off", RunStatus::Interrupted), ("find the edges", RunStatus::Done)]);
+    let want =
+        [("see", RunStatus::Cancelled), ("cut off", RunStatus::Interrupted), ("find the edges", RunStatus::Done)];
+    assert_eq!(told, want);
+    let connection = Connection::open(shelf.path()).unwrap();
+    let told = |sql: &str| -> String { connection.query_row(sql, [], |row| row.get(0)).unwrap() };
+    assert_eq!(
+        told(
+            "SELECT group_concat(how || '/' || (bytes = (SELECT sum(octet_length(body)) FROM events AS e
+        WHERE e.run_id = runs.run_id)), ' ') FROM runs"
+        ),
+        "/1 /1 cancelled/1"
+    );
+    assert_eq!(told("SELECT group_concat(path || ' ' || holder) FROM mentions"), "/images/a.png 0190-ac");
     // Nobody goes on by itself with what an older version began.
     assert_eq!(journal.due("server").unwrap(), Due::default());
     drop(journal);
     shelf.write(&[started("new")]);
-    assert_eq!(shelf.open().runs(9).unwrap().len(), 3);
+    assert_eq!(shelf.open().runs(9).unwrap().len(), 4);
 }
 
 #[tokio::test]
@@ -222,7 +236,7 @@ async fn ended_runs_are_removed_by_age_and_size_with_the_files_that_are_theirs_a
     shelf.write(&[Event { at_ms: 500, ..started("cut-off") }]);
     let journal = shelf.open();
     let old = Prune { before_ms: Some(2_000), ..Prune::default() };
-    let told = journal.prune(Prune { dry: true, ..old }, Arc::clone(&media)).await.unwrap();
+    let told = journal.prune(Prune { dry: true, ..old.clone() }, Arc::clone(&media)).await.unwrap();
     assert_eq!((told.runs, &told.media), (1, &vec![own.clone()]));
     assert_eq!(journal.runs(9).unwrap().len(), 3, "it was only said");
     let told = journal.prune(old, Arc::clone(&media)).await.unwrap();
@@ -298,7 +312,7 @@ fn damaged_foreign_and_newer_files_are_refused_and_left_as_they_are() {
         ("text", b"dear diary, this is no database at all, but it is long enough".repeat(40), "is damaged"),
         ("foreign", foreign("CREATE TABLE recipes (name TEXT)"), "not a journal of jarvis"),
         ("foreign with a version", foreign("PRAGMA user_version = 1; CREATE TABLE t (x)"), "not a journal of jarvis"),
-        ("newer", newer, "has version 99; this program knows versions up to 3"),
+        ("newer", newer, "has version 99; this program knows versions up to 4"),
     ] {
         let shelf = Shelf::new();
         fs::create_dir_all(shelf.path().parent().unwrap()).unwrap();

@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use super::JournalError;
 use super::crash::{self, Side};
 use super::lease::{self, Claim};
+use super::mentions;
 use super::owned::named;
 use super::presence::{Sign, Writers};
 use crate::Made;
@@ -51,8 +52,10 @@ pub(super) struct Row {
     body: String,
     /// The whole request, where the event has not all of it.
     request: Option<String>,
-    /// Display paths that stand in what was done. Of these the ones that were made for it are its user's.
+    /// Display paths that stand in it.
     named: Vec<String>,
+    /// Whether it tells what was done: of the paths the ones that were made for it are its user's.
+    is_result: bool,
     change: Change,
 }
 
@@ -62,7 +65,7 @@ enum Change {
     Planned { tasks: i64 },
     Finished { ok: bool },
     Called { tokens: i64, cost: f64 },
-    Ended { how: &'static str, ms: i64 },
+    Ended { ok: bool, how: String, ms: i64 },
     Nothing,
 }
 
@@ -83,10 +86,11 @@ impl Row {
             }
             EventKind::Plan { plan } => Change::Planned { tasks: plan.tasks().len() as i64 },
             EventKind::TaskFinished { outcome } => Change::Finished { ok: outcome.succeeded() },
-            EventKind::Done { ok, ms, .. } => {
-                Change::Ended { how: if *ok { "done" } else { "failed" }, ms: signed(*ms) }
+            EventKind::Done { ok, cancelled, ms, .. } => {
+                let how = if *cancelled && !ok { "cancelled" } else { "" };
+                Change::Ended { ok: *ok, how: how.to_owned(), ms: signed(*ms) }
             }
-            EventKind::Error { ms, .. } => Change::Ended { how: "failed", ms: signed(*ms) },
+            EventKind::Error { code, ms, .. } => Change::Ended { ok: false, how: code.clone(), ms: signed(*ms) },
             EventKind::ModelCall { prompt_tokens, completion_tokens, cost, taken_over: false, .. } => Change::Called {
                 tokens: signed(prompt_tokens.saturating_add(*completion_tokens)),
                 cost: cost.as_ref().map_or(0.0, |cost| cost.amount),
@@ -113,8 +117,16 @@ impl Row {
         let body = serde_json::to_string(event).expect("an event has only string keys");
         let (run_id, seq, at_ms) = (event.run_id.clone(), signed(event.seq), signed(event.at_ms));
         let is_result = matches!(event.kind, EventKind::TaskFinished { .. } | EventKind::Observation { .. });
-        let named = if is_result { named(&body).map(str::to_owned).collect() } else { Vec::new() };
-        Some(Row { run_id, seq, at_ms, body, request, named, change })
+        // The whole request speaks of more than what is left of it in the event.
+        let named = named(&body).chain(request.iter().flat_map(|whole| named(whole))).map(str::to_owned).collect();
+        Some(Row { run_id, seq, at_ms, body, request, named, is_result, change })
+    }
+}
+
+impl Row {
+    /// The paths that were told of as done.
+    fn results(&self) -> impl Iterator<Item = &String> {
+        self.named.iter().filter(|_| self.is_result)
     }
 }
 
@@ -350,12 +362,13 @@ fn insert(
     let mut taken = HashSet::new();
     for row in rows {
         let run_id = &row.run_id.0;
+        let bytes = (row.body.len() + row.request.as_ref().map_or(0, String::len)) as i64;
         let is_ours = transaction
             .prepare_cached(
-                "INSERT INTO runs (run_id, writer, started_at_ms, last_at_ms) VALUES (?1, ?2, ?3, ?3)
-                 ON CONFLICT (run_id) DO UPDATE SET last_at_ms = max(last_at_ms, ?3) WHERE writer = ?2",
+                "INSERT INTO runs (run_id, writer, started_at_ms, last_at_ms, bytes) VALUES (?1, ?2, ?3, ?3, ?4)
+                 ON CONFLICT (run_id) DO UPDATE SET last_at_ms = max(last_at_ms, ?3), bytes = bytes + ?4 WHERE writer = ?2",
             )?
-            .execute(params![run_id, writer, row.at_ms])?;
+            .execute(params![run_id, writer, row.at_ms, bytes])?;
         if is_ours == 0 {
             taken.insert(row.run_id.clone());
             continue;
@@ -364,14 +377,18 @@ fn insert(
             .prepare_cached("INSERT INTO events (run_id, seq, body) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
             .execute(params![run_id, row.seq, row.body])?;
         if new == 0 {
+            transaction
+                .prepare_cached("UPDATE runs SET bytes = bytes - ?2 WHERE run_id = ?1")?
+                .execute(params![run_id, bytes])?;
             continue;
         }
+        mentions::note(&transaction, run_id, row.named.iter().map(String::as_str))?;
         if let Some(request) = &row.request {
             transaction
                 .prepare_cached("INSERT INTO requests (run_id, body) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
                 .execute(params![run_id, request])?;
         }
-        for path in row.named.iter().filter(|path| made.is_some_and(|made| made.holds(path))) {
+        for path in row.results().filter(|path| made.is_some_and(|made| made.holds(path))) {
             transaction
                 .prepare_cached(
                     "INSERT INTO media (path, user) SELECT ?1, user FROM runs WHERE run_id = ?2 AND user <> ''
@@ -404,14 +421,14 @@ fn insert(
                      SET calls = calls + 1, tokens = tokens + excluded.tokens, cost = cost + excluded.cost",
                 )?
                 .execute(params![run_id, row.at_ms / DAY_MS, tokens, cost])?,
-            Change::Ended { how, ms } => transaction
-                .prepare_cached("UPDATE runs SET ended = ?2, ms = ?3 WHERE run_id = ?1")?
-                .execute(params![run_id, how, ms])?,
+            Change::Ended { ok, how, ms } => transaction
+                .prepare_cached("UPDATE runs SET ended = ?2, how = ?3, ms = ?4 WHERE run_id = ?1")?
+                .execute(params![run_id, if *ok { "done" } else { "failed" }, how, ms])?,
         };
     }
     transaction.commit()?;
     if let Some(made) = made {
-        for path in rows.iter().flat_map(|row| &row.named) {
+        for path in rows.iter().flat_map(Row::results) {
             made.told(path);
         }
     }

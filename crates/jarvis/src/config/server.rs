@@ -31,8 +31,13 @@ pub(crate) struct ServerConfig {
     pub(crate) caller_endpoints: CallerConfig,
     /// Runs at the same time.
     pub(crate) max_running: usize,
+    /// Of these, the most of one user, or of one address of another machine where there are no several users: the rest is for others.
+    /// Default: seven eighths of `max_running`.
+    pub(crate) max_running_per_caller: Option<usize>,
     /// Runs that may wait for a place; the next is refused with 503 and `Retry-After`.
     pub(crate) max_waiting: usize,
+    /// Of these, the most of one user or address of another machine; the next is refused with 429. Default: half of `max_waiting`.
+    pub(crate) max_waiting_per_caller: Option<usize>,
     /// Connections at the same time.
     pub(crate) max_connections: usize,
     /// The most messages of a conversation in a request.
@@ -56,7 +61,9 @@ impl Default for ServerConfig {
             allowed_hosts: Vec::new(),
             caller_endpoints: CallerConfig::default(),
             max_running: options.max_running,
+            max_running_per_caller: options.max_running_per_caller,
             max_waiting: options.max_waiting,
+            max_waiting_per_caller: options.max_waiting_per_caller,
             max_connections: options.max_connections,
             max_messages: options.max_messages,
             max_body_bytes: options.max_body,

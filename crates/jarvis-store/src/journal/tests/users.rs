@@ -44,6 +44,10 @@ fn called(run: &str, seq: u64, tokens: u64) -> Event {
     event(run, seq, kind)
 }
 
+fn of_user(user: &str) -> RunFilter {
+    RunFilter { user: Some(user.to_owned()), ..RunFilter::default() }
+}
+
 #[tokio::test]
 async fn a_file_belongs_to_whoever_sent_it_and_to_whoever_made_it() {
     let shelf = Shelf::new();
@@ -76,8 +80,13 @@ async fn a_file_belongs_to_whoever_sent_it_and_to_whoever_made_it() {
     journal.own("bob", vec![sent.clone()]).await.unwrap();
     assert_eq!((owned("ada")[1], owned("bob")[1]), (true, true));
     assert_eq!(journal.first_foreign("bob", &[sent, new.clone()]).unwrap(), Some(new));
-    let runs = |user: &str| journal.runs_of(user, 10).unwrap().into_iter().map(|run| run.run_id.0).collect::<Vec<_>>();
-    assert_eq!((runs("ada"), runs("bob"), runs("")), (vec!["a".to_owned()], vec!["b".to_owned()], vec![]));
+    let runs = |user: &str| {
+        journal.select(&of_user(user), 10).unwrap().into_iter().map(|run| run.run_id.0).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (runs("ada"), runs("bob"), runs("")),
+        (vec!["a".to_owned()], vec!["b".to_owned()], vec!["c".to_owned()])
+    );
     assert_eq!(journal.runs(10).unwrap().len(), 3);
     assert_eq!(journal.run("a").unwrap().summary.user, "ada");
 }

@@ -1,0 +1,137 @@
+//! The list of runs, in pages: those that go on here, and those that the journal has.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use jarvis_plan::RunId;
+use jarvis_store::{RunFilter, RunStatus};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::error::{ApiError, Failures};
+use crate::runs::Live;
+use crate::state::Server;
+use crate::users::{Caller, Right};
+use crate::wire::reply::{RunLine, RunsReply};
+
+/// Which runs are listed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RunsAsk {
+    /// The most runs to list.
+    #[serde(default = "fifty")]
+    #[param(minimum = 1, maximum = 1000, default = 50)]
+    limit: u32,
+    /// The `next` of the page before.
+    before: Option<String>,
+    /// Those in one of these states, with commas between: `queued`, `running`, `waiting`, `done`, `failed`, `cancelled`, `interrupted`.
+    #[param(example = "running,waiting")]
+    status: Option<String>,
+    /// Those that began at or after this time, in milliseconds since the Unix epoch.
+    since_ms: Option<u64>,
+    /// Those that began at or before this time, in milliseconds since the Unix epoch.
+    until_ms: Option<u64>,
+    /// Those whose request has this text in it, whatever the case of its letters.
+    text: Option<String>,
+    /// Those of this user, for administrators.
+    user: Option<String>,
+}
+
+pub(crate) fn fifty() -> u32 {
+    50
+}
+
+/// The most runs or chats of a page.
+const MOST: u32 = 1000;
+
+/// The number of things that a page may have.
+pub(crate) fn checked_limit(limit: u32) -> Result<u32, ApiError> {
+    match limit {
+        1..=MOST => Ok(limit),
+        _ => Err(ApiError::invalid(format!("`limit` is a number from 1 to {MOST}")).param("limit")),
+    }
+}
+
+/// Query parameters, or what is wrong with them.
+pub(crate) fn checked<T>(given: Result<Query<T>, QueryRejection>) -> Result<T, ApiError> {
+    given.map(|Query(given)| given).map_err(|rejection| ApiError::invalid(rejection.body_text()))
+}
+
+/// Where a page ends, as callers give it back: a time and an id.
+pub(crate) fn cursor(at_ms: u64, id: &str) -> String {
+    format!("{at_ms}~{id}")
+}
+
+/// Reads a [`cursor`].
+pub(crate) fn read_cursor(text: &str) -> Result<(u64, String), ApiError> {
+    let read = text.split_once('~').and_then(|(at, id)| Some((at.parse().ok()?, id.to_owned())));
+    read.ok_or_else(|| ApiError::invalid("`before` is the `next` of another page").param("before"))
+}
+
+/// The states that are asked for: whether runs that are queued are, and the others; all where nothing is asked for.
+fn states(text: Option<&str>) -> Result<(bool, Vec<RunStatus>), ApiError> {
+    let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return Ok((true, Vec::new())) };
+    let (mut queued, mut states) = (false, Vec::new());
+    for name in text.split(',').map(str::trim) {
+        match RunStatus::ALL.into_iter().find(|status| status.as_str() == name) {
+            Some(status) => states.push(status),
+            None if name == "queued" => queued = true,
+            None => return Err(ApiError::invalid(format!("`{name}` is not a state of a run")).param("status")),
+        }
+    }
+    Ok((queued, states))
+}
+
+/// The runs, in pages
+///
+/// Newest first. `next` of a page is `before` of the one that follows it.
+#[utoipa::path(get, path = "/runs", tag = "runs", params(RunsAsk),
+    responses((status = 200, description = "A page of runs", body = RunsReply),
+        Failures))]
+pub(crate) async fn list(
+    State(server): State<Server>,
+    caller: Caller,
+    ask: Result<Query<RunsAsk>, QueryRejection>,
+) -> Result<Json<RunsReply>, ApiError> {
+    let RunsAsk { limit, before, status, since_ms, until_ms, text, user } = checked(ask)?;
+    let limit = checked_limit(limit)?;
+    let user = match (caller.lists(), user) {
+        (Some(own), Some(other)) if own != other => {
+            caller.must(Right::Admin)?;
+            Some(other)
+        }
+        (Some(own), _) => Some(own.to_owned()),
+        (None, user) => user,
+    };
+    let (with_queued, statuses) = states(status.as_deref())?;
+    let only_queued = with_queued && status.is_some() && statuses.is_empty();
+    let after = before.as_deref().map(read_cursor).transpose()?.map(|(at, id)| (at, RunId(id)));
+    let text = text.filter(|text| !text.is_empty());
+    let filter = RunFilter { user, statuses, since_ms, until_ms, text, after };
+    // In whatever state it is.
+    let of_any_state = RunFilter { statuses: Vec::new(), ..filter.clone() };
+    let queued = server.runs.queued().into_iter().filter(|_| with_queued).map(|live| live.summary());
+    let mut runs: Vec<RunLine> =
+        queued.filter(|run| of_any_state.fits(run)).map(|run| RunLine::of(run, true)).collect();
+    if !only_queued {
+        // Taken before the journal is asked, so that a run that ends meanwhile is in one of the two.
+        let mut running: Vec<Arc<Live>> = server.runs.running();
+        if server.parts.journal.is_some() {
+            let kept = filter.clone();
+            // One more shows whether there is another page.
+            let kept = server.read_journal(move |journal| journal.select(&kept, limit + 1)).await?;
+            running.retain(|live| kept.iter().all(|run| run.run_id != live.run_id));
+            let is_queued = |id: &str| server.runs.get(id).is_some_and(|live| live.is_queued());
+            runs.extend(kept.into_iter().filter(|run| !is_queued(&run.run_id.0)).map(|run| RunLine::of(run, false)));
+        }
+        let running = running.iter().map(|live| live.summary()).filter(|run| filter.fits(run));
+        runs.extend(running.map(|run| RunLine::of(run, false)));
+    }
+    runs.sort_by(|one, other| other.place().cmp(&one.place()));
+    let is_more = runs.len() > limit as usize;
+    runs.truncate(limit as usize);
+    let next = runs.last().filter(|_| is_more).map(|run| cursor(run.place().0, run.place().1));
+    Ok(Json(RunsReply { runs, next }))
+}
