@@ -10,7 +10,7 @@ mod media;
 
 pub use blocking::blocking;
 pub use journal::{
-    Claim, CostRow, Due, Journal, JournalError, Prune, Pruned, RunRecord, RunStatus, RunSummary, Synchronous,
+    Changed, Claim, CostRow, Due, Journal, JournalError, Prune, Pruned, RunRecord, RunStatus, RunSummary, Synchronous,
     UserUsage, named,
 };
 pub use media::{Incoming, Made, Media, MediaError, StoreFault};

@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jarvis_catalogue::Host;
 use jarvis_plan::{AnswerResource, Kind, Usage};
@@ -28,6 +28,8 @@ use crate::wire::openai::{
     AssistantMessage, ChatCompletion, ChatCompletionRequest, Choice, ModelCard, ModelList, Tokens,
 };
 use crate::wire::reply::SseEvent;
+
+pub(crate) use pieces::progress;
 
 /// The creation time that every model is listed with, 2026-01-01.
 const CREATED: u64 = 1_767_225_600;
@@ -159,9 +161,7 @@ struct Links {
 impl Links {
     /// The base is the name by which the client called.
     fn of(headers: &HeaderMap) -> Links {
-        let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-        let scheme = if guard::is_over_tls(headers) { "https" } else { "http" };
-        Links { base: format!("{scheme}://{}", text(header::HOST).unwrap_or("127.0.0.1:8004")) }
+        Links { base: guard::base(headers) }
     }
 
     /// The answer's text with whole addresses, and links to the files that it does not name.

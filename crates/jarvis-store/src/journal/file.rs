@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::JournalError;
 
 /// `user_version` of the files written here.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 /// `application_id` of the files written here: "jrvs".
 const APPLICATION: i64 = 0x6a72_7673;
 /// Files up to this size are checked whole when opened, which takes a few milliseconds at most; larger ones when there
@@ -66,6 +66,15 @@ const STEPS: [&str; VERSION as usize] = [
         tokens INTEGER NOT NULL,
         cost   REAL NOT NULL,
         PRIMARY KEY (user, day)
+    ) STRICT, WITHOUT ROWID;
+",
+    "
+    ALTER TABLE runs ADD COLUMN thread TEXT NOT NULL DEFAULT '';
+    CREATE TABLE webhooks (
+        run_id TEXT NOT NULL,
+        id     TEXT NOT NULL,
+        body   TEXT NOT NULL,
+        PRIMARY KEY (run_id, id)
     ) STRICT, WITHOUT ROWID;
 ",
 ];

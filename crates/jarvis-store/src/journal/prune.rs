@@ -98,7 +98,7 @@ pub(super) fn prune(connection: &mut Connection, prune: &Prune) -> rusqlite::Res
                 media.entry(path.to_owned()).or_default().insert(user.clone());
             }
         }
-        for table in ["events", "requests", "runs"] {
+        for table in ["events", "requests", "webhooks", "runs"] {
             transaction.prepare_cached(&format!("DELETE FROM {table} WHERE run_id = ?1"))?.execute(params![run])?;
         }
     }

@@ -85,7 +85,8 @@ impl RunRecord {
 }
 
 /// Of a run that failed, the event that ended it tells how: cancelled, interrupted, or otherwise.
-const COLUMNS: &str = "run_id, writer, door, user, started_at_ms, last_at_ms, request, ended, tasks, ok, failed, ms,
+pub(super) const COLUMNS: &str =
+    "run_id, writer, door, user, started_at_ms, last_at_ms, request, ended, tasks, ok, failed, ms,
     CASE ended WHEN 'failed' THEN (
         SELECT CASE body ->> 'cancelled' WHEN 1 THEN 'cancelled' ELSE body ->> 'code' END
             FROM events WHERE events.run_id = runs.run_id AND body ->> 'event' IN ('done', 'error')
@@ -176,7 +177,7 @@ fn find(connection: &Connection, path: &Path, id: &str) -> Result<String, Journa
     }
 }
 
-fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSummary> {
+pub(super) fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSummary> {
     let writer: String = row.get("writer")?;
     let started_at_ms = unsigned(row.get("started_at_ms")?)?;
     let last_at_ms = unsigned(row.get("last_at_ms")?)?;
@@ -211,6 +212,6 @@ fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSu
 }
 
 /// The writer stores no negative number, so one means that the file was changed by something else.
-fn unsigned(number: i64) -> rusqlite::Result<u64> {
+pub(super) fn unsigned(number: i64) -> rusqlite::Result<u64> {
     u64::try_from(number).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
