@@ -52,6 +52,17 @@ impl Turn {
     }
 }
 
+/// Where a request stands among others of a client, in the client's words.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Thread {
+    /// The conversation that it belongs to; empty where it begins one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// The message that it is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
 /// What a person asks: text, attachments, earlier turns.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Request {
@@ -78,6 +89,9 @@ pub struct Request {
     /// The form that the reply is to have.
     #[serde(default, skip_serializing_if = "ReplyForm::is_free")]
     pub form: ReplyForm,
+    /// Where it stands among others, where the client said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<Thread>,
 }
 
 fn is_unbounded(budget: &Budget) -> bool {

@@ -38,7 +38,7 @@ mod usage;
 mod vocabulary;
 mod words;
 
-pub use answer::{Answer, AnswerResource, Request, Role, Turn};
+pub use answer::{Answer, AnswerResource, Request, Role, Thread, Turn};
 pub use approval::{Approval, Place};
 pub use arg::{Arg, DraftRef, Named, Piece, text_of};
 pub use builder::{GraphBuilder, GraphError, Out, out};

@@ -35,6 +35,7 @@ impl Agent {
         }
         let asked = Asked {
             history: request.history.clone(),
+            thread: request.thread.clone(),
             deadline: Some(cx.limits.engine.run_timeout),
             documents,
             ..Asked::over_tools(&request.text)

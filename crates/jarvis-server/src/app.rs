@@ -19,6 +19,7 @@ use utoipa::openapi::{Components, ContactBuilder, InfoBuilder, LicenseBuilder, O
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::a2a;
 use crate::error::ApiError;
 use crate::guard;
 use crate::mcp;
@@ -81,7 +82,9 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .route("/models/{owner}/{name}", post(model_server::call_of_owner))
         .routes(routes!(upload::upload))
         .layer(DefaultBodyLimit::max(guard::most_with_files(options)));
-    let json = if options.models_only { json } else { json.merge(pipelines) };
+    let agent = OpenApiRouter::from(a2a::routes()).layer(DefaultBodyLimit::max(guard::most_with_files(options)));
+    let is_agent = !options.models_only;
+    let json = if is_agent { json.merge(pipelines).merge(agent) } else { json };
     let plain = OpenApiRouter::new()
         .route("/v1/models/{id}", get(openai::model))
         // Some clients do not escape the stroke in a model's id.
@@ -99,6 +102,7 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
         .routes(routes!(session::log_in, session::log_out));
+    let open = if is_agent { open.merge(OpenApiRouter::from(a2a::open_routes())) } else { open };
     let (router, api) = OpenApiRouter::with_openapi(about()).merge(guarded).merge(files).merge(open).split_for_parts();
     let cors = cors(&options.cors_origins);
     router
@@ -150,6 +154,8 @@ fn cors(origins: &[String]) -> CorsLayer {
         .allow_headers([
             header::AUTHORIZATION,
             header::CONTENT_TYPE,
+            HeaderName::from_static("a2a-extensions"),
+            HeaderName::from_static("a2a-version"),
             HeaderName::from_static("last-event-id"),
             HeaderName::from_static("mcp-method"),
             HeaderName::from_static("mcp-name"),

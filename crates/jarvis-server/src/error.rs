@@ -72,14 +72,14 @@ pub(crate) struct ErrorFields {
     kind: &'static str,
     /// The field of the request that is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
-    param: Option<String>,
+    pub(crate) param: Option<String>,
     /// Everything that is wrong with a plan.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     details: Vec<Detail>,
     #[serde(skip)]
     pub(crate) status: StatusCode,
     #[serde(skip)]
-    retry_after_s: Option<u64>,
+    pub(crate) retry_after_s: Option<u64>,
     /// Answer with `{"error": "…"}`, as the originals do.
     #[serde(skip)]
     plain: bool,

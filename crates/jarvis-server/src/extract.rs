@@ -55,7 +55,7 @@ where
 }
 
 /// A page of another site can post a form or plain text without asking first, but not JSON; so only JSON is taken.
-fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
+pub(crate) fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
     let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = given.split(';').next().unwrap_or_default().trim();
     let is_json = essence.eq_ignore_ascii_case("application/json")
@@ -94,7 +94,7 @@ fn without_place(error: &serde_json::Error) -> String {
     }
 }
 
-fn unreadable(rejection: BytesRejection) -> ApiError {
+pub(crate) fn unreadable(rejection: BytesRejection) -> ApiError {
     match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
             ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the body is larger than this server takes")

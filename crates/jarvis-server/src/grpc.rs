@@ -1,4 +1,4 @@
-//! The gRPC service: `FileBasedQA`, health and reflection, within limits of connections, sizes and times.
+//! The gRPC services: `FileBasedQA`, Agent2Agent, health and reflection, within limits of connections, sizes and times.
 //!
 //! Requests become runs like those of the other protocols: they wait for the same places, stand in the same journal and are
 //! cancelled when the client has gone.
@@ -11,6 +11,7 @@ mod status;
 use std::time::Duration;
 
 use jarvis_net::causes::in_one;
+use jarvis_proto::a2a::a2a_service_server::A2aServiceServer;
 use jarvis_proto::file_based_qa::DESCRIPTORS;
 use jarvis_proto::file_based_qa::file_based_qa_server::FileBasedQaServer;
 use tokio::net::TcpListener;
@@ -19,6 +20,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Certificate, Identity, Server as Transport, ServerTlsConfig};
 
 use crate::ServeError;
+use crate::a2a;
 use crate::guard;
 use crate::listen::CLOSING_TIME;
 use crate::state::Server;
@@ -102,6 +104,11 @@ pub(crate) async fn serve(
     let questions = FileBasedQaServer::new(Questions { server: server.clone(), max_file: options.max_file })
         .max_decoding_message_size(options.max_file.saturating_add(BESIDE))
         .max_encoding_message_size(MAX_ANSWER);
+    let agent = (!server.options.models_only).then(|| {
+        A2aServiceServer::new(a2a::grpc::Agent { server: server.clone() })
+            .max_decoding_message_size(guard::most_with_files(&server.options))
+            .max_encoding_message_size(MAX_ANSWER)
+    });
     let token = move |mut request: tonic::Request<()>| {
         let headers = request.metadata().clone().into_headers();
         let caller = guard::caller(&server, &headers, request.remote_addr().map(|peer| peer.ip())).map_err(|error| {
@@ -115,9 +122,13 @@ pub(crate) async fn serve(
     };
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<FileBasedQaServer<Questions>>().await;
+    if agent.is_some() {
+        reporter.set_serving::<A2aServiceServer<a2a::grpc::Agent>>().await;
+    }
     let described = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
+            .register_encoded_file_descriptor_set(jarvis_proto::a2a::DESCRIPTORS)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
     let broken = |error: tonic_reflection::server::Error| ServeError::Grpc(error.to_string());
@@ -133,6 +144,7 @@ pub(crate) async fn serve(
     let router = transport
         .add_service(health)
         .add_service(InterceptedService::new(questions, token.clone()))
+        .add_optional_service(agent.map(|agent| InterceptedService::new(agent, token.clone())))
         .add_service(InterceptedService::new(reflection, token.clone()))
         .add_service(InterceptedService::new(older, token));
     let incoming = socket::incoming(listener, connections, stop.clone());
@@ -141,6 +153,7 @@ pub(crate) async fn serve(
         stop.cancelled().await;
         // No new requests are accepted here; those in flight finish first.
         reporter.set_not_serving::<FileBasedQaServer<Questions>>().await;
+        reporter.set_not_serving::<A2aServiceServer<a2a::grpc::Agent>>().await;
         in_flight.await;
     };
     let late = async {

@@ -245,6 +245,13 @@ fn with_cookie(value: &str, age: &str, headers: &HeaderMap) -> Response {
     response
 }
 
+/// Where a client reaches this server: by the name that it called it.
+pub(crate) fn base(headers: &HeaderMap) -> String {
+    let scheme = if is_over_tls(headers) { "https" } else { "http" };
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    format!("{scheme}://{}", host.unwrap_or("127.0.0.1:8004"))
+}
+
 /// True when a proxy says that the browser's side of it is encrypted.
 pub(crate) fn is_over_tls(headers: &HeaderMap) -> bool {
     headers.get("x-forwarded-proto").is_some_and(|scheme| scheme.as_bytes().eq_ignore_ascii_case(b"https"))

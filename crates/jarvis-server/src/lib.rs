@@ -1,14 +1,16 @@
-//! The servers of jarvis: HTTP with event streams, the OpenAI protocol and the web page; gRPC; MCP.
+//! The servers of jarvis: HTTP with event streams, the OpenAI protocol and the web page; gRPC; MCP; Agent2Agent.
 //!
 //! Each protocol turns requests into the types of `jarvis-plan`, calls a pipeline, and turns the result into its wire types.
 //! What a request means, and how it is executed, is the pipelines' business.
 
+mod a2a;
 mod app;
 mod audit;
 mod desk;
 mod elsewhere;
 mod error;
 mod extract;
+mod files;
 mod grpc;
 mod guard;
 mod links;
@@ -178,6 +180,12 @@ pub fn serve(
         }
         let (connections, write, drain) = (options.max_connections, options.write_timeout, options.drain);
         let server = state::Server::new(parts, options);
+        if let Some(listener) = &listeners.http {
+            let _ = server.http_at.set(listener.local_addr()?);
+        }
+        if let Some((listener, _)) = &listeners.grpc {
+            let _ = server.grpc_port.set(listener.local_addr()?.port());
+        }
         server.look().await;
         let looking = server.clone();
         let looked_after = tokio::spawn({

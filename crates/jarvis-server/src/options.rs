@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use jarvis_net::Secret;
+use jarvis_net::{Secret, UrlPolicy};
 
 use crate::links::LinkKey;
 use crate::runs::Bounds;
@@ -21,6 +21,10 @@ pub struct Options {
     pub cors_origins: Vec<String>,
     /// Names by which the server may be called beside those of this machine, such as `jarvis.example.org`.
     pub allowed_hosts: BTreeSet<String>,
+    /// Where clients outside reach the server, such as `https://jarvis.example.org`; the name that they call it by unless set.
+    pub public_url: Option<String>,
+    /// Where the webhooks of callers may be.
+    pub urls: UrlPolicy,
     /// Whether, and to where, a caller may name a chat endpoint and key of their own.
     pub caller: CallerPolicy,
     /// A model that may be asked and has no price, where there is one: what a run costs cannot be bounded then.
@@ -70,6 +74,8 @@ impl Default for Options {
             users: Vec::new(),
             cors_origins: Vec::new(),
             allowed_hosts: BTreeSet::new(),
+            public_url: None,
+            urls: UrlPolicy::default(),
             caller: CallerPolicy::default(),
             unpriced: None,
             compat_errors: false,

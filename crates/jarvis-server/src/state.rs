@@ -1,7 +1,8 @@
 //! What every route can reach: the pipeline, the folders, the runs and the settings.
 
+use std::net::SocketAddr;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
 use jarvis_chat::ChatModel;
@@ -10,6 +11,7 @@ use jarvis_engine::Meter;
 use jarvis_hugginggpt::HuggingGpt;
 use jarvis_hugginggpt::decisions::{Decisions, Format};
 use jarvis_net::Secret;
+use jarvis_net::http::LazyClient;
 use jarvis_pipeline::{Pipeline, RunContext};
 use jarvis_plan::{Resource, Source};
 use jarvis_react::Agent;
@@ -20,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 use utoipa::ToSchema;
 
+use crate::a2a::push;
 use crate::audit::Audit;
 use crate::desk::Desk;
 use crate::elsewhere::Elsewhere;
@@ -154,6 +157,12 @@ pub(crate) struct Inner {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) sessions: Sessions,
     pub(crate) users: Users,
+    /// Calls the webhooks of callers.
+    pub(crate) webhooks: LazyClient,
+    /// Where HTTP is served.
+    pub(crate) http_at: OnceLock<SocketAddr>,
+    /// Where gRPC is served.
+    pub(crate) grpc_port: OnceLock<u16>,
 }
 
 impl Server {
@@ -166,7 +175,9 @@ impl Server {
         if let Some(journal) = parts.journal.as_ref().filter(|_| users.are_several()) {
             journal.owns_what_is_made(parts.media.made());
         }
-        Server(Arc::new(Inner { parts, options, runs, metrics, sessions: Sessions::default(), users }))
+        let (webhooks, sessions) = (push::client(&options.urls), Sessions::default());
+        let (http_at, grpc_port) = (OnceLock::new(), OnceLock::new());
+        Server(Arc::new(Inner { parts, options, runs, metrics, sessions, users, webhooks, http_at, grpc_port }))
     }
 
     /// The parts that decide, with the plans of whoever asks.

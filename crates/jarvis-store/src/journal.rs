@@ -3,6 +3,7 @@
 //! It stores events as they are and adds nothing: a run's events are authoritative, and the summaries follow from them.
 
 mod chats;
+mod changed;
 mod costs;
 mod crash;
 mod error;
@@ -14,6 +15,7 @@ mod presence;
 mod prune;
 mod read;
 mod schema;
+mod webhooks;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -26,6 +28,7 @@ use jarvis_plan::{Event, EventKind, RunId};
 use tokio::sync::oneshot;
 
 pub use self::chats::{Chat, ChatFilter, ChatSummary, ChatWrite};
+pub use self::changed::Changed;
 pub use self::costs::{CostRow, UserUsage};
 pub use self::error::JournalError;
 pub use self::file::Synchronous;
@@ -155,6 +158,50 @@ impl Journal {
     /// When the file cannot be read.
     pub fn select(&self, filter: &RunFilter, limit: u32) -> Result<Vec<RunSummary>, JournalError> {
         read::runs(&self.path, &self.writers, filter, limit)
+    }
+
+    /// Runs with the time of their last event in milliseconds since the Unix epoch, the latest first. Blocks.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn changed(&self, which: &Changed) -> Result<Vec<(RunSummary, u64)>, JournalError> {
+        changed::changed(&self.path, &self.writers, which)
+    }
+
+    /// Keeps a webhook of a run, in the place of one of the same id.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn set_webhook(&self, run: &RunId, id: &str, body: String) -> Result<(), JournalError> {
+        let (path, run, id) = (self.path.clone(), run.0.clone(), id.to_owned());
+        self.with(move |connection, _| webhooks::set(connection, &run, &id, &body).map_err(lease::failed(&path))).await
+    }
+
+    /// Removes a webhook of a run, if it is there.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn remove_webhook(&self, run: &RunId, id: &str) -> Result<(), JournalError> {
+        let (path, run, id) = (self.path.clone(), run.0.clone(), id.to_owned());
+        self.with(move |connection, _| webhooks::remove(connection, &run, &id).map_err(lease::failed(&path))).await
+    }
+
+    /// The webhooks of a run, as they were given. Blocks.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn webhooks(&self, run: &str) -> Result<Vec<String>, JournalError> {
+        let failed = |source| JournalError::sqlite("read", &self.path, source);
+        webhooks::all(&file::open_to_read(&self.path)?, run).map_err(failed)
+    }
+
+    /// One of them. Blocks.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn webhook(&self, run: &str, id: &str) -> Result<Option<String>, JournalError> {
+        let failed = |source| JournalError::sqlite("read", &self.path, source);
+        webhooks::one(&file::open_to_read(&self.path)?, run, id).map_err(failed)
     }
 
     /// One run with its events in order, by its id or by the start of its id when only one run has it. Blocks.

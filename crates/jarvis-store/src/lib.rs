@@ -10,7 +10,7 @@ mod media;
 
 pub use blocking::blocking;
 pub use journal::{
-    Chat, ChatFilter, ChatSummary, ChatWrite, Claim, CostRow, Due, Journal, JournalError, Prune, Pruned, RunFilter,
+    Changed, Chat, ChatFilter, ChatSummary, ChatWrite, Claim, CostRow, Due, Journal, JournalError, Prune, Pruned, RunFilter,
     RunRecord, RunStatus, RunSummary, Synchronous, UserUsage, named,
 };
 pub use media::{Incoming, Made, Media, MediaError, StoreFault};

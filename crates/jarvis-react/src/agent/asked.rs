@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jarvis_events::Began;
-use jarvis_plan::{EventKind, Kind, Language, Request, Resource, Source, Turn};
+use jarvis_plan::{EventKind, Kind, Language, Request, Resource, Source, Thread, Turn};
 use jarvis_tools::Documents;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,8 @@ pub struct Asked {
     pub documents: Documents,
     /// Earlier turns of the conversation, oldest first, for a chat model; the offline agent looks at the question alone.
     pub history: Vec<Turn>,
+    /// Where the question stands among others, where the client said so.
+    pub thread: Option<Thread>,
     /// The language of the prompt and of offline answers; that of the question unless set.
     pub language: Option<Language>,
     pub max_steps: Option<u32>,
@@ -56,6 +58,7 @@ impl Asked {
         let request = Request {
             attachments: self.documents.each().map(attached).collect(),
             history: self.history.clone(),
+            thread: self.thread.clone(),
             ..Request::new(&self.question)
         };
         let given = Given {
@@ -83,6 +86,7 @@ impl Asked {
             question: began.request.text.clone(),
             documents: Documents::new(texts.collect()),
             history: began.request.history.clone(),
+            thread: began.request.thread.clone(),
             language: given.language,
             max_steps: given.max_steps,
             deadline: given.deadline_s.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),

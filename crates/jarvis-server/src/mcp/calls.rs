@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use super::content::Naming;
 use super::{Client, Jarvis, args, leave, progress};
 use crate::error::ApiError;
+use crate::files::taken_in;
 use crate::request::{self, RunRequest};
 use crate::runs::{Ended, Keep, Lost, Started};
 use crate::users::{Caller, Right};
@@ -174,20 +175,11 @@ impl Jarvis {
                 if bytes.is_empty() {
                     return Err(args::wrong(format!("`{at}` is empty")));
                 }
-                let size = bytes.len() as u64;
-                let crate::Parts { media, agent, .. } = &self.server.parts;
-                // Only the name counts; clients may send it with a path.
-                let name = name.rsplit(['/', '\\']).next().unwrap_or("file");
-                let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
-                let taken = jarvis_workers::attach(&name, bytes, media, agent.reader.as_ref()).await;
-                let jarvis_workers::Attached { resource, .. } =
-                    taken.map_err(ApiError::from).map_err(|error| match error.fields.status.is_server_error() {
-                        true => refused(error),
-                        false => args::wrong(format!("`{at}`: {}", in_full(&error))),
-                    })?;
-                self.server.own_resource(caller, &resource).await.map_err(refused)?;
-                self.server.metrics.uploaded.inc_by(size);
-                Ok(Attachment::of(&resource))
+                let taken = taken_in(&self.server, caller, &name, bytes).await;
+                taken.map_err(|error| match error.fields.status.is_server_error() {
+                    true => refused(error),
+                    false => args::wrong(format!("`{at}`: {}", in_full(&error))),
+                })
             }
             (None, Some(text), None) => {
                 let kind = kind.unwrap_or(Kind::Text);

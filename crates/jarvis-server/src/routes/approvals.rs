@@ -28,19 +28,19 @@ use crate::wire::reply::ApprovalReply;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ApprovalAsk {
-    decision: Said,
+    pub(crate) decision: Said,
     /// The arguments to call with, all of them, in the place of the planned ones. Only with `approve`.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
-    arguments: Option<Map<String, Value>>,
+    pub(crate) arguments: Option<Map<String, Value>>,
     /// Why not, for the answer of the run. Only with `refuse`.
     #[serde(default)]
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum Said {
+pub(crate) enum Said {
     /// Make this call.
     Approve,
     /// Make it, and every further call of the tool in this run.

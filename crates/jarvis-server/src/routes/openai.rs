@@ -32,6 +32,7 @@ use crate::wire::reply::SseEvent;
 use chores::Chore;
 use links::Links;
 use pieces::Head;
+pub(crate) use pieces::progress;
 
 /// The creation time that every model is listed with, 2026-01-01.
 const CREATED: u64 = 1_767_225_600;

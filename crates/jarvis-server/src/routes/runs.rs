@@ -227,7 +227,7 @@ pub(crate) fn left_to(engine: &str) -> ApiError {
 }
 
 /// The id, when it is a whole one: a start that happens to fit opens no run over the wire.
-pub(super) fn whole(id: String) -> Result<String, ApiError> {
+pub(crate) fn whole(id: String) -> Result<String, ApiError> {
     match uuid::Uuid::try_parse(&id) {
         Ok(parsed) => Ok(parsed.to_string()),
         Err(_) => Err(no_such_run()),
@@ -239,7 +239,7 @@ fn does_go_on(summary: &RunSummary) -> bool {
 }
 
 /// Where a run is that does not go on in this process.
-pub(super) enum Whereabouts<'s> {
+pub(crate) enum Whereabouts<'s> {
     /// The journal has all that is known of it.
     Kept(Box<RunRecord>),
     /// It is carried out elsewhere, and this server has nothing of it, or what it had when it last followed it.
@@ -247,7 +247,7 @@ pub(super) enum Whereabouts<'s> {
 }
 
 /// Finds a run that does not go on in this process.
-pub(super) async fn whereabouts<'s>(
+pub(crate) async fn whereabouts<'s>(
     server: &'s Server,
     caller: &Caller,
     id: &str,

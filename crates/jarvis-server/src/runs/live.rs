@@ -1,7 +1,7 @@
 //! One run that goes on: what it has done so far, what it waits for, and how it is cancelled.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use jarvis_plan::{Approval, Event, EventKind, INTERRUPTED, RunId};
@@ -29,6 +29,8 @@ pub(crate) struct Live {
     /// Whether the journal has it, so that it can go on.
     is_kept: bool,
     pub(crate) log: Arc<Log>,
+    /// The conversation that it belongs to, where its client named one.
+    pub(crate) thread: OnceLock<String>,
     request: String,
     started_at_ms: u64,
     began: Instant,
@@ -85,6 +87,7 @@ impl Live {
             suspend: CancellationToken::new(),
             is_kept,
             log: Arc::new(log),
+            thread: OnceLock::new(),
             request,
             started_at_ms,
             began: Instant::now(),

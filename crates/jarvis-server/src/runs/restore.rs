@@ -14,6 +14,7 @@ use jarvis_store::{Claim, Journal, JournalError, Prune, RunStatus, RunSummary};
 use tokio_util::sync::CancellationToken;
 
 use super::{Begin, Frame, Keep, Line, Log, Tally, Work, short};
+use crate::a2a::push;
 use crate::error::ApiError;
 use crate::routes::runs::left_to;
 use crate::state::Server;
@@ -112,7 +113,12 @@ impl Server {
         let left = due.left.into_iter().filter(|run| !self.runs.waits_for_more(run));
         for run in left.take(self.options.max_running.max(1)) {
             match self.go_on(journal, &run).await {
-                Ok(()) => tracing::info!(%run, "a run goes on"),
+                Ok(()) => {
+                    tracing::info!(%run, "a run goes on");
+                    if let Some(live) = self.runs.get(&run.0) {
+                        push::again(self, &live).await;
+                    }
+                }
                 Err(Stays::Elsewhere) => {}
                 Err(Stays::Again(error)) => tracing::warn!(%run, %error, "a run cannot go on yet"),
                 Err(Stays::Waits(reason)) => {

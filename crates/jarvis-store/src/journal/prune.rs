@@ -85,7 +85,7 @@ pub(super) fn prune(connection: &mut Connection, writers: &Writers, prune: &Prun
             media.entry(path).or_default().insert(run.user.clone());
         }
         mentions::forget(&transaction, &run.id)?;
-        for table in ["events", "requests", "runs"] {
+        for table in ["events", "requests", "webhooks", "responses", "runs"] {
             transaction.prepare_cached(&format!("DELETE FROM {table} WHERE run_id = ?1"))?.execute([&run.id])?;
         }
     }

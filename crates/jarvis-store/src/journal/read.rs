@@ -146,7 +146,7 @@ pub(super) fn contains(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
 
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "run_id, writer, door, user, started_at_ms, last_at_ms, request, ended, tasks, ok, failed, ms, how";
 
 /// Whether a run waits until somebody allows something, as SQL.
@@ -255,7 +255,7 @@ fn find(connection: &Connection, path: &Path, id: &str) -> Result<String, Journa
     }
 }
 
-fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSummary> {
+pub(super) fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSummary> {
     let writer: String = row.get("writer")?;
     let started_at_ms = unsigned(row.get("started_at_ms")?)?;
     let last_at_ms = unsigned(row.get("last_at_ms")?)?;
@@ -290,6 +290,6 @@ fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSu
 }
 
 /// The writer stores no negative number, so one means that the file was changed by something else.
-fn unsigned(number: i64) -> rusqlite::Result<u64> {
+pub(super) fn unsigned(number: i64) -> rusqlite::Result<u64> {
     u64::try_from(number).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }

@@ -89,6 +89,24 @@ const STEPS: [&str; VERSION as usize] = [
         PRIMARY KEY (user, id)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX chats_by_time ON chats (user, updated_at_ms, id);
+    ALTER TABLE runs ADD COLUMN thread TEXT NOT NULL DEFAULT '';
+    CREATE TABLE webhooks (
+        run_id TEXT NOT NULL,
+        id     TEXT NOT NULL,
+        body   TEXT NOT NULL,
+        PRIMARY KEY (run_id, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE responses (
+        run_id TEXT PRIMARY KEY,
+        user   TEXT NOT NULL,
+        body   TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE files (
+        id            TEXT PRIMARY KEY,
+        user          TEXT NOT NULL,
+        created_at_ms INTEGER NOT NULL,
+        body          TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
 ",
 ];
 

@@ -11,6 +11,7 @@ use rusqlite::Connection;
 use super::*;
 
 mod chats;
+mod changed;
 mod leases;
 mod lists;
 mod users;

@@ -61,7 +61,7 @@ pub(super) struct Row {
 
 /// What an event means for the summary of its run.
 enum Change {
-    Started { request: String, door: String, user: String },
+    Started { request: String, door: String, user: String, thread: String },
     Planned { tasks: i64 },
     Finished { ok: bool },
     Called { tokens: i64, cost: f64 },
@@ -82,7 +82,8 @@ impl Row {
         let event = &*capped;
         let change = match &event.kind {
             EventKind::RunStarted { request, door, user, .. } => {
-                Change::Started { request: request.typed(), door: door.clone(), user: user.clone() }
+                let thread = request.thread.as_ref().map(|thread| thread.id.clone()).unwrap_or_default();
+                Change::Started { request: request.typed(), door: door.clone(), user: user.clone(), thread }
             }
             EventKind::Plan { plan } => Change::Planned { tasks: plan.tasks().len() as i64 },
             EventKind::TaskFinished { outcome } => Change::Finished { ok: outcome.succeeded() },
@@ -398,11 +399,11 @@ fn insert(
         }
         match &row.change {
             Change::Nothing => 0,
-            Change::Started { request, door, user } => transaction
+            Change::Started { request, door, user, thread } => transaction
                 .prepare_cached(
-                    "UPDATE runs SET request = ?2, started_at_ms = ?3, door = ?4, user = ?5 WHERE run_id = ?1",
+                    "UPDATE runs SET request = ?2, started_at_ms = ?3, door = ?4, user = ?5, thread = ?6 WHERE run_id = ?1",
                 )?
-                .execute(params![run_id, request, row.at_ms, door, user])?,
+                .execute(params![run_id, request, row.at_ms, door, user, thread])?,
             Change::Planned { tasks } => transaction
                 .prepare_cached("UPDATE runs SET tasks = max(tasks, ?2) WHERE run_id = ?1")?
                 .execute(params![run_id, tasks])?,

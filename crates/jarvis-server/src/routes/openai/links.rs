@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use axum::http::{HeaderMap, header};
+use axum::http::HeaderMap;
 use jarvis_plan::{AnswerResource, Kind};
 
 use crate::guard;
@@ -19,11 +19,9 @@ pub(crate) struct Links {
 impl Links {
     /// The base is the name by which the client called.
     pub(crate) fn of(server: &Server, headers: &HeaderMap) -> Links {
-        let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-        let scheme = if guard::is_over_tls(headers) { "https" } else { "http" };
         let options = &server.options;
         Links {
-            base: format!("{scheme}://{}", text(header::HOST).unwrap_or("127.0.0.1:8004")),
+            base: guard::base(headers),
             signed: server.users.need_token().then(|| (options.link_key.clone(), options.link_time)),
         }
     }

@@ -14,7 +14,7 @@ use jarvis_plan::Answer;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use self::progress::progress;
+pub(crate) use self::progress::progress;
 pub(super) use self::stop::Stopping;
 use super::calls;
 use crate::error::ApiError;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// One line for an event that a person may want to see while waiting.
-pub(super) fn progress(name: &str, event: &Value) -> Option<String> {
+pub(crate) fn progress(name: &str, event: &Value) -> Option<String> {
     let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let number = |pointer: &str| event.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
     // People count from 1.

@@ -1,0 +1,33 @@
+//! Files that come inside a request, at whatever door.
+
+use crate::error::ApiError;
+use crate::state::Server;
+use crate::users::Caller;
+use crate::wire::ask::Attachment;
+
+/// Takes a file in as an upload is, for a caller; `name` tells what it may be.
+///
+/// # Errors
+/// When it is empty, too large, or of no kind that is taken.
+pub(crate) async fn taken_in(
+    server: &Server,
+    caller: &Caller,
+    name: &str,
+    bytes: Vec<u8>,
+) -> Result<Attachment, ApiError> {
+    // Only the name counts; clients may send it with a path.
+    let name = name.rsplit(['/', '\\']).next().unwrap_or("file");
+    let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
+    if bytes.is_empty() {
+        return Err(ApiError::invalid(format!("`{name}` is empty")));
+    }
+    if bytes.len() > server.options.max_upload {
+        return Err(crate::routes::upload::too_large());
+    }
+    let size = bytes.len() as u64;
+    let crate::Parts { media, agent, .. } = &server.parts;
+    let taken = jarvis_workers::attach(&name, bytes, media, agent.reader.as_ref()).await?;
+    server.own_resource(caller, &taken.resource).await?;
+    server.metrics.uploaded.inc_by(size);
+    Ok(Attachment::of(&taken.resource))
+}
