@@ -34,7 +34,7 @@ def data_url(data=None, kind="image/png"):
 
 def test_models_are_listed_and_shown(client):
     models = client.models.list().data
-    assert [model.id for model in models] == [MODEL, "jarvis/rewoo", "jarvis/react"]
+    assert [model.id for model in models] == [MODEL, "jarvis/chat", "jarvis/rewoo", "jarvis/react"]
     assert models[0].object == "model" and models[0].owned_by == "jarvis"
     assert client.models.retrieve(MODEL).id == MODEL
     with pytest.raises(openai.NotFoundError):
@@ -95,18 +95,19 @@ def test_a_picture_inside_the_message_is_worked_on(offline, client):
 
 WRONG = [
     ("n", {"n": 2}),
-    ("tools", {"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]}),
+    ("tools", {"tools": [{"type": "web_search"}]}),
+    ("tool_choice", {"tools": [{"type": "function", "function": {"name": "f"}}], "tool_choice": "required"}),
     ("functions", {"functions": [{"name": "f", "parameters": {"type": "object"}}]}),
     ("response_format", {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object"}}}}),
     ("logprobs", {"logprobs": True}),
     ("modalities", {"modalities": ["text", "audio"], "audio": {"voice": "alloy", "format": "wav"}}),
-    ("stop", {"stop": ["\n"]}),
+    ("stop", {"stop": ["a", "b", "c", "d", "e"]}),
     ("messages", {"messages": []}),
     ("messages", {"messages": [{"role": "user", "content": "   "}]}),
     ("messages", {"messages": [{"role": "nobody", "content": "hello"}]}),
     ("messages", {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]}]}),
     ("messages", {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "file:///etc/passwd"}}]}]}),
-    ("messages", {"messages": [{"role": "user", "content": [{"type": "file", "file": {"file_id": "x"}}]}]}),
+    ("messages", {"messages": [{"role": "user", "content": [{"type": "file", "file": {}}]}]}),
 ]
 
 
@@ -118,6 +119,34 @@ def test_what_cannot_be_given_is_refused(client, param, wrong, stream):
     error = refused.value
     assert error.status_code == 400 and error.code and error.type == "invalid_request_error" and error.body["message"]
     assert (error.param or "").startswith(param), error.body
+
+
+def test_calls_of_the_callers_tools_are_handed_back(client):
+    messages = said("What's the weather like in San Francisco?")
+    schema = {"type": "object", "properties": {"location": {"type": "string"}}, "required": ["location"]}
+    tools = [{"type": "function", "function": {"name": "get_weather", "description": "Get the weather", "parameters": schema}}]
+    reply = client.chat.completions.create(model=MODEL, messages=messages, tools=tools)
+    [choice] = reply.choices
+    [call] = choice.message.tool_calls
+    assert choice.finish_reason == "tool_calls" and call.function.name == "get_weather"
+    messages += [choice.message, {"role": "tool", "tool_call_id": call.id, "content": "18 °C and sunny"}]
+    reply = client.chat.completions.create(model=MODEL, messages=messages, tools=tools)
+    assert "18 °C and sunny" in reply.choices[0].message.content
+    stream = client.chat.completions.create(model=MODEL, messages=messages[:1], tools=tools, stream=True)
+    deltas = [call for chunk in stream for call in chunk.choices[0].delta.tool_calls or []]
+    assert [(call.index, call.function.name) for call in deltas] == [(0, "get_weather")]
+
+
+def test_a_file_and_a_stop_are_taken(client):
+    parts = [
+        {"type": "text", "text": "how many words has this file?"},
+        {"type": "file", "file": {"filename": "note.txt", "file_data": data_url(b"one two three", "text/plain")}},
+    ]
+    reply = client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": parts}])
+    assert "3" in reply.choices[0].message.content
+    whole = client.chat.completions.create(model=MODEL, messages=said(MOOD)).choices[0].message.content
+    cut = client.chat.completions.create(model=MODEL, messages=said(MOOD), stop="positive").choices[0].message.content
+    assert cut == whole.split("positive")[0]
 
 
 def test_pictures_of_this_machine_are_not_fetched(client):

@@ -76,6 +76,11 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .layer(DefaultBodyLimit::max(options.max_body));
     let large = OpenApiRouter::new()
         .routes(routes!(openai::complete))
+        .routes(routes!(openai::responses::create))
+        .routes(routes!(openai::responses::compact))
+        .routes(routes!(openai::responses::show, openai::responses::delete))
+        .routes(routes!(openai::responses::cancel))
+        .routes(routes!(openai::responses::input_items))
         .routes(routes!(openai::audio::transcribe))
         .routes(routes!(openai::audio::translate))
         .routes(routes!(model_server::call))

@@ -4,3 +4,4 @@ pub(crate) mod ask;
 pub(crate) mod decide;
 pub(crate) mod openai;
 pub(crate) mod reply;
+pub(crate) mod responses;

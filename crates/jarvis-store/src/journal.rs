@@ -2,8 +2,8 @@
 //!
 //! It stores events as they are and adds nothing: a run's events are authoritative, and the summaries follow from them.
 
-mod chats;
 mod changed;
+mod chats;
 mod costs;
 mod crash;
 mod error;
@@ -14,6 +14,7 @@ mod owned;
 mod presence;
 mod prune;
 mod read;
+mod responses;
 mod schema;
 mod webhooks;
 mod write;
@@ -27,8 +28,8 @@ use std::thread::JoinHandle;
 use jarvis_plan::{Event, EventKind, RunId};
 use tokio::sync::oneshot;
 
-pub use self::chats::{Chat, ChatFilter, ChatSummary, ChatWrite};
 pub use self::changed::Changed;
+pub use self::chats::{Chat, ChatFilter, ChatSummary, ChatWrite};
 pub use self::costs::{CostRow, UserUsage};
 pub use self::error::JournalError;
 pub use self::file::Synchronous;

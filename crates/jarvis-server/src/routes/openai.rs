@@ -8,7 +8,9 @@ mod intake;
 pub(crate) mod links;
 mod local_chat;
 mod pieces;
+pub(crate) mod responses;
 mod said;
+mod text;
 
 use std::sync::Arc;
 

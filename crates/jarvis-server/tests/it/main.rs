@@ -16,6 +16,7 @@ mod media;
 mod openai;
 mod pages;
 mod pipelines;
+mod responses;
 mod runs;
 mod served;
 mod users;

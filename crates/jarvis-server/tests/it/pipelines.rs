@@ -34,7 +34,10 @@ async fn every_pipeline_is_a_model() {
     let harness = harness::with_chat(rewoo()).start().await;
     let models = harness.get("/v1/models").await;
     let ids: Vec<&Value> = models.json["data"].as_array().expect("models").iter().map(|model| &model["id"]).collect();
-    assert_eq!(ids, [&json!("jarvis/hugginggpt"), &json!("jarvis/chat"), &json!("jarvis/rewoo"), &json!("jarvis/react")]);
+    assert_eq!(
+        ids,
+        [&json!("jarvis/hugginggpt"), &json!("jarvis/chat"), &json!("jarvis/rewoo"), &json!("jarvis/react")]
+    );
     assert_eq!(harness.get("/health").await.json["pipelines"], json!(["hugginggpt", "chat", "rewoo", "react"]));
     let offline = harness::offline().start().await;
     assert_eq!(offline.get("/health").await.json["pipelines"], json!(["hugginggpt"]), "ReWOO needs a model");

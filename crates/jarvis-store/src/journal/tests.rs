@@ -10,8 +10,8 @@ use rusqlite::Connection;
 
 use super::*;
 
-mod chats;
 mod changed;
+mod chats;
 mod leases;
 mod lists;
 mod users;

@@ -26,6 +26,12 @@ impl Links {
         }
     }
 
+    /// Links that are not signed.
+    #[cfg(test)]
+    pub(super) fn unsigned(base: &str) -> Links {
+        Links { base: base.to_owned(), signed: None }
+    }
+
     /// The whole address of a file.
     pub(crate) fn to(&self, path: &str) -> String {
         match &self.signed {
@@ -42,7 +48,8 @@ impl Links {
 
     /// A text with whole addresses in the place of the paths of files.
     pub(super) fn in_text(&self, text: &str) -> String {
-        let mut paths: Vec<&str> = jarvis_store::named(text).collect();
+        // A full stop behind a path is none of it.
+        let mut paths: Vec<&str> = jarvis_store::named(text).map(|path| path.trim_end_matches('.')).collect();
         // A path may be the beginning of another.
         paths.sort_unstable_by_key(|path| std::cmp::Reverse(path.len()));
         paths.dedup();
@@ -55,7 +62,7 @@ impl Links {
             let (before, found) = rest.split_at(at);
             out.push_str(before);
             // What is part of an address already is whole.
-            if before.chars().next_back().is_some_and(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | ':')) {
+            if before.chars().next_back().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | ':')) {
                 out.push_str(path);
             } else {
                 out.push_str(&self.to(path));
@@ -64,23 +71,6 @@ impl Links {
         }
         out.push_str(rest);
         out
-    }
-
-    /// The answer's text with whole addresses, and links to the files that it does not name.
-    pub(super) fn answer(&self, text: &str, resources: &[AnswerResource]) -> String {
-        let mut answer = text.to_owned();
-        let mut links = String::new();
-        for resource in resources {
-            let named = answer.contains(&resource.url);
-            if named {
-                answer = answer.replace(&resource.url, &self.to(&resource.url));
-            }
-            // A picture is shown; a name alone would not show it.
-            if !named || resource.kind == Kind::Image {
-                links.push_str(&self.link(resource));
-            }
-        }
-        answer + &links
     }
 
     /// A link to a file, in Markdown, on a line of its own.

@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 pub(crate) use self::progress::progress;
 pub(super) use self::stop::Stopping;
 use super::calls;
+use super::text::Text;
 use crate::error::ApiError;
 use crate::request::RunResult;
 use crate::routes::openai::links::Links;
@@ -61,10 +62,7 @@ pub(super) fn whole(
     links: &Links,
 ) -> ChatCompletion {
     let tool_calls = calls::made(run_id, answer, links);
-    let content = match stop.is_empty() {
-        true => links.answer(&answer.text, &answer.resources),
-        false => Stopping::cut(stop, &links.answer(&answer.text, &answer.resources)),
-    };
+    let content = Stopping::cut(stop, &Text::whole(links, answer));
     let finish_reason = if tool_calls.is_empty() { "stop" } else { "tool_calls" };
     let content = Some(content).filter(|content| tool_calls.is_empty() || !content.is_empty());
     reply(head, AssistantMessage { role: "assistant", content, tool_calls, refusal: () }, finish_reason, usage)
@@ -102,7 +100,7 @@ pub(super) fn of(
     links: Links,
 ) -> impl Stream<Item = Event> + Send {
     let stopping = Stopping::new(&want.stop);
-    let writer = Writer { head, want, links, sent: String::new(), stopping };
+    let writer = Writer { head, want, text: Text::new(links.clone()), links, stopping };
     let first = writer.delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() });
     let state = State { frames: Box::pin(frames.fuse()), end: Some(end), writer, ready: VecDeque::from([first]) };
     futures::stream::unfold(state, |mut state| async move {
@@ -132,8 +130,7 @@ struct Writer {
     head: Head,
     want: Want,
     links: Links,
-    /// The answer as far as it was written.
-    sent: String,
+    text: Text,
     stopping: Stopping,
 }
 
@@ -143,27 +140,10 @@ pub(super) fn token(frame: &Frame) -> Option<String> {
     Some(event.get("text")?.as_str()?.to_owned())
 }
 
-/// What of an answer was not sent yet, after `sent` of it was: the rest of its text, and links to its files.
-pub(super) fn rest(answer: &Answer, sent: &str, links: &Links) -> String {
-    if sent.is_empty() {
-        return links.answer(answer.text.trim(), &answer.resources);
-    }
-    let text = answer.text.trim();
-    let mut rest = match text.strip_prefix(sent.trim()) {
-        Some(more) => more.to_owned(),
-        // It broke off and was written anew.
-        None => format!("\n\n{text}"),
-    };
-    // The text was sent as it was written; whole addresses follow.
-    answer.resources.iter().for_each(|resource| rest.push_str(&links.link(resource)));
-    rest
-}
-
 impl Writer {
     fn frame(&mut self, frame: &Frame) -> Option<Event> {
         if let Some(text) = token(frame) {
-            self.sent.push_str(&text);
-            let text = self.stopping.push(&text);
+            let text = self.stopping.push(&self.text.push(&text));
             return (!text.is_empty()).then(|| self.delta(Delta { content: Some(&text), ..Delta::default() }));
         }
         if !self.want.progress {
@@ -188,7 +168,7 @@ impl Writer {
             Ok(run) => run,
             Err(error) => return vec![json(&error.body())],
         };
-        let mut rest = self.stopping.push(&rest(&run.answer, &self.sent, &self.links));
+        let mut rest = self.stopping.push(&self.text.end(&run.answer));
         rest.push_str(&self.stopping.end());
         let mut events = Vec::new();
         if !rest.is_empty() {

@@ -71,6 +71,11 @@ impl Said {
         Ok(())
     }
 
+    /// All turns.
+    pub(super) fn turns(self) -> Vec<Turn> {
+        self.turns
+    }
+
     /// What a call gave.
     pub(super) fn result(&mut self, id: &str, text: String) -> Result<(), String> {
         self.text_bytes += text.len();
