@@ -76,6 +76,10 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .layer(DefaultBodyLimit::max(options.max_body));
     let large = OpenApiRouter::new()
         .routes(routes!(openai::complete))
+        .routes(routes!(openai::images::generate))
+        .routes(routes!(openai::files::list, openai::files::create))
+        .routes(routes!(openai::files::show, openai::files::delete))
+        .routes(routes!(openai::files::content))
         .routes(routes!(openai::responses::create))
         .routes(routes!(openai::responses::compact))
         .routes(routes!(openai::responses::show, openai::responses::delete))

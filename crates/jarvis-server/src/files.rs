@@ -1,4 +1,7 @@
-//! Files that come inside a request, at whatever door.
+//! Files that come inside a request, and files that leave inside a reply, at whatever door.
+
+use std::io::Read as _;
+use std::sync::Arc;
 
 use crate::error::ApiError;
 use crate::state::Server;
@@ -30,4 +33,19 @@ pub(crate) async fn taken_in(
     server.own_resource(caller, &taken.resource).await?;
     server.metrics.uploaded.inc_by(size);
     Ok(Attachment::of(&taken.resource))
+}
+
+/// What a file under the public root holds.
+///
+/// # Errors
+/// When it is not there.
+pub(crate) async fn bytes_of(server: &Server, path: String) -> Result<Vec<u8>, ApiError> {
+    let media = Arc::clone(&server.parts.media);
+    let read = tokio::task::spawn_blocking(move || {
+        let (mut file, size) = media.open_file(&path)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+        let read = file.read_to_end(&mut bytes).map(|_| bytes);
+        read.map_err(|error| ApiError::internal("the file cannot be read", &error))
+    });
+    read.await.map_err(|error| ApiError::internal("the file cannot be read", &error))?
 }

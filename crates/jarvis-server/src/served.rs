@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use jarvis_catalogue::Host;
 use jarvis_chat::ChatModel;
 use jarvis_engine::{Events, Job, Meter};
+use jarvis_hugginggpt::{FileSource, Found, ModelSource as _};
 use jarvis_plan::{Candidate, ErrorCode, Request, Task, TaskError, TaskId};
 use serde::Serialize;
 use serde_json::Value;
@@ -72,33 +73,66 @@ impl ServedModels for NoModels {
     }
 }
 
-/// The model of a request that must serve this task type; the first that does where none is named.
-pub(crate) fn model_for(server: &Server, name: Option<&str>, task: &str) -> Result<ServedModel, ApiError> {
+/// The beginnings of the names that OpenAI's models have, which clients of its protocol send wherever they are: they stand for whatever
+/// serves the task type here.
+const OPENAI_NAMES: [&str; 7] = ["whisper-", "tts-", "gpt-", "dall-e", "text-embedding-", "chatgpt-", "omni-"];
+
+/// The model of a request that must serve this task type. Where none is named, or one of OpenAI's, it is the first of the models that
+/// are lent that does, else whatever a run would perform such a task with.
+pub(crate) async fn model_for(server: &Server, name: Option<&str>, task: &str) -> Result<ServedModel, ApiError> {
     let models = &server.parts.models;
     let serves = |model: &ServedModel| model.tasks.iter().any(|served| served == task);
     let named = name.map(str::trim).filter(|name| !name.is_empty());
-    let found = match named {
-        Some(name) => models.find(name),
-        None => models.all().into_iter().find(serves),
-    };
-    let shown: String = named.unwrap_or("(none named)").chars().take(100).collect();
-    let able = || models.all().into_iter().filter(serves).map(|model| model.id).collect::<Vec<_>>().join(", ");
-    match found {
-        Some(model) if serves(&model) => Ok(model),
-        Some(_) => Err(ApiError::invalid(format!("the model `{shown}` does not do {task}")).param("model")),
-        None => {
-            let error = ApiError::new(
-                axum::http::StatusCode::NOT_FOUND,
-                "model_not_found",
-                format!("there is no model `{shown}` here"),
-            );
-            let able = able();
+    if let Some(name) = named
+        && let Some(model) = models.find(name)
+    {
+        let error = || ApiError::invalid(format!("the model `{name}` does not do {task}")).param("model");
+        return Some(model).filter(serves).ok_or_else(error);
+    }
+    let is_openais = |name: &str| OPENAI_NAMES.iter().any(|begin| name.starts_with(begin));
+    match named.filter(|name| !is_openais(name)) {
+        Some(name) => {
+            let shown: String = name.chars().take(100).collect();
+            let message = format!("there is no model `{shown}` here");
+            let error = ApiError::new(axum::http::StatusCode::NOT_FOUND, "model_not_found", message);
+            let able: Vec<String> = models.all().into_iter().filter(serves).map(|model| model.id).collect();
             let hint = match able.is_empty() {
                 true => format!("`jarvis models pull {task}` on the server brings one"),
-                false => format!("the models for {task} are: {able}"),
+                false => format!("the models for {task} are: {}", able.join(", ")),
             };
             Err(error.hint(hint).param("model"))
         }
+        None => match models.all().into_iter().find(serves) {
+            Some(model) => Ok(model),
+            None => whatever_serves(server, task).await,
+        },
+    }
+}
+
+/// What a run would perform a task of this type with.
+async fn whatever_serves(server: &Server, task: &str) -> Result<ServedModel, ApiError> {
+    let pipeline = &server.parts.pipeline;
+    let source = FileSource::for_running(Arc::clone(&pipeline.sources), None, 1);
+    let (host, id) = match source.find(&planned(task), task).await.map_err(failed)? {
+        Found::Fixed { chosen, .. } => (chosen.host.parse::<Host>().ok(), chosen.id),
+        Found::Among(candidates) => {
+            let first = candidates.models.into_iter().next();
+            first.map_or((None, String::new()), |first| (Some(first.host), first.model.id.clone()))
+        }
+    };
+    let host = host.ok_or_else(|| ApiError::internal("nothing serves the task", &task))?;
+    Ok(ServedModel { id, host, tasks: vec![task.to_owned()], bytes: 0, chat: None })
+}
+
+/// A task of this type, for whoever performs it outside of a plan.
+fn planned(task: &str) -> Task {
+    Task {
+        task: task.to_owned(),
+        id: TaskId(0),
+        dep: Vec::new(),
+        args: IndexMap::new(),
+        unfolded_from: None,
+        faults: Vec::new(),
     }
 }
 
@@ -114,18 +148,10 @@ pub(crate) async fn perform(
     events.metered(&Meter { account: Arc::clone(caller.account()), ..server.parts.meter.clone() });
     let cancel = CancellationToken::new();
     let _stops_when_dropped = cancel.clone().drop_guard();
-    let planned = Task {
-        task: task.to_owned(),
-        id: TaskId(0),
-        dep: Vec::new(),
-        args: IndexMap::new(),
-        unfolded_from: None,
-        faults: Vec::new(),
-    };
     let text = args.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
     let job = Job {
         request: Arc::new(Request::new(text)),
-        task: Arc::new(planned),
+        task: Arc::new(planned(task)),
         args,
         candidate: Candidate { id: model.id.clone(), host: model.host.into(), effective_task: task.to_owned() },
         events,

@@ -8,6 +8,7 @@ mod costs;
 mod crash;
 mod error;
 mod file;
+mod files;
 mod lease;
 mod mentions;
 mod owned;

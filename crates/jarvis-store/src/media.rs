@@ -32,7 +32,6 @@ use std::time::SystemTime;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use jarvis_plan::Kind;
 
 use cache::Cache;
 pub use made::Made;
@@ -108,7 +107,7 @@ impl MediaError {
 }
 
 impl Media {
-    /// Opens the public root, making it and its folders `images`, `audios`, `videos` and `tables` when missing. On Unix, folders
+    /// Opens the public root, making it and its folders `images`, `audios`, `videos`, `tables` and `files` when missing. On Unix, folders
     /// that are made are for their owner alone, since requests are private; those that are there stay as they are.
     ///
     /// # Errors
@@ -127,7 +126,7 @@ impl Media {
         std::os::unix::fs::DirBuilderExt::mode(&mut maker, PRIVATE);
         maker.create(&root).map_err(failed("make the folder"))?;
         let dir = Dir::open_ambient_dir(&root, ambient_authority()).map_err(failed("open the folder"))?;
-        for folder in Kind::ALL.into_iter().filter_map(Kind::folder) {
+        for folder in path::folders() {
             let opened = match dir.open_dir(folder) {
                 // Another process may make it at the same moment, and somebody else a link: it is opened again.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -4,6 +4,8 @@ pub(crate) mod audio;
 mod calls;
 mod chores;
 pub(crate) mod embeddings;
+pub(crate) mod files;
+pub(crate) mod images;
 mod intake;
 pub(crate) mod links;
 mod local_chat;

@@ -3,9 +3,9 @@
 use jarvis_testing::rows;
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::harness::{self, CASES, Harness, Reply};
+use crate::harness::{self, CASES, Does, Harness, Reply};
 
 /// The first bytes of a PNG, enough to be known as one.
 pub(crate) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde";
@@ -145,5 +145,78 @@ async fn files_are_served_whole_and_in_parts_and_nothing_else_is() {
         let reply = harness.get(&path).await;
         assert_eq!(reply.status, 404, "{path}: {}", reply.text);
         assert!(!reply.text.contains("secret"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn files_by_id_are_kept_named_and_removed() {
+    let harness = harness::offline().start().await;
+    let form = |name: &str, bytes: &[u8]| {
+        let part = Part::bytes(bytes.to_vec()).file_name(name.to_owned());
+        Form::new().part("file", part).text("purpose", "user_data")
+    };
+    let send =
+        |name: &str, bytes: &[u8]| harness.request(Method::POST, "/v1/files").multipart(form(name, bytes)).send();
+    let sent = Reply::of(send("note.txt", b"one two three").await.expect("a reply")).await;
+    assert_eq!(sent.status, 200, "{}", sent.text);
+    let id = sent.json["id"].as_str().expect("an id").to_owned();
+    assert_eq!(
+        (&sent.json["filename"], &sent.json["bytes"], &sent.json["purpose"]),
+        (&json!("note.txt"), &json!(13), &json!("user_data"))
+    );
+    assert_eq!(harness.get("/v1/files").await.json["data"][0]["id"], id.as_str());
+    assert_eq!(harness.get(&format!("/v1/files/{id}")).await.json, sent.json);
+    assert_eq!(harness.get(&format!("/v1/files/{id}/content")).await.text, "one two three");
+
+    let parts =
+        json!([{"type": "text", "text": "how many words has this file?"}, {"type": "file", "file": {"file_id": id}}]);
+    let asked = json!({"model": "jarvis/hugginggpt", "messages": [{"role": "user", "content": parts}]});
+    let reply = harness.post("/v1/chat/completions", asked.clone()).await;
+    assert_eq!(reply.status, 200, "{}", reply.text);
+    let runs = harness.get("/runs").await;
+    let run = harness.get(&format!("/runs/{}", runs.json["runs"][0]["run_id"].as_str().expect("an id"))).await;
+    assert_eq!(run.json["events"][0]["request"]["attachments"][0]["name"], "note.txt", "{}", run.text);
+
+    let gone =
+        Reply::of(harness.request(Method::DELETE, &format!("/v1/files/{id}")).send().await.expect("a reply")).await;
+    assert_eq!(gone.json, json!({"id": id, "object": "file", "deleted": true}));
+    let left = std::fs::read_dir(harness.folder().join("public/files")).expect("a folder").count();
+    assert_eq!(left, 0, "its bytes are gone too");
+    assert_eq!(harness.get(&format!("/v1/files/{id}")).await.told(), "404 not_found");
+    assert_eq!(harness.post("/v1/chat/completions", asked).await.told(), "404 not_found");
+    for (name, bytes, want) in [("empty.txt", &b""[..], "400 invalid_request"), ("a.pdf", b"%PDF-1.4", "200")] {
+        assert_eq!(Reply::of(send(name, bytes).await.expect("a reply")).await.told(), want, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn pictures_are_drawn_by_whatever_serves_that_here() {
+    let made = Does::Gives(r#"{"generated image": "/images/made.png"}"#);
+    let harness = harness::offline().does("text-to-image", made).start().await;
+    let folder = harness.folder().join("public/images");
+    std::fs::write(folder.join("made.png"), "a picture").expect("a file");
+    for (more, want) in [
+        (
+            json!({"n": 2}),
+            json!([{"url": format!("{}/images/made.png", harness.url)}, {"url": format!("{}/images/made.png", harness.url)}]),
+        ),
+        (json!({"model": "gpt-image-1"}), json!([{"b64_json": "YSBwaWN0dXJl"}])),
+        (
+            json!({"model": "dall-e-3", "response_format": "b64_json", "size": "1024x1024"}),
+            json!([{"b64_json": "YSBwaWN0dXJl"}]),
+        ),
+    ] {
+        let mut body = json!({"prompt": "a red fox"});
+        body.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        let reply = harness.post("/v1/images/generations", body).await;
+        assert_eq!(reply.json["data"], want, "{}", reply.text);
+    }
+    for (body, want) in [
+        (json!({"prompt": " "}), "400 invalid_request"),
+        (json!({"prompt": "x", "n": 9}), "400 invalid_request"),
+        (json!({"prompt": "x", "response_format": "png"}), "400 invalid_request"),
+        (json!({"prompt": "x", "model": "painter"}), "404 model_not_found"),
+    ] {
+        assert_eq!(harness.post("/v1/images/generations", body.clone()).await.told(), want, "{body}");
     }
 }

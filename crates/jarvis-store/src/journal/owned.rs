@@ -42,7 +42,7 @@ pub(super) fn first_foreign(connection: &Connection, user: &str, paths: &[String
 
 /// The display paths that stand in a text, such as an event.
 pub fn named(text: &str) -> impl Iterator<Item = &str> {
-    let folders = ["/images/", "/audios/", "/videos/", "/tables/"];
+    let folders = ["/images/", "/audios/", "/videos/", "/tables/", "/files/"];
     folders.into_iter().flat_map(move |folder| {
         text.match_indices(folder).filter_map(move |(at, _)| {
             let rest = text.get(at..)?;

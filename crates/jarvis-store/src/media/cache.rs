@@ -7,7 +7,6 @@ use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use cap_std::fs::Dir;
-use jarvis_plan::Kind;
 
 use super::removal::{forget, names};
 use super::shared::Shared;
@@ -107,7 +106,7 @@ impl Cache {
 
     fn list(&self) -> Result<Vec<Found>, MediaError> {
         let mut found = Vec::new();
-        for folder in Kind::ALL.into_iter().filter_map(Kind::folder) {
+        for folder in path::folders() {
             let failed = |source| disk_error("look through", folder, source);
             for entry in self.dir.read_dir(folder).map_err(failed)? {
                 let entry = entry.map_err(failed)?;

@@ -44,13 +44,21 @@ fn has_escape(text: &str) -> bool {
     })
 }
 
+/// The folder of files that are no media.
+pub(super) const FILES: &str = "files";
+
+/// The folders of what is kept under the public root.
+pub(super) fn folders() -> impl Iterator<Item = &'static str> {
+    Kind::ALL.into_iter().filter_map(Kind::folder).chain([FILES])
+}
+
 /// True for the path of a medium that jarvis stored: a folder of media, 32 hexadecimal digits, an extension. The names of older
 /// versions are of this form too; a file that a person put there seldom is.
 pub(super) fn is_made(relative: &str) -> bool {
     let Some((folder, name)) = relative.split_once('/') else { return false };
     let Some((stem, extension)) = name.split_once('.') else { return false };
     let is_hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    Kind::ALL.into_iter().filter_map(Kind::folder).any(|known| known == folder)
+    folders().any(|known| known == folder)
         && stem.len() == 32
         && stem.bytes().all(is_hexadecimal)
         && is_extension(extension)

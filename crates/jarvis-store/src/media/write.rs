@@ -121,6 +121,16 @@ impl Media {
         self.store_bytes(place(kind, &random(), extension)?, false, bytes)
     }
 
+    /// Stores a file that is no medium, such as a document, under a random name. The extension is `bin` where it is none.
+    ///
+    /// # Errors
+    /// [`MediaError::Io`] when the disk refuses; [`MediaError::Store`] when the shared store does.
+    pub fn create_file(&self, extension: &str, bytes: &[u8]) -> Result<String, MediaError> {
+        let extension = Some(extension.to_ascii_lowercase()).filter(|extension| path::is_extension(extension));
+        let extension = extension.unwrap_or_else(|| "bin".to_owned());
+        self.store_bytes(format!("{}/{}.{extension}", path::FILES, random()), false, bytes)
+    }
+
     /// Stores a medium that came from outside under a name made of its own name and its content (the start of their
     /// SHA-256), so that the same file given again has one display path, while two files have two.
     ///

@@ -105,7 +105,7 @@ async fn written_down(
         ))
         .param("response_format"));
     }
-    let model = served::model_for(&server, field("model"), HEAR)?;
+    let model = served::model_for(&server, field("model"), HEAR).await?;
     let url = format!("data:application/octet-stream;base64,{}", STANDARD.encode(&sound));
     let mut args = IndexMap::from([("audio".to_owned(), Value::String(url))]);
     if let Some(language) = field("language") {
@@ -205,7 +205,7 @@ pub(crate) async fn speak(
         return Err(ApiError::invalid(format!("`response_format` is `{format}`; only `wav` can be given"))
             .param("response_format"));
     }
-    let model = served::model_for(&server, body.model.as_deref(), SPEAK)?;
+    let model = served::model_for(&server, body.model.as_deref(), SPEAK).await?;
     let mut args = IndexMap::from([("text".to_owned(), Value::String(body.input))]);
     if let Some(speed) = body.speed {
         args.insert("speed".to_owned(), speed.into());

@@ -81,7 +81,7 @@ pub(crate) async fn embed(
     ApiJson(body): ApiJson<EmbeddingRequest>,
 ) -> Result<Json<EmbeddingReply>, ApiError> {
     caller.must_run()?;
-    let model = served::model_for(&server, body.model.as_deref(), TASK)?;
+    let model = served::model_for(&server, body.model.as_deref(), TASK).await?;
     let texts = match body.input {
         Texts::One(text) => vec![text],
         Texts::Many(texts) => texts,

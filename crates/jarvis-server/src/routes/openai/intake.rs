@@ -232,10 +232,7 @@ pub(super) async fn request(
                 let is_text = matches!(taken.resource.source, Source::Inline(_));
                 Resource { name: Some(name).filter(|_| is_text), ..taken.resource }
             }
-            File::Kept(id) => {
-                let message = format!("there is no file `{}`", shown(&id));
-                return Err(ApiError::not_found(message).param("file_id"));
-            }
+            File::Kept(id) => super::files::resource(server, caller, &id).await?,
         });
     }
     let request = Request {
