@@ -18,6 +18,8 @@ type Mode = "follow" | "fit" | View;
 const STEP = 1.3;
 /** Fewer tasks than this are found without a map. */
 const MAPPED = 8;
+/** Room for the buttons beneath the graph, in pixels. */
+const TOOLS = 40;
 
 export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWide: (wide: boolean) => void }) {
   const open = useSignal<number | null>(null);
@@ -53,7 +55,8 @@ export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWi
         : mode.value;
   const isWhole = views.fitScale(layout, room.value) >= 1 && mode.value === "follow";
   const overflows = views.overflows(view, layout, room.value);
-  const natural = Math.min(1, Math.max(views.READABLE, inner / layout.width)) * layout.height + 2 * views.PAD;
+  const natural =
+    Math.min(1, Math.max(views.READABLE, inner / layout.width)) * layout.height + 2 * views.PAD + (isWhole ? 0 : TOOLS);
 
   /** Brings a task into sight, unless it is there. */
   const reveal = (key: string) => {
