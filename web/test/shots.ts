@@ -72,6 +72,17 @@ const scenes: Scene[] = [
     },
   },
   {
+    name: "editor",
+    act: async (page) => {
+      await page.getByRole("radio", { name: "Review plan" }).check();
+      await ask(page, "Segment this picture, then find the edges");
+      await page.locator(".plan").waitFor();
+      await page.getByRole("combobox", { name: "Add task" }).selectOption("image-to-image");
+      await page.getByRole("button", { name: "Add task" }).click();
+      await page.locator("#more-2").selectOption("mode");
+    },
+  },
+  {
     name: "format",
     act: async (page) => {
       await page.locator(".example").first().waitFor();

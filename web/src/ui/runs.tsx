@@ -245,7 +245,7 @@ function OneRun({ id }: { id: string }) {
             <RequestView text={at.text} attachments={at.attachments} onEdit={null} />
             {at.run.tasks.length > 1 && (
               <div class="beside">
-                <Graph run={at.run} wide={wide.value} onWide={(on) => (wide.value = on)} />
+                <Graph run={at.run} wide={wide.value} onWide={(on) => (wide.value = on)} edit={null} />
               </div>
             )}
             <div class="reply">

@@ -48,6 +48,14 @@ export const MODELS = [
   },
 ];
 
+MODELS.push({
+  id: "native/turn",
+  task: "image-to-image",
+  host: "native",
+  likes: 0,
+  description: "Turns, scales and greys pictures",
+});
+
 export const OPENAPI = {
   openapi: "3.1.0",
   info: { title: "jarvis", version: "0.1.0", description: "Plans a request into a task graph, runs it and answers." },
@@ -176,5 +184,28 @@ export const TOOLS = [
     effect: "destroys",
     approval: "new",
     inputs: schema({ booking: { type: "string" } }, ["booking"]),
+  },
+];
+
+const image = { name: "image", kind: "image", required: true };
+
+export const TASKS = [
+  {
+    name: "visual-question-answering",
+    inputs: ["image", "text"],
+    outputs: ["text"],
+    params: [image, { name: "text", kind: "text", required: true, description: "The question" }],
+  },
+  { name: "canny-control", inputs: ["image"], outputs: ["image"], params: [image] },
+  {
+    name: "image-to-image",
+    inputs: ["image", "text"],
+    outputs: ["image"],
+    params: [
+      image,
+      { name: "text", kind: "text", required: false },
+      { name: "size", kind: "number", required: false, schema: { type: "integer", minimum: 1 } },
+      { name: "mode", kind: "text", required: false, schema: { enum: ["soft", "sharp"] } },
+    ],
   },
 ];

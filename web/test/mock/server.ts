@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { cancelRun, configOf, newRun, Pace, play, store, type Media, type MockEvent, type MockRun } from "./runs";
-import { KEPT, MODELS, OPENAPI, SUGGESTED, TOOLS } from "./fixtures";
+import { KEPT, MODELS, OPENAPI, SUGGESTED, TASKS, TOOLS } from "./fixtures";
 import { shapes } from "./media";
 import { scriptFor, type Script } from "./scripts";
 
@@ -202,7 +202,7 @@ export async function startMock(options: Options): Promise<Mock> {
     if (key === "GET /models")
       return json(res, 200, {
         models: MODELS,
-        tasks: [{ name: "visual-question-answering", inputs: ["image", "text"], outputs: ["text"] }],
+        tasks: TASKS,
       });
     if (key === "GET /tools" && !options.old) return json(res, 200, { tools: TOOLS, warnings: [] });
     if (key === "GET /local-models")
