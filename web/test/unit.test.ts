@@ -236,6 +236,7 @@ test("what the store cuts is marked, and is told from what is whole", () => {
   const chat = (exchange: Exchange | null) => ({
     id: "c",
     title: "",
+    version: 0,
     updated: 1,
     exchanges: exchange ? [exchange] : [],
   });

@@ -190,6 +190,12 @@ async function cancel(chatId: string, exchangeId: string, runId: string): Promis
   }
 }
 
+/** Lets all runs go that this tab follows. They go on at the server. */
+export function stopFollowing(): void {
+  for (const controller of controllers.values()) controller.abort();
+  controllers.clear();
+}
+
 /** Picks up what was running when the page was last left. */
 export function resumeAll(): void {
   for (const chat of chats.value)

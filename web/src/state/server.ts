@@ -25,6 +25,10 @@ export const asksToken = computed(() => health.value !== null && health.value !=
 export const user = computed(() =>
   health.value !== null && health.value !== "unreachable" ? (health.value.user ?? "") : "",
 );
+/** Whether the server keeps chats. */
+export const keepsChats = computed(
+  () => health.value !== null && health.value !== "unreachable" && health.value.kept?.chats === true,
+);
 /** True unless the user may not answer what runs wait for. */
 export const mayApprove = computed(
   () => health.value === null || health.value === "unreachable" || health.value.mayApprove,

@@ -5,6 +5,7 @@ const ICONS = {
   plus: <path d="M10 4v12M4 10h12" />,
   undo: <path d="M7 5 3.5 8.5 7 12M3.5 8.5h8a4 4 0 0 1 0 8H8" />,
   redo: <path d="m13 5 3.5 3.5L13 12M16.5 8.5h-8a4 4 0 0 0 0 8H12" />,
+  more: <path d="M5 10h.01M10 10h.01M15 10h.01" stroke-width="2.4" />,
   minus: <path d="M4 10h12" />,
   fit: <path d="M4 8V4h4M12 4h4v4M16 12v4h-4M8 16H4v-4" />,
   target: <path d="M10 5a5 5 0 1 1 0 10 5 5 0 0 1 0-10M10 2v4M10 14v4M2 10h4M14 10h4" />,

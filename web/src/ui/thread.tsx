@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { t } from "../i18n";
 import { label } from "../model/text";
 import type { Chat, Exchange } from "../state/storage";
+import { fetching } from "../state/sync";
 import { startEdit } from "./composer";
 import { ExchangeView } from "./exchange";
 import { Icon } from "./icons";
@@ -109,6 +110,10 @@ export function Thread({ chat }: { chat: Chat | null }) {
               <Kept key={e.id} chatId={chat.id} exchange={e} onEdit={startEdit} />
             ))}
           </>
+        ) : fetching.value !== null && !chat ? (
+          <p class="muted empty" role="status">
+            {t("loading")}
+          </p>
         ) : (
           <Welcome />
         )}

@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { cancelRun, configOf, newRun, Pace, play, store, type Media, type MockEvent, type MockRun } from "./runs";
 import { KEPT, MODELS, OPENAPI, SUGGESTED, TASKS, TOOLS } from "./fixtures";
+import { chatRoutes, type KeptChat } from "./keep";
 import { shapes } from "./media";
 import { scriptFor, type Script } from "./scripts";
 
@@ -32,6 +33,10 @@ export interface Options {
   pipelines?: string[];
   /** The administrator's token; without one nobody pulls. */
   admin?: string;
+  /** Whether it keeps chats. */
+  chats?: boolean;
+  /** Who is logged in; may be changed by the test. */
+  user?: string;
   /** A server of the time before: one stream for each run alone. */
   old?: boolean;
 }
@@ -40,6 +45,9 @@ export interface Mock {
   url: string;
   pace: Pace;
   runs: MockRun[];
+  chats: Map<string, KeptChat>;
+  /** What it was started with; may be changed. */
+  options: Options;
   /** Each call but static files: method, path, parsed body. */
   calls: { method: string; path: string; search: string; body: unknown }[];
   /** Answers the next call to a path with this status and body. */
@@ -62,6 +70,7 @@ export async function startMock(options: Options): Promise<Mock> {
   /** Stands for the picture when a request has none. */
   const anyPicture = store(media, "images", "png", "image/png", shapes());
   const calls: Mock["calls"] = [];
+  const chats: Mock["chats"] = new Map();
   const failures = new Map<string, { status: number; body: unknown; headers: Record<string, string> }>();
   const streams = new Set<ServerResponse>();
   const plans = new Map<string, Script>();
@@ -164,13 +173,22 @@ export async function startMock(options: Options): Promise<Mock> {
         model: planner === "llm" ? "gpt-4o-mini" : "offline",
         tasks_loaded: 37,
         auth: !!options.token,
+        ...(options.user ? { user: options.user } : {}),
         pipelines: options.pipelines ?? ["hugginggpt"],
         checks: [{ name: "catalogue", ok: true }],
         reach: options.reach ?? [
           { kind: "planning", hosts: ["this machine"] },
           { kind: "inputs", hosts: ["hosts that the request names"] },
         ],
-        kept: { journal: true, logs: true, files: true, plans: 0, until: "deleted", folder: "/srv/jarvis" },
+        kept: {
+          journal: true,
+          logs: true,
+          files: true,
+          plans: 0,
+          chats: options.chats ?? false,
+          until: "deleted",
+          folder: "/srv/jarvis",
+        },
         warnings: options.warnings ?? [],
       });
     if (key === "POST /session") {
@@ -205,6 +223,11 @@ export async function startMock(options: Options): Promise<Mock> {
         tasks: TASKS,
       });
     if (key === "GET /tools" && !options.old) return json(res, 200, { tools: TOOLS, warnings: [] });
+    if (path === "/chats" || path.startsWith("/chats/")) {
+      if (!options.chats) return error(res, 501, "no_journal", "This server keeps no chats");
+      const reply = chatRoutes(chats, req.method ?? "", url, parse(raw));
+      return json(res, reply.status, reply.body);
+    }
     if (key === "GET /local-models")
       return json(res, 200, { kept, suggested: SUGGESTED.filter((s) => !pulled(s.name)), pulls: !!options.admin });
     if (key === "POST /admin/models/plan" || key === "POST /admin/models/pull") {
@@ -348,6 +371,8 @@ export async function startMock(options: Options): Promise<Mock> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     pace,
     runs,
+    chats,
+    options,
     calls,
     failNext: (path, status, body, headers = {}) => void failures.set(path, { status, body, headers }),
     releasePull: () => releasePull(),
