@@ -15,6 +15,7 @@ import type {
   KeptModel,
   Kind,
   LocalModels,
+  Me,
   Model,
   Outcome,
   Page,
@@ -340,6 +341,29 @@ export function runSummary(v: unknown): RunSummary {
     ok: num(o.ok),
     failed: num(o.failed),
     ...(o.resumable === true ? { resumable: true } : {}),
+    ...(typeof o.user === "string" ? { user: o.user } : {}),
+  };
+}
+
+export function me(v: unknown): Me {
+  const o = record(v);
+  const s = record(o.stored);
+  const today = Object.entries(record(o.today)).flatMap(([what, one]) => {
+    const { used, most } = record(one);
+    return typeof used === "number" && typeof most === "number" ? [{ what, used, most }] : [];
+  });
+  return {
+    user: str(o.user),
+    stored: {
+      runs: num(s.runs),
+      runBytes: num(s.run_bytes),
+      files: num(s.files),
+      fileBytes: num(s.file_bytes),
+      plans: num(s.plans),
+      chats: num(s.chats),
+    },
+    oldestMs: numOrNull(o.oldest_ms),
+    today,
   };
 }
 

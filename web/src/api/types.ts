@@ -175,6 +175,25 @@ export interface RunSummary {
   failed: number;
   /** Whether it was cut off and can go on. */
   resumable?: boolean;
+  /** Whose it is; told to administrators. */
+  user?: string;
+}
+
+/** Which runs to list. */
+export interface RunsWanted {
+  status: RunStatus[];
+  sinceMs: number | null;
+  untilMs: number | null;
+  text: string;
+  user: string;
+}
+
+/** What the server keeps of the person who asks, and what was taken today of what may be. */
+export interface Me {
+  user: string;
+  stored: { runs: number; runBytes: number; files: number; fileBytes: number; plans: number; chats: number };
+  oldestMs: number | null;
+  today: { what: string; used: number; most: number }[];
 }
 
 export interface Model {

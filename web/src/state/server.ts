@@ -12,6 +12,10 @@ export const tools = signal<Tools | null>(null);
 export const pipelines = computed(() =>
   health.value !== null && health.value !== "unreachable" ? health.value.pipelines : [],
 );
+/** The chat models that a request may name, the default first. */
+export const chatModels = computed(() =>
+  health.value !== null && health.value !== "unreachable" ? health.value.chatModels : [],
+);
 /** The chat model's name; empty when there is none, or the server was not asked yet. */
 export const chatModel = computed(() => {
   const h = health.value;

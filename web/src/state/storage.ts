@@ -29,6 +29,8 @@ export interface Exchange {
   mode: Mode;
   /** The pipeline that runs it, unless that is the server's default. */
   pipeline?: string;
+  /** The chat model, unless that is the server's default. */
+  model?: string;
   at: number;
   run: RunView;
   /** The plan as the person has changed it so far; null while it is as it came. */
@@ -235,6 +237,7 @@ export function exchangeOf(v: unknown): Exchange | null {
     attachments: list(o.attachments).map((a) => ({ ...decode.attachment(a), ...marked(record(a).cut === true) })),
     mode: str(o.mode) as Mode,
     ...(typeof o.pipeline === "string" ? { pipeline: o.pipeline } : {}),
+    ...(typeof o.model === "string" ? { model: o.model } : {}),
     at: num(o.at),
     run,
     draft,

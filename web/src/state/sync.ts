@@ -181,6 +181,22 @@ async function send(id: string): Promise<void> {
   }
 }
 
+/** After all was deleted at the server: nothing of it is left here either. */
+export function forgetAll(): void {
+  stopFollowing();
+  for (const timer of timers.values()) clearTimeout(timer);
+  timers.clear();
+  heads.value = keepsChats.value ? [] : null;
+  next.value = null;
+  for (const chat of chats.value) setChat(chat.id, null);
+}
+
+/** Takes the chats out of this browser. What the server keeps of them stays there. */
+export function forgetHere(): void {
+  for (const chat of chats.value) setChat(chat.id, null);
+  void refresh();
+}
+
 /** Shows the chats of whoever is logged in, and keeps them in step with the server. */
 export function startSync(): void {
   watchChanges(changed);

@@ -11,6 +11,7 @@ import { Icon } from "./icons";
 import { Inspector, OutputView } from "./inspector";
 import { Media } from "./media";
 import { RetryFrom } from "./retry";
+import { TableFile } from "./table-file";
 
 export interface Shown {
   url: string;
@@ -45,15 +46,9 @@ export function Gallery({ run }: { run: RunView }) {
   );
 }
 
-/** The tables of the answer, to be downloaded. */
+/** The tables of the answer. */
 export function Tables({ run }: { run: RunView }) {
-  return run.resources
-    .filter((r) => isTable(r.url))
-    .map((r) => (
-      <a key={r.url} class="quiet" href={r.url} download={r.name || "table.csv"}>
-        <Icon name="download" size={16} /> {label(r.name || "table.csv", 60)}
-      </a>
-    ));
+  return run.resources.filter((r) => isTable(r.url)).map((r) => <TableFile key={r.url} url={r.url} name={r.name} />);
 }
 
 type Words = Exclude<Output, { type: "media" } | { type: "json" }>;

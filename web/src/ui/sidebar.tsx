@@ -25,6 +25,13 @@ export function newChat(): void {
   announce(t("said_new_chat"));
 }
 
+const PAGES = [
+  { page: "runs", icon: "list" },
+  { page: "models", icon: "download" },
+  { page: "tools", icon: "tool" },
+  { page: "data", icon: "shield" },
+] as const;
+
 export function Sidebar() {
   const close = () => (drawerOpen.value = false);
   const nav = useRef<HTMLElement>(null);
@@ -58,14 +65,17 @@ export function Sidebar() {
           {t("new_chat")}
         </button>
         <div class="side-links">
-          <a href="#/runs" aria-current={route.value.page === "runs" ? "page" : undefined} onClick={close}>
-            <Icon name="list" />
-            {t("runs")}
-          </a>
-          <a href="#/models" aria-current={route.value.page === "models" ? "page" : undefined} onClick={close}>
-            <Icon name="download" />
-            {t("models")}
-          </a>
+          {PAGES.map(({ page, icon }) => (
+            <a
+              key={page}
+              href={`#/${page}`}
+              aria-current={route.value.page === page ? "page" : undefined}
+              onClick={close}
+            >
+              <Icon name={icon} />
+              {t(page)}
+            </a>
+          ))}
           <a href="/docs">
             <Icon name="braces" />
             {t("api")}

@@ -209,3 +209,9 @@ export const TASKS = [
     ],
   },
 ];
+
+export const ITEMS = [
+  { what: "runs", where: "run journal on this machine", until: "30 days after it ended" },
+  { what: "media", where: "media folder on this machine", until: "no run speaks of it" },
+  { what: "chats", where: "run journal on this machine", until: "you delete it" },
+];

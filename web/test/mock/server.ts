@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { cancelRun, configOf, newRun, Pace, play, store, type Media, type MockEvent, type MockRun } from "./runs";
-import { KEPT, MODELS, OPENAPI, SUGGESTED, TASKS, TOOLS } from "./fixtures";
-import { chatRoutes, type KeptChat } from "./keep";
+import { ITEMS, KEPT, MODELS, OPENAPI, SUGGESTED, TASKS, TOOLS } from "./fixtures";
+import { chatRoutes, runRoutes, summary, type KeptChat } from "./keep";
 import { shapes } from "./media";
 import { scriptFor, type Script } from "./scripts";
 
@@ -31,6 +31,8 @@ export interface Options {
   reach?: { kind: string; hosts: string[] }[];
   warnings?: string[];
   pipelines?: string[];
+  /** The chat models that a request may name. */
+  models?: string[];
   /** The administrator's token; without one nobody pulls. */
   admin?: string;
   /** Whether it keeps chats. */
@@ -175,6 +177,7 @@ export async function startMock(options: Options): Promise<Mock> {
         auth: !!options.token,
         ...(options.user ? { user: options.user } : {}),
         pipelines: options.pipelines ?? ["hugginggpt"],
+        ...(options.models ? { chat_models: options.models } : {}),
         checks: [{ name: "catalogue", ok: true }],
         reach: options.reach ?? [
           { kind: "planning", hosts: ["this machine"] },
@@ -188,6 +191,7 @@ export async function startMock(options: Options): Promise<Mock> {
           chats: options.chats ?? false,
           until: "deleted",
           folder: "/srv/jarvis",
+          items: options.old ? [] : ITEMS,
         },
         warnings: options.warnings ?? [],
       });
@@ -259,6 +263,9 @@ export async function startMock(options: Options): Promise<Mock> {
         res.end();
       });
     }
+    const known = options.old ? null : runRoutes(runs, chats, req.method ?? "", url);
+    if (known && "zip" in known) return void res.writeHead(200, { "content-type": "application/zip" }).end(known.zip);
+    if (known) return json(res, known.status, known.body);
     if (key === "GET /runs") return json(res, 200, { runs: runs.map(summary) });
     const leave = /^POST \/runs\/([\w-]+)\/approvals\/(\d+)$/.exec(key);
     if (leave) {
@@ -298,14 +305,21 @@ export async function startMock(options: Options): Promise<Mock> {
     const name = decodeURIComponent(/filename="(.*)"/.exec(head)?.[1] ?? "file");
     const type = /content-type: (\S+)/i.exec(head)?.[1] ?? "";
     if (name.includes("too-large")) return error(res, 413, "too_large", "The file is larger than 32 MB");
-    const file = type.startsWith("text/")
-      ? { kind: "text", text: content.toString(), name, bytes: content.length }
-      : {
-          kind: type.split("/")[0],
-          path: store(media, `${type.split("/")[0]}s`, "png", type, Buffer.from(content)),
-          name,
-          bytes: content.length,
-        };
+    const isDocument = /\.(pdf|docx|xlsx|csv|md)$/.test(name);
+    const file =
+      type.startsWith("text/") || isDocument
+        ? {
+            kind: "text",
+            text: isDocument ? "Its head office is in Bergen." : content.toString(),
+            name,
+            bytes: content.length,
+          }
+        : {
+            kind: type.split("/")[0],
+            path: store(media, `${type.split("/")[0]}s`, "png", type, Buffer.from(content)),
+            name,
+            bytes: content.length,
+          };
     json(res, 200, { files: [file], ...file });
   };
 
@@ -442,14 +456,3 @@ function parse(raw: Buffer): Record<string, unknown> {
     return {};
   }
 }
-
-const summary = (r: MockRun) => ({
-  run_id: r.id,
-  request: r.request,
-  status: r.status,
-  started_at_ms: r.started,
-  ms: r.ms,
-  tasks: r.tasks,
-  ok: r.ok,
-  failed: r.failed,
-});
