@@ -93,6 +93,7 @@ test("the page about data says what is kept, where it goes and how much it is; a
     assert.deepEqual(await figures(), ["1", "2", "1", "0"]);
     for (const words of [
       "30 days after it ended",
+      "run journal on this machine",
       "no run speaks of it",
       "addresses that you name",
       "Today: 2,400 of 10,000 tokens",

@@ -28,6 +28,32 @@ const WHAT: Record<string, Key> = {
   models: "models",
 };
 
+/** The server's words that have a translation; others stand as they are. */
+const PLACES: Record<string, Key> = {
+  "run journal on this machine": "where_journal",
+  "folder on this machine": "where_folder",
+  "request logs on this machine": "where_logs",
+  "audit log on this machine": "where_audit",
+  "file on this machine": "where_file",
+};
+const TIMES: Record<string, Key> = {
+  "until you delete it": "until_deleted",
+  "as long as the server's folder": "until_folder",
+};
+
+function whereWords(text: string): string {
+  const [place = "", path] = text.split(/, in (.*)/s);
+  const key = Object.hasOwn(PLACES, place) ? PLACES[place] : undefined;
+  if (!key) return label(text, 300);
+  return path === undefined ? t(key) : `${t(key)}: ${label(path, 200)}`;
+}
+
+function untilWords(text: string): string {
+  const key = Object.hasOwn(TIMES, text) ? TIMES[text] : undefined;
+  const days = /^(\d+) days after it ended$/.exec(text)?.[1];
+  return key ? t(key) : days ? count("until_days", Number(days)) : label(text, 300);
+}
+
 export function Data() {
   const h = health.value === "unreachable" ? null : health.value;
   const items = h?.kept?.items ?? [];
@@ -57,8 +83,8 @@ export function Data() {
                 return (
                   <tr key={item.what}>
                     <th scope="row">{key ? t(key) : label(item.what, 60)}</th>
-                    <td lang="en">{label(item.where, 200)}</td>
-                    <td lang="en">{label(item.until, 200)}</td>
+                    <td>{whereWords(item.where)}</td>
+                    <td>{untilWords(item.until)}</td>
                   </tr>
                 );
               })}

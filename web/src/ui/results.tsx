@@ -33,14 +33,14 @@ export function filesOf(run: RunView): Shown[] {
 export function Gallery({ run }: { run: RunView }) {
   const items = filesOf(run);
   if (!items.length) return null;
-  const caption = (from: number): string => {
+  const caption = ({ from, name }: Shown): string => {
     const task = run.tasks.find((x) => x.id === from);
-    return task ? t("from_task", { n: from + 1, task: taskName(task.task) }) : t("answer");
+    return task ? t("from_task", { n: from + 1, task: taskName(task.task) }) : label(name, 60) || t("answer");
   };
   return (
     <div class={`gallery gallery-${items.length > 4 ? "many" : items.length}`}>
       {items.map((r) => (
-        <Media key={r.url} url={r.url} caption={caption(r.from)} name={r.name} />
+        <Media key={r.url} url={r.url} caption={caption(r)} name={r.name} />
       ))}
     </div>
   );
