@@ -16,6 +16,7 @@ const embedded = [
   "highlight.js",
   "devlop",
   "temml",
+  "papaparse",
 ];
 
 /** Builds the page into `outdir`, which is emptied first. */
@@ -34,7 +35,14 @@ export async function build(outdir) {
   await bundle({
     ...common,
     // What is loaded later has a name of its own; what several of these share goes into chunks.
-    entryPoints: { app: "src/main.tsx", docs: "src/docs/main.tsx", code: "src/lazy/code.ts", math: "src/lazy/math.ts" },
+    entryPoints: {
+      table: "src/lazy/table.ts",
+      pages: "src/ui/pages.tsx",
+      app: "src/main.tsx",
+      docs: "src/docs/main.tsx",
+      code: "src/lazy/code.ts",
+      math: "src/lazy/math.ts",
+    },
     outdir,
     format: "esm",
     splitting: true,

@@ -65,6 +65,33 @@ const STATES: Record<string, (page: Page) => Promise<void>> = {
     await ask(page, "Segment, then edges");
     await page.locator(".plan").waitFor();
   },
+  "a plan with a task that was added": async (page) => {
+    await page.getByRole("radio", { name: "Review plan" }).check();
+    await ask(page, "Segment, then edges");
+    await page.getByRole("combobox", { name: "Add task" }).selectOption("shop/reserve");
+    await page.getByRole("button", { name: "Add task" }).click();
+  },
+  "a menu of a chat": async (page) => {
+    await ask(page, "hello");
+    await phase(page, "done").waitFor();
+    if (await page.getByRole("button", { name: "Menu" }).isVisible())
+      await page.getByRole("button", { name: "Menu" }).click();
+    await page.getByRole("button", { name: "More about “hello”" }).click();
+    await page.getByRole("menu").waitFor();
+  },
+  data: async (page) => {
+    await page.evaluate(() => (location.hash = "#/data"));
+    await page.locator(".figures").waitFor();
+  },
+  "before all is deleted": async (page) => {
+    await page.evaluate(() => (location.hash = "#/data"));
+    await page.getByRole("button", { name: "Delete all" }).click();
+    await page.getByRole("dialog").waitFor();
+  },
+  tools: async (page) => {
+    await page.evaluate(() => (location.hash = "#/tools"));
+    await page.locator(".tools").first().waitFor();
+  },
   runs: async (page) => {
     await ask(page, "Segment, then edges");
     await phase(page, "done").waitFor();

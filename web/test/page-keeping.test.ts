@@ -20,7 +20,8 @@ test("chats are kept, can be deleted and taken back, and the talk before goes al
     await page.getByRole("button", { name: "New chat" }).first().click();
     await example(page, 0).waitFor();
     await page.getByRole("link", { name: "hello there" }).hover();
-    await page.getByRole("button", { name: "Delete chat “hello there”" }).click();
+    await page.getByRole("button", { name: "More about “hello there”" }).click();
+    await page.getByRole("menuitem", { name: "Delete chat" }).click();
     await page.getByText("Nothing here yet").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByRole("link", { name: "hello there" }).click();

@@ -46,7 +46,7 @@ test("deleting a task tells what follows, and can be taken back", () =>
     assert.ok(await page.getByRole("button", { name: "Run this plan" }).isDisabled());
     await page.getByRole("button", { name: "Undo changes" }).click();
     await page.locator("#arg-1-image").fill("<GENERATED>-7");
-    await page.getByText("Uses the output of task 8, which is not in the plan").waitFor();
+    await page.locator(".field-note").getByText("Uses the output of task 8, which is not in the plan").waitFor();
     assert.ok(await page.getByRole("button", { name: "Run this plan" }).isDisabled());
     await page.locator("[data-plan-task='1']").getByRole("button", { name: "shapes.png" }).click();
     await page.getByRole("button", { name: "Delete task 1, Segment picture" }).click();

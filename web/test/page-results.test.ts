@@ -25,22 +25,29 @@ test("results stand in the chat as tasks finish, and files are shown once", () =
     await page.locator(".result", { hasText: "a house by a lake" }).waitFor();
   }));
 
-test("the beginning of a long answer is in sight when it is there", () =>
-  on({ mock: { planner: "llm" }, viewport: { width: 900, height: 420 } }, async (page) => {
-    await attach(page);
-    await ask(page, "Make a report");
-    await phase(page, "done").waitFor();
-    await page.waitForFunction(() => {
-      const box = document.querySelector(".thread")!.getBoundingClientRect();
-      const first = document.querySelector(".answer > .prose > *")!.getBoundingClientRect();
-      return first.top >= box.top && first.bottom <= box.bottom;
-    });
-    await page.getByRole("button", { name: "Latest" }).click();
-    await page.waitForFunction(() => {
-      const box = document.querySelector(".thread")!;
-      return box.scrollHeight - box.scrollTop - box.clientHeight < 90;
-    });
-  }));
+for (const [request, width, height] of [
+  ["Make a report", 900, 420],
+  ["many", 390, 780],
+] as const)
+  test(`the beginning of a long answer is in sight when it is there: ${request}`, () =>
+    on({ mock: { planner: "llm", pace: 10 }, viewport: { width, height } }, async (page) => {
+      await attach(page);
+      await ask(page, request);
+      await phase(page, "done").waitFor();
+      await page.waitForFunction(() =>
+        [...document.querySelectorAll<HTMLImageElement>(".gallery img")].every((i) => i.complete),
+      );
+      await page.waitForFunction(() => {
+        const box = document.querySelector(".thread")!.getBoundingClientRect();
+        const first = document.querySelector(".answer > .prose > *")!.getBoundingClientRect();
+        return first.top >= box.top && first.bottom <= box.bottom;
+      });
+      await page.getByRole("button", { name: "Latest" }).click();
+      await page.waitForFunction(() => {
+        const box = document.querySelector(".thread")!;
+        return box.scrollHeight - box.scrollTop - box.clientHeight < 90;
+      });
+    }));
 
 test("one task needs no graph, and its details open from a line", () =>
   on({}, async (page) => {

@@ -285,7 +285,7 @@ test("without a choice of pipelines none is shown", () =>
   on({}, async (page) => {
     await ask(page, "Find the edges");
     await phase(page, "done").waitFor();
-    await amount(page, ".choose-pipeline", 0);
+    await amount(page, ".pick", 0);
   }));
 
 test("a call that changes something waits for the person, who sees what and from where", () =>

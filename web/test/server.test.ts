@@ -109,19 +109,86 @@ test("a plan is edited, then runs as edited", () =>
     await page.locator("#arg-1-text").fill("how bright is it?");
     await page.getByRole("button", { name: "Run this plan" }).click();
     await phase(page, "done").waitFor();
-    assert.equal(await page.locator(".node").count(), 1);
-    await page.locator(".node").click();
+    assert.equal(await page.locator("[data-task]").count(), 1);
+    await page.locator("[data-task]").click();
     assert.match(await page.locator(".inspector").innerText(), /how bright is it\?/);
   }));
 
-test("a plan that cannot run is refused with the reason, and can be mended", () =>
-  on({ allow: /422|400/ }, async (page) => {
+test("a plan that cannot run says why, and can be mended", () =>
+  on({}, async (page) => {
     await page.getByRole("radio", { name: "Review plan" }).check();
     await ask(page, "tell the mood of this text: what a lovely morning");
     await page.locator(".plan").waitFor();
     await page.locator("#arg-0-text").fill("");
+    await page.locator("#plan-why", { hasText: "text. This is needed" }).waitFor();
+    assert.ok(await page.getByRole("button", { name: "Run this plan" }).isDisabled());
+    await page.locator("#arg-0-text").fill("what a lovely morning");
     await page.getByRole("button", { name: "Run this plan" }).click();
-    await page.locator(".error-bubble, .node[data-state='failed']").first().waitFor();
+    await phase(page, "done").waitFor();
+  }));
+
+test("a task of the catalogue is added to a plan, and does its work", () =>
+  on({}, async (page) => {
+    await page.getByRole("radio", { name: "Review plan" }).check();
+    await attach(page);
+    await ask(page, "segment this picture, then find the edges of the result");
+    await page.locator(".plan").waitFor();
+    await page.getByRole("combobox", { name: "Add task" }).selectOption("image-to-text");
+    await page.getByRole("button", { name: "Add task" }).click();
+    await page.locator('[data-plan-task="2"] .suggestion', { hasText: "2. Find edges" }).click();
+    await page.getByRole("button", { name: "Run this plan" }).click();
+    await phase(page, "done").waitFor();
+    await page.locator('[data-task="2"][data-state="succeeded"]').waitFor();
+  }));
+
+test("a run is done anew from one of its tasks", () =>
+  on({}, async (page) => {
+    await attach(page);
+    await ask(page, "segment this picture, then find the edges of the result");
+    await phase(page, "done").waitFor();
+    const before = await page.locator(".exchange").getAttribute("data-run");
+    await page.locator('[data-task="1"]').click();
+    await page.getByRole("button", { name: "Run from here" }).click();
+    await page.locator(".taken-over").waitFor();
+    await phase(page, "done").waitFor();
+    assert.notEqual(await page.locator(".exchange").getAttribute("data-run"), before);
+    await pictures(page, ".gallery", 2);
+  }));
+
+test("several tabs with live runs share one stream", () =>
+  on({}, async (page) => {
+    const context = page.context();
+    const tabs = [page, ...(await Promise.all(Array.from({ length: 6 }, () => context.newPage())))];
+    for (const tab of tabs.slice(1)) await tab.goto(url);
+    for (const tab of tabs) await ask(tab, "tell the mood of this text: what a lovely morning");
+    for (const tab of tabs) await tab.locator('.exchange[data-phase="done"]').waitFor();
+  }));
+
+test("a chat is found in another browser, and what is kept is seen, deleted and gone", () =>
+  on({}, async (page) => {
+    const word = `morning ${Math.random().toString(36).slice(2)}`;
+    await ask(page, `tell the mood of this text: what a lovely ${word}`);
+    await phase(page, "done").waitFor();
+    const kept = async () => {
+      const reply = (await (await fetch(`${url}/chats?text=${encodeURIComponent(word)}`)).json()) as {
+        chats: unknown[];
+      };
+      return reply.chats.length;
+    };
+    while (!(await kept())) await page.evaluate(() => new Promise(requestAnimationFrame));
+    await on({}, async (other) => {
+      await other.getByRole("link", { name: new RegExp(word) }).click();
+      await other.locator('.exchange[data-phase="done"]').waitFor();
+    });
+    await page.getByRole("link", { name: "Data", exact: true }).click();
+    await page.locator(".figures").waitFor();
+    await page.getByText("until you delete it").first().waitFor();
+    await page.getByRole("button", { name: "Delete all" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete everything" }).click();
+    await page.waitForFunction(() => [...document.querySelectorAll(".figures b")].every((e) => e.textContent === "0"));
+    assert.equal(await kept(), 0);
+    await page.getByRole("link", { name: "Runs" }).click();
+    await page.getByText("No runs yet").waitFor();
   }));
 
 test("plan only shows the document and runs nothing", () =>

@@ -72,6 +72,38 @@ const scenes: Scene[] = [
     },
   },
   {
+    name: "data",
+    path: "/#/data",
+    act: async (page) => void (await page.locator(".figures").waitFor()),
+  },
+  {
+    name: "tools",
+    path: "/#/tools",
+    act: async (page) => void (await page.locator(".tools").first().waitFor()),
+  },
+  {
+    name: "documents",
+    act: async (page) => {
+      await page.locator(".example").first().waitFor();
+      await page
+        .locator('input[type="file"]')
+        .setInputFiles({ name: "report.pdf", mimeType: "application/pdf", buffer: Buffer.from("%PDF-1.4") });
+      await ask(page, "Where is the head office?");
+      await page.locator(".table-file table").waitFor();
+    },
+  },
+  {
+    name: "editor",
+    act: async (page) => {
+      await page.getByRole("radio", { name: "Review plan" }).check();
+      await ask(page, "Segment this picture, then find the edges");
+      await page.locator(".plan").waitFor();
+      await page.getByRole("combobox", { name: "Add task" }).selectOption("image-to-image");
+      await page.getByRole("button", { name: "Add task" }).click();
+      await page.locator("#more-2").selectOption("mode");
+    },
+  },
+  {
     name: "format",
     act: async (page) => {
       await page.locator(".example").first().waitFor();

@@ -13,6 +13,8 @@ import { zh } from "../src/i18n/zh";
 import { conversation, type Past } from "../src/model/history";
 import { isTable, mediaKind, outputs } from "../src/model/outputs";
 import * as plan from "../src/model/plan";
+import { changed, noSteps, redone, undone } from "../src/model/undo";
+import { draftsOf, fieldsOf, valuesOf } from "../src/model/fields";
 import { apply, isLive, newRun, replay, type RunView } from "../src/model/run";
 import { clean, duration, label } from "../src/model/text";
 import { cutFiles, type Exchange, exchangeOf, slim, withWhole } from "../src/state/storage";
@@ -234,6 +236,7 @@ test("what the store cuts is marked, and is told from what is whole", () => {
   const chat = (exchange: Exchange | null) => ({
     id: "c",
     title: "",
+    version: 0,
     updated: 1,
     exchanges: exchange ? [exchange] : [],
   });
@@ -299,6 +302,86 @@ test("the model given up can be chosen again", () => {
     [c.tasks[1]?.model_id, c.tasks[1]?.hosted_on, c.tasks[1]?.alternatives],
     ["m2", "local", [{ id: "m1", hosted_on: "" }]],
   );
+});
+
+test("tasks and edges are added and taken away", () => {
+  const begun = config();
+  const { config: more, id } = plan.addTask(begun, {
+    type: "x",
+    model: "m",
+    host: "native",
+    reason: "r",
+    args: ["text"],
+  });
+  assert.equal(more.tasks.at(-1)?.task_id, id);
+  assert.equal(more.total_tasks, begun.tasks.length + 1);
+  assert.deepEqual(more.tasks.at(-1)?.args, { text: "" });
+  assert.equal(plan.whyNoEdge(more, id, id), "same");
+  const linked = plan.addEdge(more, 0, id);
+  assert.deepEqual(linked.tasks.at(-1)?.dependencies, [0]);
+  assert.equal(plan.whyNoEdge(linked, 0, id), "there");
+  assert.equal(plan.whyNoEdge(linked, id, 0), "circle");
+  assert.deepEqual(plan.removeEdge(linked, 0, id).tasks.at(-1)?.dependencies, []);
+  const used = plan.setArg(linked, id, "text", "<GENERATED>-0");
+  assert.deepEqual(plan.usedBy(used, 0, id), ["text"]);
+  assert.deepEqual(
+    plan.removeEdge(used, 0, id).tasks.at(-1)?.dependencies,
+    [0],
+    "an output that is used is waited for",
+  );
+  const without = plan.removeArg(used, id, "text").tasks.at(-1);
+  assert.deepEqual([without?.args, without?.dependencies], [{}, []]);
+});
+
+test("steps back and forth", () => {
+  let steps = noSteps<number>();
+  let now = 0;
+  const change = (to: number, about?: string) => ((steps = changed(steps, now, about)), (now = to));
+  const go = (step: { steps: typeof steps; to: number } | null) => step && ({ steps, to: now } = step);
+  change(1, "a");
+  change(2, "a");
+  change(3, "b");
+  go(undone(steps, now));
+  assert.equal(now, 2);
+  go(undone(steps, now));
+  assert.equal(now, 0);
+  assert.equal(undone(steps, now), null);
+  go(redone(steps, now));
+  go(redone(steps, now));
+  assert.equal(now, 3);
+  go(undone(steps, now));
+  change(9);
+  assert.equal(redone(steps, now), null, "a change ends what could be done again");
+});
+
+test("fields by type", () => {
+  const schema = {
+    properties: {
+      n: { type: "integer" },
+      when: { type: ["string", "null"] },
+      size: { enum: ["S", 2] },
+      on: { type: "boolean" },
+      list: { type: "array" },
+    },
+    required: ["size"],
+  };
+  const fields = fieldsOf({ n: 1, other: { a: 1 } }, schema);
+  assert.deepEqual(
+    fields.map((f) => `${f.name}:${f.type}`),
+    ["size:choice", "n:integer", "other:json", "when:text", "on:boolean", "list:json"],
+  );
+  const drafts = draftsOf({ n: 1, other: { a: 1 } }, fields);
+  for (const [change, wanted] of [
+    [{ size: "2" }, { values: { size: 2, n: 1, other: { a: 1 } } }],
+    [{}, { problems: { size: "missing" } }],
+    [{ size: '"S"', n: "1.5", on: "x" }, { problems: { n: "integer", on: "json" } }],
+    [
+      { size: '"S"', n: "", other: "", when: "", on: "false", list: "[1]" },
+      { values: { size: "S", when: "", on: false, list: [1] } },
+    ],
+    [{ size: '"S"', n: "one" }, { problems: { n: "number" } }],
+  ] as const)
+    assert.deepEqual(valuesOf(fields, { ...drafts, ...change }), wanted, JSON.stringify(change));
 });
 
 test("only our own tables are offered as files", () => {

@@ -8,11 +8,14 @@ import type {
   ExecutionConfig,
   Health,
   LocalModels,
+  Me,
   Model,
+  Page,
   PlannedPull,
   PullLine,
   RunEvent,
   RunSummary,
+  RunsWanted,
   TaskType,
   Tools,
 } from "./types";
@@ -107,9 +110,43 @@ export async function retry(runId: string, from: number): Promise<string> {
   return decode.str(decode.record(await reply.json()).run_id);
 }
 
-export async function runs(limit: number): Promise<RunSummary[]> {
-  const reply = decode.record(await getJson(`/runs?limit=${limit}`));
-  return decode.list(reply.runs).map(decode.runSummary);
+export async function runs(
+  limit: number,
+  wanted?: RunsWanted,
+  before: string | null = null,
+): Promise<Page<RunSummary>> {
+  const query = new URLSearchParams({ limit: String(limit) });
+  if (before !== null) query.set("before", before);
+  if (wanted?.status.length) query.set("status", wanted.status.join());
+  if (wanted?.text) query.set("text", wanted.text);
+  if (wanted?.user) query.set("user", wanted.user);
+  if (wanted?.sinceMs != null) query.set("since_ms", String(wanted.sinceMs));
+  if (wanted?.untilMs != null) query.set("until_ms", String(wanted.untilMs));
+  return decode.page(await getJson(`/runs?${query}`), "runs", decode.runSummary);
+}
+
+/** Deletes a run and the files that no other run speaks of; tells how many these were. */
+export async function deleteRun(runId: string): Promise<{ media: number }> {
+  const reply = await (await call(`/runs/${encodeURIComponent(runId)}`, { method: "DELETE" })).json();
+  return { media: decode.num(decode.record(reply).media) };
+}
+
+/** Deletes the person's runs that ended before a time. */
+export async function deleteRuns(beforeMs: number): Promise<{ runs: number; media: number }> {
+  const reply = decode.record(await (await call(`/runs?before_ms=${beforeMs}`, { method: "DELETE" })).json());
+  return { runs: decode.num(reply.deleted), media: decode.num(reply.media) };
+}
+
+export const me = async (): Promise<Me> => decode.me(await getJson("/me"));
+
+/** All that the server keeps of the person, as a file. */
+export const MY_DATA = "/me/data";
+
+/** Deletes all of it but runs that go on. */
+export async function deleteMyData(): Promise<Me["stored"] & { goingOn: number; media: number }> {
+  const reply = decode.record(await (await call(MY_DATA, { method: "DELETE" })).json());
+  const stored = decode.me({ stored: reply }).stored;
+  return { ...stored, media: decode.num(reply.media), goingOn: decode.num(reply.going_on) };
 }
 
 export async function runEvents(runId: string): Promise<{ summary: RunSummary; events: RunEvent[] }> {

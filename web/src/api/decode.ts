@@ -7,6 +7,7 @@ import type {
   Attachment,
   Attempt,
   Candidate,
+  ChatHead,
   ConfigTask,
   ExecutionConfig,
   Health,
@@ -14,8 +15,10 @@ import type {
   KeptModel,
   Kind,
   LocalModels,
+  Me,
   Model,
   Outcome,
+  Page,
   Param,
   PlannedPull,
   PlannedTask,
@@ -338,6 +341,29 @@ export function runSummary(v: unknown): RunSummary {
     ok: num(o.ok),
     failed: num(o.failed),
     ...(o.resumable === true ? { resumable: true } : {}),
+    ...(typeof o.user === "string" ? { user: o.user } : {}),
+  };
+}
+
+export function me(v: unknown): Me {
+  const o = record(v);
+  const s = record(o.stored);
+  const today = Object.entries(record(o.today)).flatMap(([what, one]) => {
+    const { used, most } = record(one);
+    return typeof used === "number" && typeof most === "number" ? [{ what, used, most }] : [];
+  });
+  return {
+    user: str(o.user),
+    stored: {
+      runs: num(s.runs),
+      runBytes: num(s.run_bytes),
+      files: num(s.files),
+      fileBytes: num(s.file_bytes),
+      plans: num(s.plans),
+      chats: num(s.chats),
+    },
+    oldestMs: numOrNull(o.oldest_ms),
+    today,
   };
 }
 
@@ -385,6 +411,11 @@ export const tools = (v: unknown): Tools => ({
   warnings: strings(record(v).warnings),
 });
 
+const names = (v: unknown): string[] =>
+  list(v)
+    .map((name) => str(name))
+    .filter((name) => name !== "");
+
 export function health(v: unknown): Health {
   const o = record(v);
   return {
@@ -396,9 +427,8 @@ export function health(v: unknown): Health {
     user: orNull(o.user),
     // A server that does not tell lets everybody.
     mayApprove: strings(o.may).length === 0 || strings(o.may).includes("approve"),
-    pipelines: list(o.pipelines)
-      .map((name) => str(name))
-      .filter((name) => name !== ""),
+    chatModels: names(o.chat_models),
+    pipelines: names(o.pipelines),
     checks: list(o.checks).map((c) => ({
       name: str(record(c).name),
       ok: record(c).ok === true,
@@ -416,6 +446,23 @@ const kept = (o: Json): Kept => ({
   files: o.files === true,
   plans: num(o.plans),
   folder: orNull(o.folder),
+  chats: o.chats === true,
+  items: list(o.items).map((item) => ({
+    what: str(record(item).what),
+    where: str(record(item).where),
+    until: str(record(item).until),
+  })),
+});
+
+export const chatHead = (v: unknown): ChatHead => {
+  const o = record(v);
+  return { id: str(o.id), title: str(o.title), updated: num(o.updated_ms), version: num(o.version) };
+};
+
+/** A part of a list that the server calls by a name. */
+export const page = <T>(v: unknown, name: string, item: (v: unknown) => T): Page<T> => ({
+  items: list(record(v)[name]).map(item),
+  next: orNull(record(v).next),
 });
 
 function keptModel(v: unknown): KeptModel {

@@ -25,6 +25,8 @@ export interface Turn {
 export interface ChatBody {
   messages: Turn[];
   attachments?: Attachment[];
+  /** The chat model, unless it is the server's default. */
+  model?: string;
 }
 
 export interface Candidate {
@@ -173,6 +175,25 @@ export interface RunSummary {
   failed: number;
   /** Whether it was cut off and can go on. */
   resumable?: boolean;
+  /** Whose it is; told to administrators. */
+  user?: string;
+}
+
+/** Which runs to list. */
+export interface RunsWanted {
+  status: RunStatus[];
+  sinceMs: number | null;
+  untilMs: number | null;
+  text: string;
+  user: string;
+}
+
+/** What the server keeps of the person who asks, and what was taken today of what may be. */
+export interface Me {
+  user: string;
+  stored: { runs: number; runBytes: number; files: number; fileBytes: number; plans: number; chats: number };
+  oldestMs: number | null;
+  today: { what: string; used: number; most: number }[];
 }
 
 export interface Model {
@@ -230,6 +251,8 @@ export interface Health {
   user: string | null;
   /** Whether this user may answer what runs wait for. */
   mayApprove: boolean;
+  /** The chat models that a request may name, the default first. */
+  chatModels: string[];
   /** The pipelines that a run may choose, the default first; empty from a server that has no choice. */
   pipelines: string[];
   checks: { name: string; ok: boolean; detail: string | null }[];
@@ -252,6 +275,24 @@ export interface Kept {
   files: boolean;
   plans: number;
   folder: string | null;
+  /** Whether chats are kept for their users. */
+  chats: boolean;
+  /** What is kept, where and for how long, in the server's words. */
+  items: { what: string; where: string; until: string }[];
+}
+
+/** A chat on the server, without what was said in it. */
+export interface ChatHead {
+  id: string;
+  title: string;
+  updated: number;
+  version: number;
+}
+
+/** A part of a list, and where the next one begins. */
+export interface Page<T> {
+  items: T[];
+  next: string | null;
 }
 
 /** A model on the server's machine. */

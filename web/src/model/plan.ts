@@ -149,6 +149,67 @@ export function removeTasks(config: ExecutionConfig, gone: Set<number>): Executi
   );
 }
 
+/** What a task that is added begins with. */
+export interface Blank {
+  type: string;
+  model: string;
+  host: string;
+  reason: string;
+  args: string[];
+}
+
+/** The plan with one more task, which waits for nothing, and its number. */
+export function addTask(config: ExecutionConfig, blank: Blank): { config: ExecutionConfig; id: number } {
+  const id = Math.max(-1, ...config.tasks.map((t) => t.task_id)) + 1;
+  const task: ConfigTask = {
+    task_id: id,
+    task_type: blank.type,
+    model_id: blank.model,
+    model_reason: blank.reason,
+    args: Object.fromEntries(blank.args.map((name) => [name, ""])),
+    dependencies: [],
+    execution_level: 0,
+    ...(blank.host ? { hosted_on: blank.host } : {}),
+    alternatives: [],
+  };
+  return { config: rebuild(config, [...config.tasks, task]), id };
+}
+
+/** Why a task cannot be made to wait for another one. */
+export type NoEdge = "same" | "there" | "circle";
+
+export function whyNoEdge(config: ExecutionConfig, from: number, to: number): NoEdge | null {
+  if (from === to) return "same";
+  if (config.tasks.find((t) => t.task_id === to)?.dependencies.includes(from)) return "there";
+  return reaches(config.tasks, from, to) ? "circle" : null;
+}
+
+/** The arguments of a task that use what another one gives. While there are any, it waits for it. */
+export function usedBy(config: ExecutionConfig, from: number, to: number): string[] {
+  const args = config.tasks.find((t) => t.task_id === to)?.args ?? {};
+  return Object.keys(args).filter((name) => referencesIn(args[name] ?? "").includes(from));
+}
+
+function withTask(config: ExecutionConfig, id: number, change: (task: ConfigTask) => ConfigTask): ExecutionConfig {
+  return rebuild(
+    config,
+    config.tasks.map((t) => (t.task_id === id ? change(t) : t)),
+  );
+}
+
+export const addEdge = (config: ExecutionConfig, from: number, to: number): ExecutionConfig =>
+  withTask(config, to, (t) => ({ ...t, dependencies: [...t.dependencies, from] }));
+
+export const removeEdge = (config: ExecutionConfig, from: number, to: number): ExecutionConfig =>
+  withTask(config, to, (t) => ({ ...t, dependencies: t.dependencies.filter((d) => d !== from) }));
+
+/** The plan without an argument, and without the dependency that was there only for it. */
+export const removeArg = (config: ExecutionConfig, id: number, name: string): ExecutionConfig =>
+  withTask(setArg(config, id, name, ""), id, (t) => {
+    const { [name]: _, ...args } = t.args;
+    return { ...t, args };
+  });
+
 export type PlanProblem = { task: number; arg: string; missing: number } | { task: number; arg: string; cycle: true };
 
 /** What would make the server refuse the plan: references to tasks that are not there, and circles. */

@@ -50,10 +50,43 @@ export function saveNow(): void {
 /** Tells the person that nothing can be kept; set by the page, which knows the words. */
 let onStorageFull: () => void = () => undefined;
 
-function touch(id: string, change: (chat: Chat) => Chat): void {
-  chats.value = chats.value.map((chat) => (chat.id === id ? change(chat) : chat));
-  save(id);
+/** Told of each chat that the person or a run has changed, and of each that was deleted. Set by sync.ts. */
+let onChange: (id: string, deleted: boolean) => void = () => undefined;
+export function watchChanges(tell: typeof onChange): void {
+  onChange = tell;
 }
+
+function touch(id: string, change: (chat: Chat) => Chat): void {
+  chats.value = chats.value.map((chat) => (chat.id === id ? { ...change(chat), unsent: true } : chat));
+  save(id);
+  onChange(id, false);
+}
+
+const latestFirst = (a: Chat, b: Chat): number => b.updated - a.updated;
+
+/** Puts a chat in the place of the one with its id, as the server knows it; null when it is not there any more. */
+export function setChat(id: string, chat: Chat | null): void {
+  const others = chats.value.filter((c) => c.id !== id);
+  chats.value = chat ? [...others, chat].sort(latestFirst) : others;
+  if (chat) save(id);
+  else {
+    unsaved.delete(id);
+    storage.removeChat(id);
+  }
+}
+
+/** Notes that the server has a chat as it was when it was sent. */
+export function sent(before: Chat, version: number): void {
+  chats.value = chats.value.map((chat) => {
+    if (chat.id !== before.id) return chat;
+    const { unsent, ...rest } = chat;
+    const same = chat.exchanges === before.exchanges && chat.title === before.title;
+    return { ...rest, version, ...(same || !unsent ? {} : { unsent }) };
+  });
+  save(before.id);
+}
+
+export const renameChat = (id: string, title: string): void => touch(id, (chat) => ({ ...chat, title }));
 
 /** Adds an exchange to a chat, or to a new one, and tells which chat it is in. */
 export function addExchange(chatId: string | null, exchange: Exchange): string {
@@ -62,11 +95,13 @@ export function addExchange(chatId: string | null, exchange: Exchange): string {
     id,
     title: label(exchange.text, 80),
     updated: 0,
+    version: 0,
     exchanges: [],
   };
-  const chat: Chat = { ...old, updated: Date.now(), exchanges: [...old.exchanges, exchange] };
+  const chat: Chat = { ...old, unsent: true, updated: Date.now(), exchanges: [...old.exchanges, exchange] };
   chats.value = [chat, ...chats.value.filter((c) => c.id !== id)];
   save(id);
+  onChange(id, false);
   return id;
 }
 
@@ -97,19 +132,30 @@ export function replaceFrom(chatId: string, oldId: string, exchange: Exchange): 
 
 /** Deletes a chat, with a way back for a few seconds. */
 export function deleteChat(chat: Chat, said: string): void {
-  chats.value = chats.value.filter((c) => c.id !== chat.id);
-  unsaved.delete(chat.id);
-  storage.removeChat(chat.id);
+  setChat(chat.id, null);
+  onChange(chat.id, true);
   notify(said, () => {
-    chats.value = [...chats.value, chat].sort((a, b) => b.updated - a.updated);
-    save(chat.id);
+    setChat(chat.id, { ...chat, version: 0, unsent: true });
+    onChange(chat.id, false);
   });
 }
 
-/** Reads what is kept, and follows what other tabs write. `isOurs` tells the exchanges that this tab drives itself. */
+/** Shows the chats of a user of this browser, and none of another's. */
+export function showChatsOf(user: string): void {
+  saveNow();
+  storage.setOwner(user);
+  chats.value = storage.readChats();
+}
+
+/** Takes the chats of this user out of this browser, but those that the server does not have. */
+export function forgetChats(): void {
+  saveNow();
+  for (const chat of chats.value) if (!chat.unsent && chat.version > 0) storage.removeChat(chat.id);
+}
+
+/** Keeps chats when the page is left, and follows what other tabs write. `isOurs` tells the exchanges that this tab drives. */
 export function startChats(isOurs: (exchangeId: string) => boolean, storageFull: () => void): void {
   onStorageFull = storageFull;
-  chats.value = storage.readChats();
   addEventListener("pagehide", saveNow);
   document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && saveNow());
   addEventListener("storage", (e) => {
@@ -120,6 +166,6 @@ export function startChats(isOurs: (exchangeId: string) => boolean, storageFull:
     const read = storage.readChat(id);
     const fresh = read && storage.withWhole(read, known);
     const others = chats.value.filter((chat) => chat.id !== id);
-    chats.value = fresh ? [...others, fresh].sort((a, b) => b.updated - a.updated) : others;
+    chats.value = fresh ? [...others, fresh].sort(latestFirst) : others;
   });
 }

@@ -1,4 +1,5 @@
 // What a run's error means, in the reader's language, and whether doing it again may help.
+import { asApiError } from "../api/http";
 import { t } from "../i18n";
 import type { Key } from "../i18n/en";
 import type { RunError } from "../model/run";
@@ -49,6 +50,12 @@ export function wordsOf(error: RunError): ErrorWords {
       return key ? { message: t(key), own, hint } : { message: own ?? error.code, own: null, hint };
     }
   }
+}
+
+/** A failed call as the error of a page. */
+export function failure(e: unknown): RunError {
+  const { code, message, hint } = asApiError(e);
+  return { code, message, ...(hint ? { hint } : {}) };
 }
 
 /** False where the same request would fail in the same way. */

@@ -15,7 +15,8 @@ import { addExchange, changeExchange, changeRun, chats, findExchange, newId, rep
 import { wordsOf } from "./errors";
 import { chatLink, go } from "./route";
 import { observeClock } from "./server";
-import { pipeline } from "./settings";
+import { tellOfEnd } from "./notifications";
+import { pipeline, requestModel } from "./settings";
 import { type Chat, cutFiles, type Exchange, type Mode } from "./storage";
 
 const MAX_HISTORY = 20;
@@ -49,6 +50,7 @@ const newExchange = (text: string, attachments: Attachment[], mode: Mode): Excha
   mode,
   // Only a run chooses: plans that are looked at first are HuggingGPT's.
   ...(mode === "run" && pipeline.value !== null ? { pipeline: pipeline.value } : {}),
+  ...(requestModel.value !== null ? { model: requestModel.value } : {}),
   at: Date.now(),
   run: newRun(mode !== "run"),
   draft: null,
@@ -190,6 +192,12 @@ async function cancel(chatId: string, exchangeId: string, runId: string): Promis
   }
 }
 
+/** Lets all runs go that this tab follows. They go on at the server. */
+export function stopFollowing(): void {
+  for (const controller of controllers.values()) controller.abort();
+  controllers.clear();
+}
+
 /** Picks up what was running when the page was last left. */
 export function resumeAll(): void {
   for (const chat of chats.value)
@@ -237,6 +245,7 @@ function bodyOf(chat: Chat | undefined, exchange: Exchange): ChatBody {
     past.push({ text: e.text, attachments: e.attachments, answer: (e.run.phase === "done" && e.run.text) || null });
   }
   const body: ChatBody = { messages: conversation(past, exchange.text).slice(-MAX_HISTORY - 1) };
+  if (exchange.model !== undefined) body.model = exchange.model;
   if (exchange.attachments.length) body.attachments = exchange.attachments.map(attachmentOut);
   return body;
 }
@@ -277,7 +286,10 @@ async function drive(
       }
       const now = run();
       if (!now || signal.aborted) return;
-      if (!isLive(now.phase)) return ended(chatId, exchangeId);
+      if (!isLive(now.phase)) {
+        tellOfEnd(findExchange(chatId, exchangeId), chatId);
+        return ended(chatId, exchangeId);
+      }
       if (failure && refused && !now.runId) return refused(errorOf(failure));
       // A refusal by the server is final; a broken line is not, as long as the run has a name to ask for.
       if (failure && failure.status > 0)

@@ -12,6 +12,10 @@ export const tools = signal<Tools | null>(null);
 export const pipelines = computed(() =>
   health.value !== null && health.value !== "unreachable" ? health.value.pipelines : [],
 );
+/** The chat models that a request may name, the default first. */
+export const chatModels = computed(() =>
+  health.value !== null && health.value !== "unreachable" ? health.value.chatModels : [],
+);
 /** The chat model's name; empty when there is none, or the server was not asked yet. */
 export const chatModel = computed(() => {
   const h = health.value;
@@ -24,6 +28,10 @@ export const asksToken = computed(() => health.value !== null && health.value !=
 /** Who is logged in; empty where the server has one user alone. */
 export const user = computed(() =>
   health.value !== null && health.value !== "unreachable" ? (health.value.user ?? "") : "",
+);
+/** Whether the server keeps chats. */
+export const keepsChats = computed(
+  () => health.value !== null && health.value !== "unreachable" && health.value.kept?.chats === true,
 );
 /** True unless the user may not answer what runs wait for. */
 export const mayApprove = computed(

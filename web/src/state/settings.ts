@@ -1,7 +1,7 @@
 // What the person has set: language, appearance, what happens with a plan. Kept between visits.
 import { computed, effect, signal } from "@preact/signals";
 import { language, preferredLanguage, LANGUAGES, type Language } from "../i18n";
-import { pipelines } from "./server";
+import { chatModels, pipelines } from "./server";
 import { readSettings, writeSettings, type Mode } from "./storage";
 
 export type Theme = "auto" | "light" | "dark";
@@ -12,6 +12,14 @@ export const mode = signal<Mode>("run");
 export const chosenPipeline = signal<string | null>(null);
 /** The pipeline of the next run; null for the server's default, also when the chosen one is no longer offered. */
 export const pipeline = computed(() => pipelines.value.slice(1).find((name) => name === chosenPipeline.value) ?? null);
+/** The chat model chosen by hand. */
+export const chosenModel = signal<string | null>(null);
+/** The chat model of the next request; null for the server's default, also when the chosen one is no longer offered. */
+export const requestModel = computed(
+  () => chatModels.value.slice(1).find((name) => name === chosenModel.value) ?? null,
+);
+/** Whether the person wants to be told of runs that end while they look elsewhere. */
+export const notifies = signal(false);
 /** The language chosen by hand; until there is one, the browser's decides. */
 export const chosenLanguage = signal<Language | null>(null);
 
@@ -22,6 +30,8 @@ export function startSettings(): void {
     typeof kept.language === "string" && Object.hasOwn(LANGUAGES, kept.language) ? (kept.language as Language) : null;
   theme.value = kept.theme === "light" || kept.theme === "dark" ? kept.theme : "auto";
   mode.value = kept.mode === "review" || kept.mode === "plan" ? kept.mode : "run";
+  chosenModel.value = typeof kept.model === "string" ? kept.model : null;
+  notifies.value = kept.notifies === true;
   chosenPipeline.value = typeof kept.pipeline === "string" ? kept.pipeline : null;
   effect(() => {
     language.value = chosenLanguage.value ?? preferredLanguage();
@@ -37,6 +47,8 @@ export function startSettings(): void {
       mode: mode.value,
       language: chosenLanguage.value,
       pipeline: chosenPipeline.value,
+      model: chosenModel.value,
+      notifies: notifies.value,
     };
     if (!first) writeSettings(now);
     first = false;

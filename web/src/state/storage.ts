@@ -8,7 +8,8 @@ import { newRun, type RunView, type TaskView } from "../model/run";
 /** Raised when the stored shape changes; older data is left alone and not read. */
 export const VERSION = 1;
 const PREFIX = `jarvis.${VERSION}.`;
-const CHAT = `${PREFIX}chat.`;
+/** How the keys of the chats begin: each user of this browser has their own. */
+let CHAT = `${PREFIX}chat.`;
 const MAX_CHATS = 50;
 const MAX_EXCHANGES = 60;
 /** Bounds in characters: of one stored text, of one chat, and of all chats. Browsers allow about 5 million. */
@@ -28,6 +29,8 @@ export interface Exchange {
   mode: Mode;
   /** The pipeline that runs it, unless that is the server's default. */
   pipeline?: string;
+  /** The chat model, unless that is the server's default. */
+  model?: string;
   at: number;
   run: RunView;
   /** The plan as the person has changed it so far; null while it is as it came. */
@@ -38,8 +41,23 @@ export interface Chat {
   id: string;
   title: string;
   updated: number;
+  /** The version on the server that this is based on; 0 when it is not there. */
+  version: number;
+  /** It has changed since, and the server does not know. */
+  unsent?: true;
   exchanges: Exchange[];
 }
+
+/** From now on the chats are those of this user; without a name, those of a server that has one user alone. */
+export function setOwner(user: string): void {
+  CHAT = user ? `${PREFIX}user.${encodeURIComponent(user)}.chat.` : `${PREFIX}chat.`;
+  if (user === lastOwner()) return;
+  if (user) write(`${PREFIX}owner`, user);
+  else drop(`${PREFIX}owner`);
+}
+
+/** Whose chats were shown last. */
+export const lastOwner = (): string => str(read(`${PREFIX}owner`));
 
 /** True when the last write failed, so that the page can say so. */
 export let full = false;
@@ -100,13 +118,19 @@ export const removeChat = (id: string): void => drop(CHAT + id);
 
 /** Keeps a chat within the bounds; the oldest others make room when there is none. */
 export function writeChat(chat: Chat): void {
-  const kept = { ...chat, exchanges: chat.exchanges.slice(-MAX_EXCHANGES).map(slim) };
-  while (JSON.stringify(kept).length > MAX_CHAT && kept.exchanges.length > 1) kept.exchanges.shift();
+  const kept = bounded(chat);
   if (keys().length < MAX_CHATS && used() < MAX_ALL && write(CHAT + chat.id, kept)) return;
   // There is no room, which is rare: only now are the others read, to tell which are the oldest.
   const others = readChats().filter((c) => c.id !== chat.id);
   while (others.length >= MAX_CHATS || (others.length && used() > MAX_ALL)) forget(others.pop());
   while (!write(CHAT + chat.id, kept) && others.length) forget(others.pop());
+}
+
+/** A chat as it is kept: within the bounds. */
+export function bounded(chat: Chat): Chat {
+  const kept = { ...chat, exchanges: chat.exchanges.slice(-MAX_EXCHANGES).map(slim) };
+  while (JSON.stringify(kept).length > MAX_CHAT && kept.exchanges.length > 1) kept.exchanges.shift();
+  return kept;
 }
 
 const forget = (chat: Chat | undefined): void => (chat ? drop(CHAT + chat.id) : undefined);
@@ -157,12 +181,13 @@ export function withWhole(fresh: Chat, known: Chat | undefined): Chat {
   return { ...fresh, exchanges };
 }
 
-function chatOf(v: unknown): Chat | null {
+export function chatOf(v: unknown): Chat | null {
   const o = record(v);
   const id = str(o.id);
   if (!/^[\w-]{1,64}$/.test(id) || !Array.isArray(o.exchanges)) return null;
   const exchanges = o.exchanges.map(exchangeOf).filter((e) => e !== null);
-  return { id, title: str(o.title), updated: num(o.updated), exchanges };
+  const unsent = o.unsent === true ? { unsent: true as const } : {};
+  return { id, title: str(o.title), updated: num(o.updated), version: num(o.version), ...unsent, exchanges };
 }
 
 const PHASES = ["sending", "queued", "planning", "running", "answering", "done", "failed", "cancelled", "planned"];
@@ -212,6 +237,7 @@ export function exchangeOf(v: unknown): Exchange | null {
     attachments: list(o.attachments).map((a) => ({ ...decode.attachment(a), ...marked(record(a).cut === true) })),
     mode: str(o.mode) as Mode,
     ...(typeof o.pipeline === "string" ? { pipeline: o.pipeline } : {}),
+    ...(typeof o.model === "string" ? { model: o.model } : {}),
     at: num(o.at),
     run,
     draft,

@@ -1,9 +1,12 @@
 // The answer of a run: its text while it is written and when it stands, its media, what made it, and what went wrong.
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { language, t, count } from "../i18n";
 import { isLive, type RunError, type RunView } from "../model/run";
 import { clean, duration, label } from "../model/text";
 import { mayHelpAgain, wordsOf } from "../state/errors";
-import { asksToken, loggedIn } from "../state/server";
+import { canNotify, isNotified, LONG, toggleNotifications } from "../state/notifications";
+import { asksToken, loggedIn, serverNow } from "../state/server";
 import { CopyButton } from "./common";
 import { Icon } from "./icons";
 import { Leave } from "./leave";
@@ -79,6 +82,7 @@ function Progress({ run }: { run: RunView }) {
         <i />
       </span>
       {run.stopping ? t("phase_stopping") : t(`phase_${run.phase}`)}
+      <NotifyMe run={run} />
       {run.phase === "queued" && run.ahead > 0 && <span class="muted">{count("queued_ahead", run.ahead)}</span>}
       {run.phase === "running" && (
         <span class="muted">
@@ -86,6 +90,28 @@ function Progress({ run }: { run: RunView }) {
         </span>
       )}
     </p>
+  );
+}
+
+/** Offers to be told of the end of a run that takes long. */
+function NotifyMe({ run }: { run: RunView }) {
+  const long = useSignal(false);
+  useEffect(() => {
+    const wait = LONG - (serverNow() - (run.startedAt ?? serverNow()));
+    const timer = setTimeout(() => (long.value = true), Math.max(0, wait));
+    return () => clearTimeout(timer);
+  }, [run.startedAt]);
+  if (!long.value || !canNotify.value || run.stopping) return null;
+  return (
+    <button
+      type="button"
+      class="quiet notify-me"
+      aria-pressed={isNotified.value}
+      onClick={() => void toggleNotifications()}
+    >
+      <Icon name={isNotified.value ? "check" : "bell"} size={15} />
+      {t(isNotified.value ? "notify_on" : "notify_me")}
+    </button>
   );
 }
 

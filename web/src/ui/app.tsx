@@ -1,6 +1,6 @@
 // The whole page: sidebar, the chat or the runs, the message box, and what lies over them.
 import { ServerLine } from "./server-line";
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { t } from "../i18n";
 import { label } from "../model/text";
@@ -13,9 +13,9 @@ import { IconButton } from "./common";
 import { Composer, edited, endEdit, focusComposer } from "./composer";
 import { Icon, Logo } from "./icons";
 import { Lightbox } from "./media";
+import { useModule } from "./module";
+import type * as Pages from "./pages";
 import { Login } from "./login";
-import { Models } from "./models";
-import { Runs } from "./runs";
 import { drawerOpen, newChat, Sidebar } from "./sidebar";
 import { Thread } from "./thread";
 
@@ -23,7 +23,7 @@ export function App() {
   const chat = currentChat.value;
   const { page } = route.value;
   const onChat = page === "chat";
-  const here = page === "models" ? t("models") : t("runs");
+  const here = page === "chat" ? "" : t(page);
   useEffect(() => {
     document.title = chat?.title ? `${label(chat.title, 60)} · jarvis` : onChat ? "jarvis" : `${here} · jarvis`;
   }, [chat?.title, onChat, here]);
@@ -66,10 +66,8 @@ export function App() {
                 <ServerLine />
               </div>
             </>
-          ) : page === "models" ? (
-            <Models />
           ) : (
-            <Runs />
+            <OtherPage />
           )}
         </main>
       </div>
@@ -91,6 +89,19 @@ export function App() {
         </div>
       )}
     </div>
+  );
+}
+
+const pages = signal<typeof Pages | null>(null);
+
+function OtherPage() {
+  const loaded = useModule(pages, true, () => import("./pages"));
+  return loaded ? (
+    <loaded.Page />
+  ) : (
+    <p class="muted empty" role="status">
+      {t("loading")}
+    </p>
   );
 }
 

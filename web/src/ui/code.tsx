@@ -1,29 +1,15 @@
 // Code with colours, and formulas. What makes them is loaded when the first one is to be shown; until then, and when it fails,
 // the source is shown.
-import { signal, type Signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { h, type ComponentChildren } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type * as Code from "../lazy/code";
 import type * as Maths from "../lazy/math";
 import { CopyButton } from "./common";
+import { useModule } from "./module";
 
 const code = signal<typeof Code | null>(null);
 const maths = signal<typeof Maths | null>(null);
-const asked = new Set<unknown>();
-
-/** A module that is loaded once, when it is first needed. Without a connection the next who needs it tries again. */
-function useModule<T>(kept: Signal<T | null>, needed: boolean, load: () => Promise<T>): T | null {
-  useEffect(() => {
-    if (!needed || kept.value || asked.has(kept)) return;
-    asked.add(kept);
-    load().then(
-      (module) => (kept.value = module),
-      () => asked.delete(kept),
-    );
-  }, [needed]);
-  return kept.value;
-}
-
 /** Longer code stays plain, so that its colours hold nothing up. */
 const MAX_COLOURED = 20_000;
 

@@ -6,6 +6,7 @@ import { language, t } from "../i18n";
 import type { TaskState } from "../model/run";
 import { duration } from "../model/text";
 import { announce } from "../state/announce";
+import { failure, wordsOf } from "../state/errors";
 import { serverNow } from "../state/server";
 import { Icon, type IconName } from "./icons";
 
@@ -120,6 +121,50 @@ export function Dialog(props: { label: string; class?: string; onClose: () => vo
     >
       {props.children}
     </dialog>
+  );
+}
+
+/** Asks before something that cannot be taken back. What the server refuses is said here. */
+export function Confirm(props: {
+  title: string;
+  text: string;
+  action: string;
+  onYes: () => Promise<void>;
+  onClose: () => void;
+  children?: ComponentChildren;
+}) {
+  const busy = useSignal(false);
+  const problem = useSignal("");
+  const yes = async () => {
+    busy.value = true;
+    problem.value = "";
+    try {
+      await props.onYes();
+      props.onClose();
+    } catch (e) {
+      problem.value = wordsOf(failure(e)).message;
+      busy.value = false;
+    }
+  };
+  return (
+    <Dialog label={props.title} class="confirm" onClose={props.onClose}>
+      <form onSubmit={(e) => (e.preventDefault(), void yes())}>
+        <h2>{props.title}</h2>
+        <p>{props.text}</p>
+        {props.children}
+        <p class="problem" role="alert">
+          {problem.value}
+        </p>
+        <div class="confirm-buttons">
+          <button type="submit" class="danger" disabled={busy.value}>
+            {props.action}
+          </button>
+          <button type="button" class="secondary" autofocus onClick={props.onClose}>
+            {t("cancel")}
+          </button>
+        </div>
+      </form>
+    </Dialog>
   );
 }
 

@@ -7,8 +7,8 @@ import { announce, notify } from "../state/announce";
 import { currentChat, liveExchange } from "../state/chats";
 import { route } from "../state/route";
 import { send, sendInstead, stop } from "../state/runs";
-import { pipelines } from "../state/server";
-import { chosenPipeline, mode, pipeline } from "../state/settings";
+import { chatModels, pipelines } from "../state/server";
+import { chosenModel, chosenPipeline, mode, pipeline, requestModel } from "../state/settings";
 import type { Exchange } from "../state/storage";
 import {
   addFiles,
@@ -58,6 +58,13 @@ export function Composer() {
   const picker = useRef<HTMLInputElement>(null);
   const live = liveExchange.value;
   const ready = draft.value.trim() !== "" && !uploading.value && !live;
+
+  // Questions about a document are what the pipeline `react` reads, searches and quotes for.
+  const offersDocument =
+    mode.value === "run" &&
+    pipelines.value.includes("react") &&
+    (pipeline.value ?? pipelines.value[0]) !== "react" &&
+    uploads.value.some((u) => u.attachment?.kind === "text" && isDocument(u.name));
 
   useLayoutEffect(() => {
     const element = area.current;
@@ -110,6 +117,15 @@ export function Composer() {
           ))}
         </ul>
       )}
+      {offersDocument && (
+        <p class="composer-hint">
+          <Icon name="text" size={15} />
+          <span>{t("document_hint")}</span>
+          <button type="button" class="quiet" onClick={() => (chosenPipeline.value = "react")}>
+            {t("document_use")}
+          </button>
+        </p>
+      )}
       <textarea
         id="message"
         ref={area}
@@ -148,21 +164,22 @@ export function Composer() {
             { value: "plan", text: t("mode_plan"), hint: t("mode_plan_hint") },
           ]}
         />
-        {mode.value === "run" && pipelines.value.length > 1 && (
-          <select
-            class="choose-pipeline"
-            aria-label={t("pipeline")}
-            title={t("pipeline")}
-            value={pipeline.value ?? pipelines.value[0]}
-            onChange={(e) => (chosenPipeline.value = e.currentTarget.value)}
-          >
-            {pipelines.value.map((name) => (
-              <option key={name} value={name} selected={name === (pipeline.value ?? pipelines.value[0])}>
-                {label(name, 40)}
-              </option>
-            ))}
-          </select>
-        )}
+        <div class="composer-choices">
+          {mode.value === "run" && (
+            <Pick
+              name={t("pipeline")}
+              all={pipelines.value}
+              chosen={pipeline.value}
+              onChoose={(one) => (chosenPipeline.value = one)}
+            />
+          )}
+          <Pick
+            name={t("chat_model")}
+            all={chatModels.value}
+            chosen={requestModel.value}
+            onChoose={(one) => (chosenModel.value = one)}
+          />
+        </div>
         <span class="visually-hidden" id="keys-hint">
           {t("keys_hint")}
         </span>
@@ -186,6 +203,29 @@ export function Composer() {
     </form>
   );
 }
+
+/** One of several that the server offers, the default first; nothing where there is no choice. */
+function Pick(props: { name: string; all: string[]; chosen: string | null; onChoose: (one: string) => void }) {
+  const [standard] = props.all;
+  if (props.all.length < 2) return null;
+  return (
+    <select
+      class="pick"
+      aria-label={props.name}
+      title={props.name}
+      value={props.chosen ?? standard}
+      onChange={(e) => props.onChoose(e.currentTarget.value)}
+    >
+      {props.all.map((name) => (
+        <option key={name} value={name} selected={name === (props.chosen ?? standard)}>
+          {name === "offline" ? t("planned_by_offline") : label(name, 40)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+const isDocument = (name: string): boolean => /\.(pdf|docx?|odt|rtf|pptx?|xlsx?|ods|csv|tsv|html?|md|txt)$/i.test(name);
 
 function UploadChip({ upload }: { upload: Upload }) {
   const { id, name, kind, preview, progress, attachment, error } = upload;

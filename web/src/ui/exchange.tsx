@@ -7,12 +7,13 @@ import { mediaKind, outputs } from "../model/outputs";
 import { isLive, type RunView } from "../model/run";
 import { baseName, clean, label } from "../model/text";
 import type { Exchange } from "../state/storage";
-import { again, backToPlan, retryFrom, runPlan, setDraft } from "../state/runs";
+import { again, backToPlan, retryFrom, runPlan } from "../state/runs";
 import { Answer, ErrorBubble } from "./answer";
 import { Graph } from "./graph";
 import { Icon } from "./icons";
 import { FileNames, ShownBelow } from "./markdown";
 import { PlanEditor, PlanOnly } from "./plan";
+import { planEdit } from "./plan-edit";
 import { filesOf } from "./results";
 import { RetryFrom } from "./retry";
 
@@ -50,8 +51,8 @@ export function ExchangeView({ chatId, exchange, onEdit }: { chatId: string; exc
   const wide = useSignal(false);
   const redo = () => again(chatId, exchange.id);
   // One task is told in a line; a graph is for how several hang together, and for a plan that is being put together.
-  const reviewed = run.phase === "planned" && exchange.mode === "review";
-  const hasGraph = run.tasks.length > (reviewed ? 0 : 1);
+  const edit = planEdit(chatId, exchange);
+  const hasGraph = run.tasks.length > (edit ? 0 : 1);
   const refused =
     run.phase === "failed" && !run.plansOnly && run.config !== null && run.tasks.every((x) => x.ms === null);
   return (
@@ -68,22 +69,18 @@ export function ExchangeView({ chatId, exchange, onEdit }: { chatId: string; exc
         />
         {hasGraph && (
           <div class="beside">
-            <Graph run={run} wide={wide.value} onWide={(on) => (wide.value = on)} />
+            <Graph run={run} wide={wide.value} onWide={(on) => (wide.value = on)} edit={edit} />
           </div>
         )}
         <div class="reply">
-          {run.phase === "planned" && run.config ? (
-            exchange.mode === "review" ? (
-              <PlanEditor
-                original={run.config}
-                config={exchange.draft ?? run.config}
-                attachments={exchange.attachments}
-                onChange={(draft) => setDraft(chatId, exchange.id, draft)}
-                onRun={(config) => runPlan(chatId, exchange.id, config)}
-              />
-            ) : (
-              <PlanOnly config={run.config} onEdit={() => backToPlan(chatId, exchange.id)} />
-            )
+          {edit ? (
+            <PlanEditor
+              edit={edit}
+              attachments={exchange.attachments}
+              onRun={(config) => runPlan(chatId, exchange.id, config)}
+            />
+          ) : run.phase === "planned" && run.config ? (
+            <PlanOnly config={run.config} onEdit={() => backToPlan(chatId, exchange.id)} />
           ) : refused ? (
             <>
               {run.error && <ErrorBubble error={run.error} onAgain={null} />}

@@ -4,6 +4,7 @@ import { picture } from "../model/outputs";
 import { isLive, type RunView, type TaskState, type TaskView } from "../model/run";
 import { baseName, duration, label } from "../model/text";
 import { Elapsed, StateMark } from "./common";
+import type { Drawn } from "./graph-link";
 import { END, START, type Layout, type Placed } from "./graph-layout";
 
 /** The state of the whole run in the colours of a task's. */
@@ -43,6 +44,10 @@ export function Node(props: {
   at: Placed | undefined;
   open: boolean;
   first: boolean;
+  /** Whether edges may be drawn from it. */
+  links: boolean;
+  /** Whether an edge that is being drawn ends here now. */
+  target: boolean;
   onOpen: () => void;
 }) {
   const { task, at } = props;
@@ -53,7 +58,7 @@ export function Node(props: {
   return (
     <button
       type="button"
-      class={`node is-${task.state} ${retried ? "is-retried" : ""} ${props.small ? "node-small" : ""}`}
+      class={`node is-${task.state} ${retried ? "is-retried" : ""} ${props.small ? "node-small" : ""} ${props.target ? "node-target" : ""}`}
       style={place(at)}
       data-task={task.id}
       data-key={at.key}
@@ -84,11 +89,21 @@ export function Node(props: {
         {task.model && `, ${label(task.model)}`}
       </span>
       {thumb && <img class="node-thumb" src={thumb} alt="" />}
+      {props.links && <span class="node-link" data-link title={t("edge_draw")} />}
     </button>
   );
 }
 
-export function Edges({ layout, run }: { layout: Layout; run: RunView }) {
+interface EdgesProps {
+  layout: Layout;
+  run: RunView;
+  /** Takes an edge away; null where the plan is not changed. */
+  onRemove: ((from: number, to: number) => void) | null;
+  drawn: Drawn | null;
+}
+
+export function Edges({ layout, run, onRemove, drawn }: EdgesProps) {
+  const start = drawn && layout.nodes.get(drawn.from);
   const state = new Map<string, TaskState>(run.tasks.map((x) => [String(x.id), x.state]));
   state.set(START, "succeeded");
   state.set(END, endState(run));
@@ -105,9 +120,17 @@ export function Edges({ layout, run }: { layout: Layout; run: RunView }) {
           <g key={`${r.from}-${r.to}`} class={`edge ${flow} ${r.orderOnly ? "order-only" : ""}`}>
             <path d={r.path} />
             <path class="edge-tip" d={r.tip} />
+            {onRemove && r.from !== START && r.to !== END && (
+              <path class="edge-grip" d={r.path} onClick={() => onRemove(Number(r.from), Number(r.to))}>
+                <title>{t("edge_remove")}</title>
+              </path>
+            )}
           </g>
         );
       })}
+      {drawn && start && (
+        <path class="edge-drawn" d={`M${start.x + start.width / 2} ${start.y + start.height}L${drawn.x} ${drawn.y}`} />
+      )}
     </svg>
   );
 }

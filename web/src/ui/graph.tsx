@@ -1,25 +1,39 @@
 // The live task graph: fitted or followed, zoomed and moved by hand, with the details of a task beneath.
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { language, t } from "../i18n";
+import { joined, language, t } from "../i18n";
+import * as plan from "../model/plan";
 import { isLive, type RunView } from "../model/run";
 import { duration } from "../model/text";
+import { notify } from "../state/announce";
 import { Elapsed, IconButton, StateMark } from "./common";
 import { arrange, END, neighbour, START, type Layout, type Size } from "./graph-layout";
 import { Edges, endState, Node, phaseState, Pill } from "./graph-parts";
+import { useLinks } from "./graph-link";
 import * as views from "./graph-view";
 import type { View } from "./graph-view";
 import { Inspector } from "./inspector";
 import { Minimap } from "./minimap";
 import { usePanZoom } from "./pan-zoom";
+import type { PlanEdit } from "./plan-edit";
 
 /** How the view is chosen: by itself, the whole graph, or as the reader has left it. */
 type Mode = "follow" | "fit" | View;
 const STEP = 1.3;
 /** Fewer tasks than this are found without a map. */
 const MAPPED = 8;
+/** Room for the buttons beneath the graph, in pixels. */
+const TOOLS = 40;
 
-export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWide: (wide: boolean) => void }) {
+interface Props {
+  run: RunView;
+  wide: boolean;
+  onWide: (wide: boolean) => void;
+  /** The plan while it may be changed. */
+  edit: PlanEdit | null;
+}
+
+export function Graph({ run, wide, onWide, edit }: Props) {
   const open = useSignal<number | null>(null);
   const room = useSignal<Size>({ width: 400, height: 300 });
   const mode = useSignal<Mode>("follow");
@@ -53,7 +67,8 @@ export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWi
         : mode.value;
   const isWhole = views.fitScale(layout, room.value) >= 1 && mode.value === "follow";
   const overflows = views.overflows(view, layout, room.value);
-  const natural = Math.min(1, Math.max(views.READABLE, inner / layout.width)) * layout.height + 2 * views.PAD;
+  const natural =
+    Math.min(1, Math.max(views.READABLE, inner / layout.width)) * layout.height + 2 * views.PAD + (isWhole ? 0 : TOOLS);
 
   /** Brings a task into sight, unless it is there. */
   const reveal = (key: string) => {
@@ -74,6 +89,19 @@ export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWi
     // Until the reader has taken hold of the graph, the wheel scrolls the page beneath it.
     takesWheel: () => !isWhole && (wide || (box.current?.contains(document.activeElement) ?? false)),
   });
+  const link = (from: number, to: number) => {
+    if (!edit) return;
+    const why = plan.whyNoEdge(edit.config, from, to);
+    if (why) notify(t(`no_edge_${why}`));
+    else edit.change(plan.addEdge(edit.config, from, to));
+  };
+  const unlink = (from: number, to: number) => {
+    if (!edit) return;
+    const uses = plan.usedBy(edit.config, from, to);
+    if (uses.length) notify(t("wait_used", { args: joined(uses) }));
+    else edit.change(plan.removeEdge(edit.config, from, to));
+  };
+  const drawn = useLinks(box, { layout, view, onLink: edit && link }).value;
   const wasWide = useRef(wide);
   useLayoutEffect(() => {
     if (wasWide.current !== wide) {
@@ -140,7 +168,7 @@ export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWi
             transform: `translate(${view.x}px, ${view.y}px) scale(${view.scale})`,
           }}
         >
-          <Edges layout={layout} run={run} />
+          <Edges layout={layout} run={run} onRemove={edit && unlink} drawn={drawn} />
           <Pill at={layout.nodes.get(START)} text={t("request")} state="succeeded" />
           {run.tasks.map((x, i) => (
             <Node
@@ -149,6 +177,8 @@ export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWi
               small={layout.small}
               at={layout.nodes.get(String(x.id))}
               open={open.value === x.id}
+              links={edit !== null && run.tasks.length > 1}
+              target={drawn?.over === String(x.id)}
               first={open.value === null ? i === 0 : open.value === x.id}
               onOpen={() => (open.value = open.value === x.id ? null : x.id)}
             />

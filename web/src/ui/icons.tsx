@@ -3,6 +3,14 @@ import type { ComponentChildren } from "preact";
 
 const ICONS = {
   plus: <path d="M10 4v12M4 10h12" />,
+  undo: <path d="M7 5 3.5 8.5 7 12M3.5 8.5h8a4 4 0 0 1 0 8H8" />,
+  redo: <path d="m13 5 3.5 3.5L13 12M16.5 8.5h-8a4 4 0 0 0 0 8H12" />,
+  more: <path d="M5 10h.01M10 10h.01M15 10h.01" stroke-width="2.4" />,
+  tool: (
+    <path d="M12.5 3.5a4 4 0 0 0-4.8 5.2L3.5 13a2.1 2.1 0 0 0 3 3l4.2-4.2a4 4 0 0 0 5.3-4.7l-2.4 2.3-2.4-.6-.6-2.4z" />
+  ),
+  shield: <path d="M10 3 4 5v5c0 3.6 2.5 5.9 6 7 3.5-1.1 6-3.4 6-7V5zM7.5 10l1.8 1.8L12.8 8" />,
+  bell: <path d="M6 9a4 4 0 0 1 8 0c0 3 1.5 4.5 1.5 4.5h-11S6 12 6 9M8.5 16.2a1.7 1.7 0 0 0 3 0M10 3.2V5" />,
   minus: <path d="M4 10h12" />,
   fit: <path d="M4 8V4h4M12 4h4v4M16 12v4h-4M8 16H4v-4" />,
   target: <path d="M10 5a5 5 0 1 1 0 10 5 5 0 0 1 0-10M10 2v4M10 14v4M2 10h4M14 10h4" />,

@@ -2,12 +2,13 @@
 import { signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import * as client from "../api/client";
-import { asApiError, isAbort } from "../api/http";
+import { isAbort } from "../api/http";
 import type { KeptModel, LocalModels, PlannedPull, SuggestedModel } from "../api/types";
 import { joined, language, t, taskName } from "../i18n";
 import type { RunError } from "../model/run";
 import { bytes, label } from "../model/text";
 import { notify } from "../state/announce";
+import { failure } from "../state/errors";
 import { ErrorBubble } from "./answer";
 import { CopyButton, Dialog, IconButton, StateMark } from "./common";
 import { Icon } from "./icons";
@@ -17,10 +18,6 @@ const token = signal("");
 
 const size = (n: number): string => bytes(n, language.value);
 const tasksOf = (tasks: string[]): string => joined(tasks.map((task) => label(taskName(task), 60)));
-const failure = (e: unknown): RunError => {
-  const { code, message, hint } = asApiError(e);
-  return { code, message, ...(hint ? { hint } : {}) };
-};
 
 export function Models() {
   const all = useSignal<LocalModels | null>(null);

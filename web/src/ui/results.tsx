@@ -11,6 +11,7 @@ import { Icon } from "./icons";
 import { Inspector, OutputView } from "./inspector";
 import { Media } from "./media";
 import { RetryFrom } from "./retry";
+import { TableFile } from "./table-file";
 
 export interface Shown {
   url: string;
@@ -32,28 +33,22 @@ export function filesOf(run: RunView): Shown[] {
 export function Gallery({ run }: { run: RunView }) {
   const items = filesOf(run);
   if (!items.length) return null;
-  const caption = (from: number): string => {
+  const caption = ({ from, name }: Shown): string => {
     const task = run.tasks.find((x) => x.id === from);
-    return task ? t("from_task", { n: from + 1, task: taskName(task.task) }) : t("answer");
+    return task ? t("from_task", { n: from + 1, task: taskName(task.task) }) : label(name, 60) || t("answer");
   };
   return (
     <div class={`gallery gallery-${items.length > 4 ? "many" : items.length}`}>
       {items.map((r) => (
-        <Media key={r.url} url={r.url} caption={caption(r.from)} name={r.name} />
+        <Media key={r.url} url={r.url} caption={caption(r)} name={r.name} />
       ))}
     </div>
   );
 }
 
-/** The tables of the answer, to be downloaded. */
+/** The tables of the answer. */
 export function Tables({ run }: { run: RunView }) {
-  return run.resources
-    .filter((r) => isTable(r.url))
-    .map((r) => (
-      <a key={r.url} class="quiet" href={r.url} download={r.name || "table.csv"}>
-        <Icon name="download" size={16} /> {label(r.name || "table.csv", 60)}
-      </a>
-    ));
+  return run.resources.filter((r) => isTable(r.url)).map((r) => <TableFile key={r.url} url={r.url} name={r.name} />);
 }
 
 type Words = Exclude<Output, { type: "media" } | { type: "json" }>;

@@ -1,28 +1,27 @@
-// The server's runs: a list to look through, and one run rebuilt from its journal, followed while it is live.
+// The server's runs: found by words, state, time and user, part by part; stopped, gone on with, deleted.
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import * as client from "../api/client";
-import { asApiError, isAbort } from "../api/http";
-import type { Attachment, RunStatus, RunSummary } from "../api/types";
-import { language, moment, t } from "../i18n";
-import { follow } from "../live/follow";
-import { placeOf } from "../live/protocol";
-import { apply, broken, isLive, replay, stopped, type RunError, type RunView, type TaskState } from "../model/run";
+import type { RunStatus, RunSummary } from "../api/types";
+import { count, language, moment, t } from "../i18n";
+import type { RunError, TaskState } from "../model/run";
 import { duration, label } from "../model/text";
-import { go, route, runLink } from "../state/route";
-import { observeClock } from "../state/server";
-import { Answer, ErrorBubble } from "./answer";
-import { IconButton, StateMark } from "./common";
-import { Named, RequestView } from "./exchange";
-import { Graph } from "./graph";
+import { notify } from "../state/announce";
+import { failure } from "../state/errors";
+import { route, runLink } from "../state/route";
+import { ErrorBubble } from "./answer";
+import { Confirm, IconButton, StateMark } from "./common";
 import { Icon } from "./icons";
+import { OneRun } from "./one-run";
 
 export function Runs() {
   const id = route.value.page === "runs" ? route.value.id : null;
   return <div class="page">{id ? <OneRun key={id} id={id} /> : <RunList />}</div>;
 }
 
-const LIMIT = 200;
+const LIMIT = 50;
+const PAUSE = 300;
+const DAY = 86_400_000;
 const MARKS: Record<RunStatus, TaskState> = {
   queued: "waiting",
   waiting: "waiting",
@@ -33,36 +32,62 @@ const MARKS: Record<RunStatus, TaskState> = {
   interrupted: "cancelled",
   unknown: "skipped",
 };
-const failure = (e: unknown): RunError => {
-  const { code, message, hint } = asApiError(e);
-  return { code, message, ...(hint ? { hint } : {}) };
-};
+/** The states that are looked for together. */
+const STATES = {
+  all: [],
+  live: ["queued", "running", "waiting"],
+  done: ["done"],
+  failed: ["failed", "interrupted"],
+  cancelled: ["cancelled"],
+} satisfies Record<string, RunStatus[]>;
+type Wanted = keyof typeof STATES;
+/** How far back is looked, in days. */
+const PERIODS = [0, 1, 7, 30] as const;
+/** Of which age runs are deleted together, in days. */
+const AGES = [0, 7, 30, 90] as const;
 
 function RunList() {
   const runs = useSignal<RunSummary[] | null>(null);
+  const next = useSignal<string | null>(null);
   const error = useSignal<RunError | null>(null);
-  const filter = useSignal("");
-  const load = async () => {
+  const text = useSignal("");
+  const state = useSignal<Wanted>("all");
+  const days = useSignal(0);
+  const user = useSignal("");
+  const deleting = useSignal<RunSummary | "old" | null>(null);
+  const asked = useRef(0);
+  const load = async (before: string | null = null) => {
+    const mine = ++asked.current;
     try {
-      runs.value = await client.runs(LIMIT);
+      const wanted = {
+        status: STATES[state.value],
+        sinceMs: days.value ? Date.now() - days.value * DAY : null,
+        untilMs: null,
+        text: text.value.trim(),
+        user: user.value,
+      };
+      const page = await client.runs(LIMIT, wanted, before);
+      // An answer to an earlier question is not shown in the place of a later one.
+      if (mine !== asked.current) return;
+      runs.value = before === null ? page.items : [...(runs.value ?? []), ...page.items];
+      next.value = page.next;
       error.value = null;
     } catch (e) {
-      error.value = failure(e);
+      if (mine === asked.current) error.value = failure(e);
     }
   };
-  useEffect(() => void load(), []);
-  const cancel = async (id: string) => {
-    await client.cancel(id).catch((e: unknown) => (error.value = failure(e)));
+  const first = useRef(true);
+  useEffect(() => {
+    const timer = setTimeout(() => void load(), first.current ? 0 : PAUSE);
+    first.current = false;
+    return () => clearTimeout(timer);
+  }, [text.value, state.value, days.value, user.value]);
+  const act = async (what: Promise<unknown>) => {
+    await what.catch((e: unknown) => (error.value = failure(e)));
     await load();
   };
-  const resume = async (id: string) => {
-    await client.resume(id).catch((e: unknown) => (error.value = failure(e)));
-    await load();
-  };
-  const wanted = filter.value.trim().toLowerCase();
-  const shown = (runs.value ?? []).filter(
-    (r) => !wanted || r.request.toLowerCase().includes(wanted) || r.runId.includes(wanted),
-  );
+  const users = [...new Set((runs.value ?? []).flatMap((r) => r.user ?? []).concat(user.value || []))].sort();
+  const filtered = text.value.trim() !== "" || state.value !== "all" || days.value !== 0 || user.value !== "";
   return (
     <section aria-labelledby="runs-title">
       <div class="page-head">
@@ -70,22 +95,59 @@ function RunList() {
           <h1 id="runs-title">{t("runs_title")}</h1>
           <p class="muted">{t("runs_sub")}</p>
         </div>
+        <button type="button" class="quiet" onClick={() => (deleting.value = "old")}>
+          <Icon name="trash" size={16} />
+          {t("runs_delete_old")}
+        </button>
+        <IconButton icon="again" label={t("refresh")} onClick={() => void load()} />
+      </div>
+      <div class="filters" role="search">
         <label class="search">
           <Icon name="search" size={16} />
           <input
             type="search"
             placeholder={t("runs_filter")}
             aria-label={t("runs_filter")}
-            value={filter.value}
-            onInput={(e) => (filter.value = e.currentTarget.value)}
+            value={text.value}
+            onInput={(e) => (text.value = e.currentTarget.value)}
           />
         </label>
-        <IconButton icon="again" label={t("refresh")} onClick={() => void load()} />
+        <select
+          aria-label={t("column_state")}
+          value={state.value}
+          onChange={(e) => (state.value = e.currentTarget.value as Wanted)}
+        >
+          {(Object.keys(STATES) as Wanted[]).map((one) => (
+            <option key={one} value={one}>
+              {t(`runs_state_${one}`)}
+            </option>
+          ))}
+        </select>
+        <select
+          aria-label={t("column_time")}
+          value={String(days.value)}
+          onChange={(e) => (days.value = Number(e.currentTarget.value))}
+        >
+          {PERIODS.map((n) => (
+            <option key={n} value={String(n)}>
+              {n === 0 ? t("runs_any_time") : count("last_days", n)}
+            </option>
+          ))}
+        </select>
+        {users.length > 0 && (
+          <select aria-label={t("user")} value={user.value} onChange={(e) => (user.value = e.currentTarget.value)}>
+            <option value="">{t("runs_any_user")}</option>
+            {users.map((name) => (
+              <option key={name} value={name}>
+                {label(name, 40)}
+              </option>
+            ))}
+          </select>
+        )}
       </div>
       {error.value && <ErrorBubble error={error.value} onAgain={() => void load()} />}
-      {runs.value && !runs.value.length && <p class="muted empty">{t("runs_empty")}</p>}
-      {runs.value && runs.value.length > 0 && !shown.length && <p class="muted empty">{t("runs_no_match")}</p>}
-      {shown.length > 0 && (
+      {runs.value && !runs.value.length && <p class="muted empty">{t(filtered ? "runs_no_match" : "runs_empty")}</p>}
+      {runs.value && runs.value.length > 0 && (
         <table class="runs">
           <thead>
             <tr>
@@ -94,21 +156,87 @@ function RunList() {
               <th scope="col">{t("column_tasks")}</th>
               <th scope="col">{t("column_time")}</th>
               <th scope="col">{t("column_took")}</th>
+              <th scope="col">
+                <span class="visually-hidden">{t("column_actions")}</span>
+              </th>
             </tr>
           </thead>
           <tbody>
-            {shown.map((r) => (
+            {runs.value.map((r) => (
               <RunRow
                 key={r.runId}
                 run={r}
-                onCancel={() => void cancel(r.runId)}
-                onResume={() => void resume(r.runId)}
+                onCancel={() => void act(client.cancel(r.runId))}
+                onResume={() => void act(client.resume(r.runId))}
+                onDelete={() => (deleting.value = r)}
               />
             ))}
           </tbody>
         </table>
       )}
+      {next.value !== null && (
+        <p class="runs-more">
+          <button type="button" class="secondary" onClick={() => void load(next.value)}>
+            {t("more")}
+          </button>
+        </p>
+      )}
+      {deleting.value === "old" ? (
+        <DeleteOld onClose={() => (deleting.value = null)} onDone={() => void load()} />
+      ) : deleting.value ? (
+        <DeleteRun run={deleting.value} onClose={() => (deleting.value = null)} onDone={() => void load()} />
+      ) : null}
     </section>
+  );
+}
+
+interface Closing {
+  onClose: () => void;
+  onDone: () => void;
+}
+
+function DeleteRun({ run, onClose, onDone }: Closing & { run: RunSummary }) {
+  return (
+    <Confirm
+      title={t("run_delete_ask")}
+      text={t("run_delete_text", { request: label(run.request, 120) || t("untitled") })}
+      action={t("delete")}
+      onClose={onClose}
+      onYes={async () => {
+        const { media } = await client.deleteRun(run.runId);
+        notify(t("run_deleted", { files: count("files", media) }));
+        onDone();
+      }}
+    />
+  );
+}
+
+function DeleteOld({ onClose, onDone }: Closing) {
+  const age = useSignal<number>(30);
+  return (
+    <Confirm
+      title={t("runs_delete_old")}
+      text={t("runs_delete_text")}
+      action={t("delete")}
+      onClose={onClose}
+      onYes={async () => {
+        const gone = await client.deleteRuns(Date.now() - age.value * DAY);
+        notify(t("runs_deleted", { runs: count("runs_n", gone.runs), files: count("files", gone.media) }));
+        onDone();
+      }}
+    >
+      <select
+        aria-label={t("runs_delete_age")}
+        value={String(age.value)}
+        onChange={(e) => (age.value = Number(e.currentTarget.value))}
+      >
+        {AGES.map((n) => (
+          <option key={n} value={String(n)}>
+            {n === 0 ? t("runs_all_ended") : count("older_days", n)}
+          </option>
+        ))}
+      </select>
+    </Confirm>
   );
 }
 
@@ -116,9 +244,10 @@ interface RowProps {
   run: RunSummary;
   onCancel: () => void;
   onResume: () => void;
+  onDelete: () => void;
 }
 
-function RunRow({ run, onCancel, onResume }: RowProps) {
+function RunRow({ run, onCancel, onResume, onDelete }: RowProps) {
   const request = label(run.request, 160) || t("untitled");
   const live = run.status === "running" || run.status === "queued" || run.status === "waiting";
   return (
@@ -133,127 +262,31 @@ function RunRow({ run, onCancel, onResume }: RowProps) {
         <a href={runLink(run.runId)} aria-label={t("open_run", { request })}>
           {request}
         </a>
+        {run.user && <span class="muted runs-user">{label(run.user, 40)}</span>}
       </td>
       <td class="runs-tasks">{run.tasks ? t("run_tasks", { ok: run.ok, n: run.tasks }) : "–"}</td>
       <td class="runs-time">
         <time dateTime={new Date(run.startedAtMs).toISOString()}>{moment(run.startedAtMs)}</time>
       </td>
-      <td class="runs-took">
+      <td class="runs-took">{run.ms === null ? "–" : duration(run.ms, language.value)}</td>
+      <td class="runs-actions">
         {live ? (
           <button type="button" class="quiet" onClick={onCancel}>
             <Icon name="stop" size={15} />
             {t("cancel_run")}
           </button>
-        ) : run.resumable ? (
-          <button type="button" class="quiet" onClick={onResume}>
-            <Icon name="again" size={15} />
-            {t("resume_run")}
-          </button>
-        ) : run.ms === null ? (
-          "–"
         ) : (
-          duration(run.ms, language.value)
+          <>
+            {run.resumable && (
+              <button type="button" class="quiet" onClick={onResume}>
+                <Icon name="again" size={15} />
+                {t("resume_run")}
+              </button>
+            )}
+            <IconButton icon="trash" label={t("run_delete", { request })} onClick={onDelete} />
+          </>
         )}
       </td>
     </tr>
-  );
-}
-
-interface Opened {
-  run: RunView;
-  text: string;
-  attachments: Attachment[];
-  at: number;
-}
-
-function OneRun({ id }: { id: string }) {
-  const opened = useSignal<Opened | null>(null);
-  const error = useSignal<RunError | null>(null);
-  const wide = useSignal(false);
-  useEffect(() => {
-    const controller = new AbortController();
-    void (async () => {
-      try {
-        const { summary, events } = await client.runEvents(id);
-        const whole = replay(events);
-        opened.value = { ...whole, text: whole.text || summary.request, at: summary.startedAtMs };
-        const ended = !["running", "queued", "waiting"].includes(summary.status);
-        if (summary.status === "cancelled") opened.value = { ...opened.value, run: stopped(whole.run) };
-        else if (ended && isLive(whole.run.phase))
-          opened.value = { ...opened.value, run: broken(whole.run, { code: "interrupted", message: "" }) };
-        if (ended || !isLive(whole.run.phase)) return;
-        for await (const event of follow(id, placeOf(whole.run.lastSeq, whole.run.lastPiece), controller.signal)) {
-          observeClock(event.atMs);
-          if (opened.value) opened.value = { ...opened.value, run: apply(opened.value.run, event) };
-        }
-      } catch (e) {
-        if (!isAbort(e)) error.value = failure(e);
-      }
-    })();
-    return () => controller.abort();
-  }, []);
-  const setStopping = (stopping: boolean) => {
-    const now = opened.value;
-    if (now && isLive(now.run.phase)) opened.value = { ...now, run: { ...now.run, stopping } };
-  };
-  const halt = async () => {
-    setStopping(true);
-    try {
-      await client.cancel(id);
-    } catch (e) {
-      // It had ended before: its events tell how.
-      if (asApiError(e).status === 409) return;
-      setStopping(false);
-      error.value = failure(e);
-    }
-  };
-  const retry = async (task: number) => {
-    try {
-      go(runLink(await client.retry(id, task)));
-    } catch (e) {
-      error.value = failure(e);
-    }
-  };
-  const at = opened.value;
-  return (
-    <section>
-      <div class="page-head">
-        <a class="quiet" href="#/runs">
-          <Icon name="back" size={16} />
-          {t("back_runs")}
-        </a>
-        <span class="muted run-id">
-          {at && at.at > 0 && <>{moment(at.at)} · </>}
-          <code>{id}</code>
-        </span>
-        {at && isLive(at.run.phase) && (
-          <button type="button" class="secondary" disabled={at.run.stopping} onClick={() => void halt()}>
-            <Icon name="stop" size={16} />
-            {t(at.run.stopping ? "phase_stopping" : "cancel_run")}
-          </button>
-        )}
-      </div>
-      <h1 class="visually-hidden">{label(at?.text ?? "", 80) || t("runs")}</h1>
-      {error.value && <ErrorBubble error={error.value} onAgain={null} />}
-      {at && (
-        <Named run={at.run} attachments={at.attachments} onRetry={(task) => void retry(task)}>
-          <article
-            class={`exchange ${wide.value ? "exchange-wide" : ""} ${at.run.tasks.length > 1 ? "" : "exchange-plain"}`}
-            data-phase={at.run.phase}
-            data-run={id}
-          >
-            <RequestView text={at.text} attachments={at.attachments} onEdit={null} />
-            {at.run.tasks.length > 1 && (
-              <div class="beside">
-                <Graph run={at.run} wide={wide.value} onWide={(on) => (wide.value = on)} />
-              </div>
-            )}
-            <div class="reply">
-              <Answer run={at.run} onAgain={null} />
-            </div>
-          </article>
-        </Named>
-      )}
-    </section>
   );
 }

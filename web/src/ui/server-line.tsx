@@ -17,13 +17,13 @@ const KINDS: Record<string, Key> = {
   decisions: "reach_decisions",
 };
 
-function hostName(host: string): string {
+export function hostWords(host: string): string {
   const key = Object.hasOwn(HOSTS, host) ? HOSTS[host] : undefined;
   if (key) return t(key);
   return host.startsWith("program ") ? t("reach_program", { name: label(host.slice(8), 60) }) : label(host, 80);
 }
 
-function kindName(kind: string): string {
+export function kindWords(kind: string): string {
   const key = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
   return key ? t(key) : label(taskName(kind), 60);
 }
@@ -57,7 +57,7 @@ export function ServerLine() {
   const bad = h.checks.filter((c) => !c.ok);
   const who = h.planner === "llm" ? t("foot_llm", { model: label(h.model, 60) }) : t("foot_offline");
   const away = [...new Set(h.reach.flatMap((r) => r.hosts))].filter((host) => host !== HERE && host !== NAMED);
-  const where = away.length ? t("foot_reach", { hosts: joined(away.map(hostName)) }) : t("foot_local");
+  const where = away.length ? t("foot_reach", { hosts: joined(away.map(hostWords)) }) : t("foot_local");
   return (
     <details class="server-foot">
       <summary class="server-line" title={bad.map((c) => `${c.name}: ${c.detail ?? ""}`).join("\n")}>
@@ -81,11 +81,13 @@ export function ServerLine() {
             ))}
           </ul>
         )}
-        <p>{keptWords()}</p>
+        <p>
+          {keptWords()} <a href="#/data">{t("data_more")}</a>
+        </p>
         <ul class="server-reach">
           {h.reach.map((r) => (
             <li key={r.kind}>
-              {kindName(r.kind)}: {joined(r.hosts.map(hostName))}
+              {kindWords(r.kind)}: {joined(r.hosts.map(hostWords))}
             </li>
           ))}
         </ul>

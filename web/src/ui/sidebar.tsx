@@ -5,16 +5,14 @@ import { useEffect, useRef } from "preact/hooks";
 import { logOut } from "../api/http";
 import { language, LANGUAGES, t, type Language } from "../i18n";
 import { label } from "../model/text";
-import { isLive } from "../model/run";
 import { announce } from "../state/announce";
-import { chats, currentChat, deleteChat } from "../state/chats";
-import { chatLink, go, route } from "../state/route";
-import { asksToken, loggedIn, user } from "../state/server";
+import { forgetChats } from "../state/chats";
+import { go, route } from "../state/route";
+import { asksToken, keepsChats, loggedIn, user } from "../state/server";
 import { chosenLanguage, theme, type Theme } from "../state/settings";
-import type { Chat } from "../state/storage";
-import { Choice, IconButton, StateMark } from "./common";
+import { ChatList } from "./chat-list";
+import { Choice, IconButton } from "./common";
 import { focusComposer } from "./composer";
-import { keptWords } from "./server-line";
 import { Icon, Logo } from "./icons";
 import { enter } from "./login";
 
@@ -26,6 +24,13 @@ export function newChat(): void {
   focusComposer.value++;
   announce(t("said_new_chat"));
 }
+
+const PAGES = [
+  { page: "runs", icon: "list" },
+  { page: "models", icon: "download" },
+  { page: "tools", icon: "tool" },
+  { page: "data", icon: "shield" },
+] as const;
 
 export function Sidebar() {
   const close = () => (drawerOpen.value = false);
@@ -60,31 +65,23 @@ export function Sidebar() {
           {t("new_chat")}
         </button>
         <div class="side-links">
-          <a href="#/runs" aria-current={route.value.page === "runs" ? "page" : undefined} onClick={close}>
-            <Icon name="list" />
-            {t("runs")}
-          </a>
-          <a href="#/models" aria-current={route.value.page === "models" ? "page" : undefined} onClick={close}>
-            <Icon name="download" />
-            {t("models")}
-          </a>
+          {PAGES.map(({ page, icon }) => (
+            <a
+              key={page}
+              href={`#/${page}`}
+              aria-current={route.value.page === page ? "page" : undefined}
+              onClick={close}
+            >
+              <Icon name={icon} />
+              {t(page)}
+            </a>
+          ))}
           <a href="/docs">
             <Icon name="braces" />
             {t("api")}
           </a>
         </div>
-        <h2 class="side-title">{t("chats")}</h2>
-        {chats.value.length ? (
-          <ul class="chat-list">
-            {chats.value.map((chat) => (
-              <ChatItem key={chat.id} chat={chat} onOpen={close} />
-            ))}
-          </ul>
-        ) : (
-          <p class="side-empty">
-            {t("no_chats")} {keptWords()}
-          </p>
-        )}
+        <ChatList onOpen={close} />
         {asksToken.value && (
           <button type="button" class="quiet log-out" onClick={() => void (loggedIn.value ? leave() : enter())}>
             <Icon name="out" size={16} />
@@ -98,31 +95,15 @@ export function Sidebar() {
   );
 }
 
-/** Logs out. The page opens anew, and so forgets what it showed and asks for the token. */
+/** Logs out. The page opens anew, and so forgets what it showed; what the server keeps does not stay in this browser. */
 const leave = (): Promise<void> =>
   logOut().then(
-    () => location.reload(),
+    () => {
+      if (keepsChats.peek()) forgetChats();
+      location.reload();
+    },
     () => undefined,
   );
-
-function ChatItem({ chat, onOpen }: { chat: Chat; onOpen: () => void }) {
-  const title = label(chat.title, 80) || t("untitled");
-  const here = currentChat.value?.id === chat.id;
-  const live = chat.exchanges.some((e) => isLive(e.run.phase));
-  const remove = () => {
-    deleteChat(chat, t("delete_chat_done"));
-    if (here) go("#/", true);
-  };
-  return (
-    <li class={here ? "here" : ""}>
-      <a href={chatLink(chat.id)} aria-current={here ? "page" : undefined} title={title} onClick={onOpen}>
-        {live && <StateMark state="running" size={14} />}
-        <span>{title}</span>
-      </a>
-      <IconButton icon="trash" label={t("delete_chat", { title })} onClick={remove} />
-    </li>
-  );
-}
 
 const SHORT: Record<Language, string> = { en: "EN", ru: "РУ", zh: "中" };
 

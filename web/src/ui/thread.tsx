@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { t } from "../i18n";
 import { label } from "../model/text";
 import type { Chat, Exchange } from "../state/storage";
+import { fetching } from "../state/sync";
 import { startEdit } from "./composer";
 import { ExchangeView } from "./exchange";
 import { Icon } from "./icons";
@@ -27,6 +28,8 @@ function Kept({
 
 /** Nearer to the end than this counts as being there, in pixels. */
 const NEAR = 90;
+/** So long after a movement of the hand a scroll is taken for the reader's, in milliseconds. */
+const BY_HAND = 1000;
 /** So much room stays above the beginning of an answer. */
 const MARGIN = 16;
 
@@ -34,6 +37,7 @@ export function Thread({ chat }: { chat: Chat | null }) {
   const box = useRef<HTMLDivElement>(null);
   const pinned = useRef(false);
   const top = useRef(0);
+  const hand = useRef(-Infinity);
   const away = useSignal(false);
   const amount = chat?.exchanges.length ?? 0;
 
@@ -55,13 +59,14 @@ export function Thread({ chat }: { chat: Chat | null }) {
     top.current = e.scrollTop;
     away.value = end - e.scrollTop > NEAR;
   };
+  const byHand = () => (hand.current = performance.now());
   const onScroll = () => {
     const e = box.current;
     if (!e) return;
-    // Only the reader moves up; what is new only moves the end away, which must not look like a wish to stay.
+    // Who moves up by hand wants to stay. What is new moves the end away, and what shrinks moves the place up.
     const near = e.scrollHeight - e.scrollTop - e.clientHeight < NEAR;
     if (near) pinned.current = true;
-    else if (e.scrollTop < top.current - 1) pinned.current = false;
+    else if (e.scrollTop < top.current - 1 && performance.now() - hand.current < BY_HAND) pinned.current = false;
     top.current = e.scrollTop;
     away.value = !near;
   };
@@ -87,7 +92,16 @@ export function Thread({ chat }: { chat: Chat | null }) {
   }, []);
 
   return (
-    <div class="thread" ref={box} onScroll={onScroll} onClickCapture={() => (pinned.current = false)}>
+    <div
+      class="thread"
+      ref={box}
+      onScroll={onScroll}
+      onClickCapture={() => (pinned.current = false)}
+      onWheel={byHand}
+      onTouchMove={byHand}
+      onPointerDown={byHand}
+      onKeyDown={byHand}
+    >
       <div class="thread-inner">
         {chat?.exchanges.length ? (
           <>
@@ -96,6 +110,10 @@ export function Thread({ chat }: { chat: Chat | null }) {
               <Kept key={e.id} chatId={chat.id} exchange={e} onEdit={startEdit} />
             ))}
           </>
+        ) : fetching.value !== null && !chat ? (
+          <p class="muted empty" role="status">
+            {t("loading")}
+          </p>
         ) : (
           <Welcome />
         )}

@@ -48,6 +48,14 @@ export const MODELS = [
   },
 ];
 
+MODELS.push({
+  id: "native/turn",
+  task: "image-to-image",
+  host: "native",
+  likes: 0,
+  description: "Turns, scales and greys pictures",
+});
+
 export const OPENAPI = {
   openapi: "3.1.0",
   info: { title: "jarvis", version: "0.1.0", description: "Plans a request into a task graph, runs it and answers." },
@@ -177,4 +185,33 @@ export const TOOLS = [
     approval: "new",
     inputs: schema({ booking: { type: "string" } }, ["booking"]),
   },
+];
+
+const image = { name: "image", kind: "image", required: true };
+
+export const TASKS = [
+  {
+    name: "visual-question-answering",
+    inputs: ["image", "text"],
+    outputs: ["text"],
+    params: [image, { name: "text", kind: "text", required: true, description: "The question" }],
+  },
+  { name: "canny-control", inputs: ["image"], outputs: ["image"], params: [image] },
+  {
+    name: "image-to-image",
+    inputs: ["image", "text"],
+    outputs: ["image"],
+    params: [
+      image,
+      { name: "text", kind: "text", required: false },
+      { name: "size", kind: "number", required: false, schema: { type: "integer", minimum: 1 } },
+      { name: "mode", kind: "text", required: false, schema: { enum: ["soft", "sharp"] } },
+    ],
+  },
+];
+
+export const ITEMS = [
+  { what: "runs", where: "run journal on this machine", until: "30 days after it ended" },
+  { what: "media", where: "media folder on this machine", until: "no run speaks of it" },
+  { what: "chats", where: "run journal on this machine", until: "you delete it" },
 ];

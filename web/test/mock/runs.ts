@@ -26,6 +26,7 @@ export interface MockRun {
   /** Ends the process that carries it out; another one goes on with it. */
   die?: () => void;
   ms?: number;
+  user?: string;
   tasks: number;
   ok: number;
   failed: number;
@@ -219,6 +220,14 @@ export async function play(
   const resources = made.flatMap((url, from) =>
     url?.startsWith("/") ? [{ kind: url.startsWith("/images") ? "image" : "audio", url, from }] : [],
   );
+  for (const { kind, make, name } of script.extra ?? []) {
+    const rows = ["city,people", ...Array.from({ length: 30 }, (_, i) => `"City ${i}, north",${i * 1000}`)].join("\n");
+    const url =
+      make === "table"
+        ? store(media, "tables", "csv", "text/csv", Buffer.from(rows))
+        : store(media, "images", "png", "image/png", outlines());
+    resources.push({ kind, url, from: -1, name } as (typeof resources)[number]);
+  }
   emit(run, "answer", { answer: { text: answer, resources } });
   const ok = script.steps.length === 0 || run.ok > 0;
   run.ms = Date.now() - begun;

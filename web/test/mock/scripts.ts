@@ -27,6 +27,8 @@ export interface Script {
   answer: string;
   /** Whether the answer comes in pieces. */
   streamed?: boolean;
+  /** Files of the answer that no task made. */
+  extra?: { kind: string; make: "outlines" | "table"; name: string }[];
   notes?: string[];
 }
 
@@ -134,6 +136,15 @@ export function scriptFor(request: string, image: string): Script {
       steps: [],
       answer: "",
       ends: { code: "unauthorized", message: "HTTP 401 from api.example: invalid_api_key", hint: "Set OPENAI_API_KEY" },
+    };
+  if (has("head office"))
+    return {
+      steps: [],
+      answer: "It is in Bergen. The document says:\n\n> Its head office is in Bergen.",
+      extra: [
+        { kind: "image", make: "outlines", name: "chart.png" },
+        { kind: "table", make: "table", name: "table.csv" },
+      ],
     };
   if (has("format")) return { steps: [], answer: FORMATTED };
   if (has("hello", "привет", "你好"))

@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { cancelRun, configOf, newRun, Pace, play, store, type Media, type MockEvent, type MockRun } from "./runs";
-import { KEPT, MODELS, OPENAPI, SUGGESTED, TOOLS } from "./fixtures";
+import { ITEMS, KEPT, MODELS, OPENAPI, SUGGESTED, TASKS, TOOLS } from "./fixtures";
+import { chatRoutes, runRoutes, summary, type KeptChat } from "./keep";
 import { shapes } from "./media";
 import { scriptFor, type Script } from "./scripts";
 
@@ -30,8 +31,14 @@ export interface Options {
   reach?: { kind: string; hosts: string[] }[];
   warnings?: string[];
   pipelines?: string[];
+  /** The chat models that a request may name. */
+  models?: string[];
   /** The administrator's token; without one nobody pulls. */
   admin?: string;
+  /** Whether it keeps chats. */
+  chats?: boolean;
+  /** Who is logged in; may be changed by the test. */
+  user?: string;
   /** A server of the time before: one stream for each run alone. */
   old?: boolean;
 }
@@ -40,6 +47,9 @@ export interface Mock {
   url: string;
   pace: Pace;
   runs: MockRun[];
+  chats: Map<string, KeptChat>;
+  /** What it was started with; may be changed. */
+  options: Options;
   /** Each call but static files: method, path, parsed body. */
   calls: { method: string; path: string; search: string; body: unknown }[];
   /** Answers the next call to a path with this status and body. */
@@ -62,6 +72,7 @@ export async function startMock(options: Options): Promise<Mock> {
   /** Stands for the picture when a request has none. */
   const anyPicture = store(media, "images", "png", "image/png", shapes());
   const calls: Mock["calls"] = [];
+  const chats: Mock["chats"] = new Map();
   const failures = new Map<string, { status: number; body: unknown; headers: Record<string, string> }>();
   const streams = new Set<ServerResponse>();
   const plans = new Map<string, Script>();
@@ -164,13 +175,24 @@ export async function startMock(options: Options): Promise<Mock> {
         model: planner === "llm" ? "gpt-4o-mini" : "offline",
         tasks_loaded: 37,
         auth: !!options.token,
+        ...(options.user ? { user: options.user } : {}),
         pipelines: options.pipelines ?? ["hugginggpt"],
+        ...(options.models ? { chat_models: options.models } : {}),
         checks: [{ name: "catalogue", ok: true }],
         reach: options.reach ?? [
           { kind: "planning", hosts: ["this machine"] },
           { kind: "inputs", hosts: ["hosts that the request names"] },
         ],
-        kept: { journal: true, logs: true, files: true, plans: 0, until: "deleted", folder: "/srv/jarvis" },
+        kept: {
+          journal: true,
+          logs: true,
+          files: true,
+          plans: 0,
+          chats: options.chats ?? false,
+          until: "deleted",
+          folder: "/srv/jarvis",
+          items: options.old ? [] : ITEMS,
+        },
         warnings: options.warnings ?? [],
       });
     if (key === "POST /session") {
@@ -202,9 +224,14 @@ export async function startMock(options: Options): Promise<Mock> {
     if (key === "GET /models")
       return json(res, 200, {
         models: MODELS,
-        tasks: [{ name: "visual-question-answering", inputs: ["image", "text"], outputs: ["text"] }],
+        tasks: TASKS,
       });
     if (key === "GET /tools" && !options.old) return json(res, 200, { tools: TOOLS, warnings: [] });
+    if (path === "/chats" || path.startsWith("/chats/")) {
+      if (!options.chats) return error(res, 501, "no_journal", "This server keeps no chats");
+      const reply = chatRoutes(chats, req.method ?? "", url, parse(raw));
+      return json(res, reply.status, reply.body);
+    }
     if (key === "GET /local-models")
       return json(res, 200, { kept, suggested: SUGGESTED.filter((s) => !pulled(s.name)), pulls: !!options.admin });
     if (key === "POST /admin/models/plan" || key === "POST /admin/models/pull") {
@@ -236,6 +263,9 @@ export async function startMock(options: Options): Promise<Mock> {
         res.end();
       });
     }
+    const known = options.old ? null : runRoutes(runs, chats, req.method ?? "", url);
+    if (known && "zip" in known) return void res.writeHead(200, { "content-type": "application/zip" }).end(known.zip);
+    if (known) return json(res, known.status, known.body);
     if (key === "GET /runs") return json(res, 200, { runs: runs.map(summary) });
     const leave = /^POST \/runs\/([\w-]+)\/approvals\/(\d+)$/.exec(key);
     if (leave) {
@@ -275,14 +305,21 @@ export async function startMock(options: Options): Promise<Mock> {
     const name = decodeURIComponent(/filename="(.*)"/.exec(head)?.[1] ?? "file");
     const type = /content-type: (\S+)/i.exec(head)?.[1] ?? "";
     if (name.includes("too-large")) return error(res, 413, "too_large", "The file is larger than 32 MB");
-    const file = type.startsWith("text/")
-      ? { kind: "text", text: content.toString(), name, bytes: content.length }
-      : {
-          kind: type.split("/")[0],
-          path: store(media, `${type.split("/")[0]}s`, "png", type, Buffer.from(content)),
-          name,
-          bytes: content.length,
-        };
+    const isDocument = /\.(pdf|docx|xlsx|csv|md)$/.test(name);
+    const file =
+      type.startsWith("text/") || isDocument
+        ? {
+            kind: "text",
+            text: isDocument ? "Its head office is in Bergen." : content.toString(),
+            name,
+            bytes: content.length,
+          }
+        : {
+            kind: type.split("/")[0],
+            path: store(media, `${type.split("/")[0]}s`, "png", type, Buffer.from(content)),
+            name,
+            bytes: content.length,
+          };
     json(res, 200, { files: [file], ...file });
   };
 
@@ -348,6 +385,8 @@ export async function startMock(options: Options): Promise<Mock> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     pace,
     runs,
+    chats,
+    options,
     calls,
     failNext: (path, status, body, headers = {}) => void failures.set(path, { status, body, headers }),
     releasePull: () => releasePull(),
@@ -417,14 +456,3 @@ function parse(raw: Buffer): Record<string, unknown> {
     return {};
   }
 }
-
-const summary = (r: MockRun) => ({
-  run_id: r.id,
-  request: r.request,
-  status: r.status,
-  started_at_ms: r.started,
-  ms: r.ms,
-  tasks: r.tasks,
-  ok: r.ok,
-  failed: r.failed,
-});
