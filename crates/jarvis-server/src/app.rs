@@ -12,7 +12,6 @@ use axum::routing::{get, post};
 use tokio_util::sync::CancellationToken;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
-use tower_http::timeout::RequestBodyTimeoutLayer;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{Components, ContactBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
@@ -22,14 +21,12 @@ use utoipa_axum::routes;
 use crate::error::ApiError;
 use crate::guard;
 use crate::mcp;
+use crate::pace;
 use crate::routes::{
     approvals, decisions, events, health, local_models, media, model_server, models, openai, page, pipeline, plans,
     runs, session, upload,
 };
 use crate::state::Server;
-
-/// How long a client may take between two pieces of a body.
-const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// Every route, with its checks and limits. `closed` says that every connection has ended.
 pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
@@ -103,7 +100,7 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .route("/openapi.json", get(move || async move { Json(api) }))
         .fallback(page::page)
         .method_not_allowed_fallback(wrong_method)
-        .layer(RequestBodyTimeoutLayer::new(BODY_TIME))
+        .layer(middleware::from_fn_with_state(server.clone(), pace::paced))
         .layer(middleware::from_fn_with_state(server.clone(), count))
         .layer(CompressionLayer::new())
         .layer(middleware::from_fn_with_state(server.clone(), guard::origin))
@@ -126,6 +123,7 @@ async fn count(State(server): State<Server>, request: Request, next: Next) -> Re
     let method = match *request.method() {
         Method::GET => "GET",
         Method::POST => "POST",
+        Method::PUT => "PUT",
         Method::DELETE => "DELETE",
         Method::OPTIONS => "OPTIONS",
         _ => "other",
@@ -144,7 +142,7 @@ fn cors(origins: &[String]) -> CorsLayer {
     }
     CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins))
-        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
         .allow_headers([
             header::AUTHORIZATION,
             header::CONTENT_TYPE,

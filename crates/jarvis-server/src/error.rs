@@ -133,6 +133,11 @@ impl ApiError {
         error
     }
 
+    pub(crate) fn too_slow() -> ApiError {
+        ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "the body came too slowly")
+            .hint("the bounds are `server.body_time_s` and `server.body_bytes_per_s` in its configuration")
+    }
+
     pub(crate) fn too_many_waiting(retry_after_s: u64) -> ApiError {
         ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_waiting", "too many runs of this caller wait for a slot")
             .hint("try again when some have ended, or raise `server.max_waiting_per_caller`")

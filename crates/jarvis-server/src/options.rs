@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use jarvis_net::Secret;
 
+use crate::listen::Connections;
+use crate::pace::Pace;
 use crate::runs::Bounds;
 use crate::users::User;
 
@@ -42,8 +44,13 @@ pub struct Options {
     pub max_waiting: usize,
     /// Of these, the most of one user or address. Half unless set.
     pub max_waiting_per_caller: Option<usize>,
-    /// Connections at once; further ones wait to be accepted.
+    /// Connections at once. A further one takes the place of the one that has been idle for longest, and waits where none is.
     pub max_connections: usize,
+    /// Connections of one address; an IPv6 network of 64 bits is one. Unless set, a quarter of all for an address of another machine, and
+    /// all for this machine, where a proxy may speak for everybody.
+    pub max_connections_per_address: Option<usize>,
+    /// How long a body may take.
+    pub pace: Pace,
     /// Bytes of a JSON body.
     pub max_body: usize,
     /// Bytes of an uploaded file, and of a chat request that carries files inside it.
@@ -77,6 +84,8 @@ impl Default for Options {
             max_waiting: 1024,
             max_waiting_per_caller: None,
             max_connections: 4096,
+            max_connections_per_address: None,
+            pace: Pace::default(),
             max_body: 1 << 20,
             max_upload: 64 << 20,
             max_messages: 1000,
@@ -88,6 +97,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The places for the connections of one listener.
+    pub(crate) fn connections(&self) -> Connections {
+        Connections::new(self.max_connections, self.max_connections_per_address)
+    }
+
     /// How many runs go on and wait.
     pub(crate) fn bounds(&self) -> Bounds {
         let (running, waiting) = (self.max_running.max(1), self.max_waiting);

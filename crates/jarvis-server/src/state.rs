@@ -31,6 +31,7 @@ use crate::runs::{Runs, Slots};
 use crate::served::ServedModels;
 use crate::sessions::Sessions;
 use crate::users::{Caller, Users};
+use crate::wrong_tokens::WrongTokens;
 
 #[derive(Clone)]
 pub struct Parts {
@@ -154,6 +155,7 @@ pub(crate) struct Inner {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) sessions: Sessions,
     pub(crate) users: Users,
+    pub(crate) wrong_tokens: WrongTokens,
 }
 
 impl Server {
@@ -166,7 +168,8 @@ impl Server {
         if let Some(journal) = parts.journal.as_ref().filter(|_| users.are_several()) {
             journal.owns_what_is_made(parts.media.made());
         }
-        Server(Arc::new(Inner { parts, options, runs, metrics, sessions: Sessions::default(), users }))
+        let (sessions, wrong_tokens) = (Sessions::default(), WrongTokens::default());
+        Server(Arc::new(Inner { parts, options, runs, metrics, sessions, users, wrong_tokens }))
     }
 
     /// The parts that decide, with the plans of whoever asks.

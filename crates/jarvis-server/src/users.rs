@@ -217,6 +217,11 @@ impl Users {
         self.several
     }
 
+    /// Whether any token is known.
+    pub(crate) fn have_tokens(&self) -> bool {
+        !self.known.is_empty()
+    }
+
     pub(crate) fn need_token(&self) -> bool {
         self.open.is_none()
     }

@@ -1,15 +1,16 @@
 //! Logging a browser in: pictures and players cannot send a header, so the page trades the token for a cookie.
 
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::response::Response;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 
 use crate::error::{ApiError, Failures};
 use crate::extract::ApiJson;
 use crate::guard;
+use crate::listen::Peer;
 use crate::state::Server;
 
 /// A token of the server.
@@ -28,16 +29,15 @@ pub(crate) struct LogIn {
         Failures))]
 pub(crate) async fn log_in(
     State(server): State<Server>,
+    peer: Option<Extension<Peer>>,
     headers: HeaderMap,
     ApiJson(given): ApiJson<LogIn>,
 ) -> Result<Response, ApiError> {
     if !server.users.need_token() {
         return Ok(guard::log_out(&server, &headers));
     }
-    match server.users.with_token(given.token.trim()) {
-        Some(caller) => Ok(guard::log_in(&server, &caller, &headers)),
-        None => Err(ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "the token is wrong")),
-    }
+    let peer = peer.map(|Extension(peer)| peer.0);
+    guard::with_token(&server, given.token.trim(), peer).map(|caller| guard::log_in(&server, &caller, &headers))
 }
 
 /// Log out

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::{self, CASES, Reply, ask};
 
-const TOKEN: &str = "a-long-token";
+const TOKEN: &str = "a-long-token-of-32-odd-letters-QX";
 
 async fn with_header(harness: &harness::Harness, method: Method, path: &str, headers: &[(&str, &str)]) -> Reply {
     let mut request = harness.request(method.clone(), path);
@@ -126,6 +126,27 @@ fn a_server_that_others_can_reach_needs_a_token() {
         let address = address.parse().expect("an address");
         assert_eq!(check(address, &open).is_err(), needs, "{address}");
         assert!(check(address, &closed).is_ok(), "{address}");
+    }
+    for (token, strong) in rows::<(String, bool)>(CASES, "tokens") {
+        let [one, admin, user] = [0, 1, 2].map(|which| {
+            let (given, good) = (jarvis_net::Secret::new(&token), jarvis_net::Secret::new(TOKEN));
+            let user = jarvis_server::User {
+                name: "ada".into(),
+                token: jarvis_net::Secret::new(&token).expect("a token"),
+                may: jarvis_server::May { run: true, approve: false, admin: false },
+                max_runs: None,
+                a_day: jarvis_plan::Budget::default(),
+            };
+            match which {
+                0 => Options { token: given, ..Options::default() },
+                1 => Options { token: good, admin_token: given, ..Options::default() },
+                _ => Options { users: vec![user], ..Options::default() },
+            }
+        });
+        for options in [one, admin, user] {
+            assert_eq!(check(([192, 0, 2, 1], 0).into(), &options).is_ok(), strong, "{token}");
+            assert!(check(([127, 0, 0, 1], 0).into(), &options).is_ok(), "{token}");
+        }
     }
     for (origin, good) in rows::<(String, bool)>(CASES, "allowed origins") {
         let options = Options { cors_origins: vec![origin.clone()], ..Options::default() };

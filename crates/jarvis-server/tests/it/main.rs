@@ -4,6 +4,7 @@
 
 mod access;
 mod answers;
+mod attacks;
 mod decisions;
 mod ends;
 mod events;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use jarvis_engine::Meter;
 use jarvis_events::SERVER;
 use jarvis_pipeline::approval::Approver;
-use jarvis_server::{CallerPolicy, Desk, GrpcOptions, GrpcTls, Listeners, Options, Parts, ServeError, User};
+use jarvis_server::{CallerPolicy, Desk, GrpcOptions, GrpcTls, Listeners, Options, Pace, Parts, ServeError, User};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -225,6 +225,7 @@ pub(super) fn refused(error: ServeError) -> Failure {
     let hint = error.hint();
     match &error {
         ServeError::Open { .. }
+        | ServeError::WeakToken { .. }
         | ServeError::SameToken
         | ServeError::Users(_)
         | ServeError::Origin(_)
@@ -314,6 +315,8 @@ pub(super) fn options(config: &Config) -> Options {
         max_waiting: server.max_waiting,
         max_waiting_per_caller: server.max_waiting_per_caller,
         max_connections: server.max_connections,
+        max_connections_per_address: server.max_connections_per_address,
+        pace: Pace { time: Duration::from_secs(server.body_time_s), bytes_per_second: server.body_bytes_per_s },
         max_messages: server.max_messages,
         max_body: server.max_body_bytes,
         max_upload: usize::try_from(config.limits.max_input_bytes).unwrap_or(usize::MAX / 4),

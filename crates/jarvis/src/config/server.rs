@@ -38,12 +38,19 @@ pub(crate) struct ServerConfig {
     pub(crate) max_waiting: usize,
     /// Of these, the most of one user or address of another machine; the next is refused with 429. Default: half of `max_waiting`.
     pub(crate) max_waiting_per_caller: Option<usize>,
-    /// Connections at the same time.
+    /// Connections at the same time. One more takes the place of the one that has been idle for longest.
     pub(crate) max_connections: usize,
+    /// Connections of one address at the same time; one more is refused with 429. Default: a quarter of `max_connections`, and no bound for
+    /// this machine, since a proxy on it speaks for everybody: behind one, leave this unset and bound them there.
+    pub(crate) max_connections_per_address: Option<usize>,
     /// The most messages of a conversation in a request.
     pub(crate) max_messages: usize,
     /// The largest request. Uploads, and chat requests with files inside, may have `limits.max_input_bytes`.
     pub(crate) max_body_bytes: usize,
+    /// Seconds that a body may take, and for which it may stand still; each `body_bytes_per_s` bytes of it bring one second more.
+    pub(crate) body_time_s: u64,
+    /// Bytes a second that a client must send on the whole.
+    pub(crate) body_bytes_per_s: u32,
     /// Seconds for which runs may go on when the server is told to stop.
     pub(crate) drain_s: u64,
     /// Seconds after which a connection that takes nothing is cut.
@@ -65,6 +72,9 @@ impl Default for ServerConfig {
             max_waiting: options.max_waiting,
             max_waiting_per_caller: options.max_waiting_per_caller,
             max_connections: options.max_connections,
+            max_connections_per_address: options.max_connections_per_address,
+            body_time_s: options.pace.time.as_secs(),
+            body_bytes_per_s: options.pace.bytes_per_second,
             max_messages: options.max_messages,
             max_body_bytes: options.max_body,
             drain_s: options.drain.as_secs(),
