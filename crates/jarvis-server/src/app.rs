@@ -23,8 +23,8 @@ use crate::guard;
 use crate::mcp;
 use crate::pace;
 use crate::routes::{
-    approvals, decisions, events, health, local_models, media, model_server, models, openai, page, pipeline, plans,
-    runs, session, upload,
+    approvals, chats, decisions, events, health, local_models, me, media, model_server, models, openai, page, pipeline,
+    plans, runs, session, tools, upload,
 };
 use crate::state::Server;
 
@@ -42,6 +42,7 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .routes(routes!(decisions::stream))
         .routes(routes!(decisions::test))
         .routes(routes!(decisions::refresh))
+        .routes(routes!(session::reload))
         .routes(routes!(plans::show))
         .routes(routes!(plans::run_saved))
         .routes(routes!(plans::run_saved_streamed))
@@ -56,6 +57,11 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .routes(routes!(runs::retry))
         .routes(routes!(approvals::decide))
         .routes(routes!(models::models))
+        .routes(routes!(tools::list))
+        .routes(routes!(me::show))
+        .routes(routes!(me::export, me::remove))
+        .routes(routes!(chats::list))
+        .routes(routes!(chats::show, chats::put, chats::remove))
         .layer(DefaultBodyLimit::max(options.max_body));
     let json = OpenApiRouter::new()
         .routes(routes!(model_server::running))
@@ -158,10 +164,12 @@ fn cors(origins: &[String]) -> CorsLayer {
 }
 
 /// The groups of routes, in the order in which they are shown.
-const TAGS: [(&str, &str); 7] = [
+const TAGS: [(&str, &str); 9] = [
     ("pipeline", "Run requests"),
     ("decisions", "Plan and choose models; execute plans"),
     ("runs", "Current and past runs"),
+    ("chats", "Conversations of the page"),
+    ("me", "The caller's own data"),
     ("media", "Files in and out"),
     ("openai", "jarvis as a chat model"),
     ("models", "The models of this machine, each on its own"),

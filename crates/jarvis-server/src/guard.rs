@@ -277,8 +277,8 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// A reply that logs a browser in; the cookie is a word that only this server knows, and not the token.
-pub(crate) fn log_in(server: &Server, caller: &Caller, headers: &HeaderMap) -> Response {
-    with_cookie(&server.sessions.open(caller.in_browser()), "2592000", headers)
+pub(crate) fn log_in(server: &Server, caller: &Caller, token: Secret, headers: &HeaderMap) -> Response {
+    with_cookie(&server.sessions.open(caller.in_browser(), token), "2592000", headers)
 }
 
 /// A reply that logs a browser out: its cookie is good for nothing any more.

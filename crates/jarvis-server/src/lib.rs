@@ -14,9 +14,11 @@ mod guard;
 mod listen;
 mod mcp;
 mod metrics;
+mod offered;
 mod options;
 mod pace;
 mod pulls;
+mod reload;
 mod request;
 mod routes;
 mod runs;
@@ -41,11 +43,13 @@ pub use desk::Desk;
 pub use elsewhere::{Elsewhere, NotSaid, Waiting};
 pub use grpc::{GrpcOptions, GrpcTls};
 pub use listen::bind;
+pub use offered::{ChatModels, ListTools, OfferedTool, ToolApproval};
 pub use options::{CallerPolicy, Options};
 pub use pace::Pace;
 pub use pulls::{KeptModel, ModelStore, PlannedPull, PullFailure, PullFault, PullRequest, SuggestedModel};
+pub use reload::Reload;
 pub use served::{LoadedModel, NoModels, ServedModel, ServedModels};
-pub use state::{CallerModel, Check, CheckCall, Kept, MakeContext, MakePipeline, Named, Parts, Reach};
+pub use state::{CallerModel, Check, CheckCall, Kept, KeptItem, MakeContext, MakePipeline, Named, Parts, Reach};
 pub use users::{May, User};
 
 #[derive(Debug, thiserror::Error)]
@@ -175,8 +179,9 @@ pub fn serve(
 ) -> BoxFuture<'static, Result<(), ServeError>> {
     async move {
         let all = listeners.http.iter().chain(listeners.grpc.iter().map(|(listener, _)| listener));
-        for listener in all {
-            check(listener.local_addr()?, &options)?;
+        let addresses = all.map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
+        for address in &addresses {
+            check(*address, &options)?;
         }
         if !options.users.is_empty() && parts.journal.is_none() {
             return Err(ServeError::Users("without a journal nobody knows what belongs to whom".to_owned()));
@@ -191,11 +196,12 @@ pub fn serve(
         }
         let (connections, write, drain) = (options.connections(), options.write_timeout, options.drain);
         let server = state::Server::new(parts, options);
+        let _ = server.addresses.set(addresses);
         server.look().await;
         let looking = server.clone();
         let looked_after = tokio::spawn({
             let stop = stop.clone();
-            async move { looking.look_after_runs(stop).await }
+            async move { tokio::join!(looking.look_after_runs(stop), looking.reload_when_asked()) }
         });
         let _looked_after = tokio_util::task::AbortOnDropHandle::new(looked_after);
         let (runs, stopped) = (Arc::clone(&server.runs), stop.clone());

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jarvis_net::Secret;
+use tokio_util::sync::CancellationToken;
 
 use crate::listen::Connections;
 use crate::pace::Pace;
@@ -56,6 +57,8 @@ pub struct Options {
     /// Bytes of an uploaded file, and of a chat request that carries files inside it.
     pub max_upload: usize,
     pub max_messages: usize,
+    /// Cancelled when the server is about to stop: `/ready` says so, so that nobody sends more to it, and all else goes on.
+    pub leaving: CancellationToken,
     /// How long the runs in flight may go on when the server is asked to stop.
     pub drain: Duration,
     /// After how long a connection that takes nothing is cut.
@@ -89,6 +92,7 @@ impl Default for Options {
             max_body: 1 << 20,
             max_upload: 64 << 20,
             max_messages: 1000,
+            leaving: CancellationToken::new(),
             drain: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
             heartbeat: Duration::from_secs(15),

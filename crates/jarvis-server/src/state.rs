@@ -1,7 +1,8 @@
 //! What every route can reach: the pipeline, the folders, the runs and the settings.
 
+use std::net::SocketAddr;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
 use jarvis_chat::ChatModel;
@@ -25,8 +26,10 @@ use crate::desk::Desk;
 use crate::elsewhere::Elsewhere;
 use crate::error::ApiError;
 use crate::metrics::Metrics;
+use crate::offered::{ChatModels, ListTools, NamedPipelines};
 use crate::options::Options;
 use crate::pulls::ModelStore;
+use crate::reload::Reload;
 use crate::runs::{Runs, Slots};
 use crate::served::ServedModels;
 use crate::sessions::Sessions;
@@ -71,6 +74,11 @@ pub struct Parts {
     pub kept: Kept,
     /// Where it is written down who allowed what, and who administered; nowhere where there is none.
     pub audit: Option<Audit>,
+    /// The chat models that a request may name.
+    pub chat_models: Arc<dyn ChatModels>,
+    pub tools: ListTools,
+    /// Reads the configuration anew; never where there is none.
+    pub reload: Option<Reload>,
     /// What is wrong with the tools: left out, unreachable, changed since their approval.
     pub warnings: Vec<String>,
 }
@@ -124,12 +132,32 @@ pub struct Kept {
     pub logs: bool,
     /// Whether files that are sent and made are kept.
     pub files: bool,
+    /// Whether chats are kept; otherwise the page keeps them in its browser.
+    pub chats: bool,
     /// How many plans are kept; the oldest go first.
     pub plans: usize,
     /// `deleted`: nothing but plans is removed by itself.
     pub until: &'static str,
     /// The folder, for callers that are logged in.
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// Each thing that is kept, where, and until when.
+    pub items: Vec<KeptItem>,
+}
+
+/// One thing that the server keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct KeptItem {
+    /// `runs`, `chats`, `media`, `plans`, `logs`, `traces`, `prompts`, `audit` or `approvals`.
+    #[schema(example = "runs")]
+    pub what: &'static str,
+    #[serde(rename = "where")]
+    #[schema(example = "run journal on this machine")]
+    pub place: String,
+    #[schema(example = "30 days after it ended")]
+    pub until: String,
+    /// The folder or file, which is told to callers that are logged in.
+    #[serde(skip)]
     pub folder: Option<String>,
 }
 
@@ -156,6 +184,9 @@ pub(crate) struct Inner {
     pub(crate) sessions: Sessions,
     pub(crate) users: Users,
     pub(crate) wrong_tokens: WrongTokens,
+    pub(crate) named: NamedPipelines,
+    /// Where it listens.
+    pub(crate) addresses: OnceLock<Vec<SocketAddr>>,
 }
 
 impl Server {
@@ -168,8 +199,8 @@ impl Server {
         if let Some(journal) = parts.journal.as_ref().filter(|_| users.are_several()) {
             journal.owns_what_is_made(parts.media.made());
         }
-        let (sessions, wrong_tokens) = (Sessions::default(), WrongTokens::default());
-        Server(Arc::new(Inner { parts, options, runs, metrics, sessions, users, wrong_tokens }))
+        let (sessions, wrong_tokens, named, addresses) = Default::default();
+        Server(Arc::new(Inner { parts, options, runs, metrics, sessions, users, wrong_tokens, named, addresses }))
     }
 
     /// The parts that decide, with the plans of whoever asks.

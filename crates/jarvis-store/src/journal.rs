@@ -10,6 +10,7 @@ mod file;
 mod lease;
 mod mentions;
 mod owned;
+mod personal;
 mod presence;
 mod prune;
 mod read;
@@ -31,6 +32,7 @@ pub use self::error::JournalError;
 pub use self::file::Synchronous;
 pub use self::lease::{Claim, Due};
 pub use self::owned::named;
+pub use self::personal::Stored;
 pub use self::prune::{Prune, Pruned};
 pub use self::read::{RunFilter, RunRecord, RunStatus, RunSummary};
 

@@ -11,8 +11,8 @@ mod media;
 pub use blocking::blocking;
 pub use journal::{
     Chat, ChatFilter, ChatSummary, ChatWrite, Claim, CostRow, Due, Journal, JournalError, Prune, Pruned, RunFilter,
-    RunRecord, RunStatus, RunSummary, Synchronous, UserUsage, named,
+    RunRecord, RunStatus, RunSummary, Stored, Synchronous, UserUsage, named,
 };
-pub use media::{Incoming, Made, Media, MediaError, StoreFault};
+pub use media::{Incoming, Made, Media, MediaError, StoreFault, StoredMedium};
 #[cfg(feature = "s3")]
 pub use media::{StoreKeys, StoreSettings};

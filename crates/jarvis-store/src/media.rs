@@ -14,6 +14,7 @@
 
 mod cache;
 mod content;
+mod list;
 mod made;
 mod path;
 #[cfg(feature = "s3")]
@@ -35,6 +36,7 @@ use cap_std::fs::Dir;
 use jarvis_plan::Kind;
 
 use cache::Cache;
+pub use list::StoredMedium;
 pub use made::Made;
 use path::relative;
 #[cfg(feature = "s3")]

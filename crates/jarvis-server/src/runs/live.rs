@@ -1,7 +1,7 @@
 //! One run that goes on: what it has done so far, what it waits for, and how it is cancelled.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use jarvis_plan::{Approval, Event, EventKind, INTERRUPTED, RunId};
@@ -37,6 +37,8 @@ pub(crate) struct Live {
     cut_off: AtomicBool,
     desk: Desk,
     tally: Mutex<Tally>,
+    /// Files that its request speaks of, which nothing else may know before it begins.
+    files: OnceLock<Vec<String>>,
 }
 
 /// What is known of it from its beginning.
@@ -92,12 +94,22 @@ impl Live {
             cut_off: AtomicBool::new(false),
             desk,
             tally: Mutex::new(tally),
+            files: OnceLock::new(),
         }
     }
 
     /// Whose it is; empty where there are no several users.
     pub(crate) fn user(&self) -> &str {
         &self.user
+    }
+
+    /// Says which files its request speaks of.
+    pub(crate) fn speaks_of(&self, files: Vec<String>) {
+        let _ = self.files.set(files);
+    }
+
+    pub(crate) fn files(&self) -> &[String] {
+        self.files.get().map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Says that it has a slot, or needs none any more.

@@ -36,7 +36,9 @@ impl Line {
 /// The address that stands for a caller: of IPv6 the network, since whoever has one address there has 2^64.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V6(address) if !address.is_loopback() => IpAddr::V6((u128::from(address) & !u128::from(u64::MAX)).into()),
+        IpAddr::V6(address) if !address.is_loopback() => {
+            IpAddr::V6((u128::from(address) & !u128::from(u64::MAX)).into())
+        }
         address => address,
     }
 }

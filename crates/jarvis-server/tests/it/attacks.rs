@@ -67,7 +67,9 @@ async fn half_open_connections_keep_nobody_out_and_cut_nothing_that_works() {
     let replies = join_all((0..20).map(|_| async { told(connect(&harness).await, HEALTH).await }));
     let replies =
         tokio::time::timeout(Duration::from_secs(10), replies).await.expect("they are answered while it is held");
-    assert!(replies.iter().all(|reply| reply.starts_with("HTTP/1.1 200")), "{replies:?}");
+    for reply in replies {
+        assert!(reply.starts_with("HTTP/1.1 200"), "{reply}");
+    }
     harness.go.add_permits(1);
     let events = harness::events(&working.text().await.expect("a whole stream"));
     assert_eq!(events.last().map(|(name, event)| (name.as_str(), event["ok"].as_bool())), Some(("done", Some(true))));

@@ -5,6 +5,7 @@
 mod access;
 mod answers;
 mod attacks;
+mod chats;
 mod decisions;
 mod ends;
 mod events;
@@ -13,6 +14,7 @@ mod grpc;
 mod harness;
 mod load;
 mod mcp;
+mod me;
 mod media;
 mod openai;
 mod pages;
