@@ -63,6 +63,8 @@ pub struct Meter {
     pub account: Arc<Account>,
 }
 
+/// The setting of a run that names its chat model, see [`Meter::settings`].
+pub const MODEL: &str = "model";
 /// The door of runs that a server carries out.
 pub const SERVER: &str = "server";
 /// The door of runs of the command line.

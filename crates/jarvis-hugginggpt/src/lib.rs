@@ -44,7 +44,7 @@ pub use going_on::GoingOn;
 pub use grow::Rounds;
 pub use jarvis_pipeline::{Run, RunError};
 pub use json::JsonFileError;
-pub use logs::RequestLogs;
+pub use logs::{LogLine, RequestLogs};
 pub use pipeline::{HuggingGpt, NAME, Planned, template_answer};
 pub use settings::{Look, Settings};
 pub use source::{

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use jarvis_plan::RunId;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 /// Past this size a log is renamed to `NAME.1`, replacing an older one, and begun anew.
@@ -39,6 +40,17 @@ impl RequestLogs {
         write(&self.success, run, input, fields);
     }
 
+    /// Removes the lines of which this is said, from the logs and what was set aside of them. What is not a line of these logs goes too.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub fn remove(&self, is_gone: impl Fn(&LogLine<'_>) -> bool) -> std::io::Result<()> {
+        for log in [&self.success, &self.fail] {
+            log.lock().unwrap_or_else(PoisonError::into_inner).remove(&is_gone)?;
+        }
+        Ok(())
+    }
+
     /// Appends a case, or one task of it, that did not.
     pub fn fail(&self, run: &RunId, input: &str, fields: Value) {
         write(&self.fail, run, input, fields);
@@ -64,7 +76,42 @@ fn write(log: &Mutex<Log>, run: &RunId, input: &str, fields: Value) {
     }
 }
 
+/// What is said of a line when lines are removed.
+#[derive(Debug, Deserialize)]
+pub struct LogLine<'l> {
+    /// When it was written, in seconds since the Unix epoch.
+    pub time: f64,
+    /// The run.
+    #[serde(borrow)]
+    pub request_id: std::borrow::Cow<'l, str>,
+}
+
 impl Log {
+    fn remove(&mut self, is_gone: &impl Fn(&LogLine<'_>) -> bool) -> std::io::Result<()> {
+        let mut aside = self.path.clone().into_os_string();
+        aside.push(".1");
+        for path in [PathBuf::from(aside), self.path.clone()] {
+            let text = match std::fs::read_to_string(&path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                text => text?,
+            };
+            let stays = |line: &&str| serde_json::from_str(line).is_ok_and(|line| !is_gone(&line));
+            let left: String = text.split_inclusive('\n').filter(stays).collect();
+            if left.len() == text.len() {
+                continue;
+            }
+            // A crash in between leaves what was there.
+            let part = path.with_extension("part");
+            match std::fs::remove_file(&part) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                Ok(()) | Err(_) => open(&part)?.write_all(left.as_bytes())?,
+            }
+            std::fs::rename(&part, &path)?;
+        }
+        self.file = open(&self.path)?;
+        Ok(())
+    }
+
     fn open(path: PathBuf) -> std::io::Result<Log> {
         let file = open(&path)?;
         Ok(Log { path, file })

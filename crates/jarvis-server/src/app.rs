@@ -12,7 +12,6 @@ use axum::routing::{get, post};
 use tokio_util::sync::CancellationToken;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
-use tower_http::timeout::RequestBodyTimeoutLayer;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{Components, ContactBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
@@ -23,14 +22,12 @@ use crate::a2a;
 use crate::error::ApiError;
 use crate::guard;
 use crate::mcp;
+use crate::pace;
 use crate::routes::{
-    approvals, decisions, events, health, local_models, media, model_server, models, openai, page, pipeline, plans,
-    runs, session, upload,
+    approvals, chats, decisions, events, health, local_models, me, media, model_server, models, openai, page, pipeline,
+    plans, runs, session, tools, upload,
 };
 use crate::state::Server;
-
-/// How long a client may take between two pieces of a body.
-const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// Every route, with its checks and limits. `closed` says that every connection has ended.
 pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
@@ -46,6 +43,7 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .routes(routes!(decisions::stream))
         .routes(routes!(decisions::test))
         .routes(routes!(decisions::refresh))
+        .routes(routes!(session::reload))
         .routes(routes!(plans::show))
         .routes(routes!(plans::run_saved))
         .routes(routes!(plans::run_saved_streamed))
@@ -60,6 +58,11 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .routes(routes!(runs::retry))
         .routes(routes!(approvals::decide))
         .routes(routes!(models::models))
+        .routes(routes!(tools::list))
+        .routes(routes!(me::show))
+        .routes(routes!(me::export, me::remove))
+        .routes(routes!(chats::list))
+        .routes(routes!(chats::show, chats::put, chats::remove))
         .layer(DefaultBodyLimit::max(options.max_body));
     let json = OpenApiRouter::new()
         .routes(routes!(model_server::running))
@@ -118,7 +121,7 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .route("/openapi.json", get(move || async move { Json(api) }))
         .fallback(page::page)
         .method_not_allowed_fallback(wrong_method)
-        .layer(RequestBodyTimeoutLayer::new(BODY_TIME))
+        .layer(middleware::from_fn_with_state(server.clone(), pace::paced))
         .layer(middleware::from_fn_with_state(server.clone(), count))
         .layer(CompressionLayer::new())
         .layer(middleware::from_fn_with_state(server.clone(), guard::origin))
@@ -141,6 +144,7 @@ async fn count(State(server): State<Server>, request: Request, next: Next) -> Re
     let method = match *request.method() {
         Method::GET => "GET",
         Method::POST => "POST",
+        Method::PUT => "PUT",
         Method::DELETE => "DELETE",
         Method::OPTIONS => "OPTIONS",
         _ => "other",
@@ -159,7 +163,7 @@ fn cors(origins: &[String]) -> CorsLayer {
     }
     CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins))
-        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
         .allow_headers([
             header::AUTHORIZATION,
             header::CONTENT_TYPE,
@@ -177,10 +181,12 @@ fn cors(origins: &[String]) -> CorsLayer {
 }
 
 /// The groups of routes, in the order in which they are shown.
-const TAGS: [(&str, &str); 7] = [
+const TAGS: [(&str, &str); 9] = [
     ("pipeline", "Run requests"),
     ("decisions", "Plan and choose models; execute plans"),
     ("runs", "Current and past runs"),
+    ("chats", "Conversations of the page"),
+    ("me", "The caller's own data"),
     ("media", "Files in and out"),
     ("openai", "jarvis as a chat model"),
     ("models", "The models of this machine, each on its own"),

@@ -38,6 +38,16 @@ pub(crate) struct Detail {
     pub(crate) hint: Option<String>,
 }
 
+/// More about an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum Details {
+    /// Everything that is wrong with a plan.
+    Faults(Vec<Detail>),
+    /// The version that the server has; 0 where it has none.
+    Version { version: u64 },
+}
+
 /// The body of every error.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorBody {
@@ -73,9 +83,9 @@ pub(crate) struct ErrorFields {
     /// The field of the request that is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) param: Option<String>,
-    /// Everything that is wrong with a plan.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    details: Vec<Detail>,
+    /// More about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Details>,
     #[serde(skip)]
     pub(crate) status: StatusCode,
     #[serde(skip)]
@@ -94,7 +104,7 @@ impl ApiError {
             message: message.into(),
             hint: None,
             param: None,
-            details: Vec::new(),
+            details: None,
             retry_after_s: None,
             plain: false,
         };
@@ -133,6 +143,11 @@ impl ApiError {
         error
     }
 
+    pub(crate) fn too_slow() -> ApiError {
+        ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "the body came too slowly")
+            .hint("the bounds are `server.body_time_s` and `server.body_bytes_per_s` in its configuration")
+    }
+
     pub(crate) fn too_many_waiting(retry_after_s: u64) -> ApiError {
         ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_waiting", "too many runs of this caller wait for a slot")
             .hint("try again when some have ended, or raise `server.max_waiting_per_caller`")
@@ -157,6 +172,12 @@ impl ApiError {
 
     pub(crate) fn param(mut self, param: impl Into<String>) -> ApiError {
         self.fields.param = Some(param.into());
+        self
+    }
+
+    /// Says which version the server has.
+    pub(crate) fn version(mut self, version: u64) -> ApiError {
+        self.fields.details = Some(Details::Version { version });
         self
     }
 
@@ -342,11 +363,13 @@ impl From<PlanFileError> for ApiError {
     fn from(error: PlanFileError) -> ApiError {
         let mut api_error = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error.code(), error.to_string());
         api_error.fields.hint = Some(error.hint());
-        api_error.fields.details = error
-            .faults
-            .into_iter()
-            .map(|fault| Detail { task: fault.task, field: fault.field, message: fault.message, hint: fault.hint })
-            .collect();
+        let faults = error.faults.into_iter().map(|fault| Detail {
+            task: fault.task,
+            field: fault.field,
+            message: fault.message,
+            hint: fault.hint,
+        });
+        api_error.fields.details = Some(Details::Faults(faults.collect()));
         api_error
     }
 }

@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
+use crate::pace;
 
 /// The most bytes that are decoded on the thread that asks.
 const SMALL: usize = 256 << 10;
@@ -95,6 +96,9 @@ fn without_place(error: &serde_json::Error) -> String {
 }
 
 pub(crate) fn unreadable(rejection: BytesRejection) -> ApiError {
+    if pace::is_too_slow(&rejection) {
+        return ApiError::too_slow();
+    }
     match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
             ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the body is larger than this server takes")

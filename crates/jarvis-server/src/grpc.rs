@@ -100,7 +100,7 @@ pub(crate) async fn serve(
     stop: CancellationToken,
     drained: impl Future<Output = ()> + Clone,
 ) -> Result<(), ServeError> {
-    let connections = server.options.max_connections;
+    let connections = server.options.connections();
     let questions = FileBasedQaServer::new(Questions { server: server.clone(), max_file: options.max_file })
         .max_decoding_message_size(options.max_file.saturating_add(BESIDE))
         .max_encoding_message_size(MAX_ANSWER);

@@ -1,7 +1,9 @@
 //! Who may call: the Host and Origin of a request, the bearer token and the session cookie, and the headers that keep a
 //! browser from doing what no page of ours asks for.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
+use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -153,15 +155,40 @@ fn without_port(host: &str) -> &str {
 
 /// Who sends a request: by the token that it carries, or by the cookie of a browser that is logged in.
 pub(crate) fn caller(server: &Server, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Caller, ApiError> {
-    known(server, headers).map(|caller| caller.from(peer))
+    known(server, headers, peer).map(|caller| caller.from(peer))
 }
 
-fn known(server: &Server, headers: &HeaderMap) -> Result<Caller, ApiError> {
+/// Who has a token; a wrong one is counted for the address that it comes from.
+pub(crate) fn with_token(server: &Server, given: &str, peer: Option<IpAddr>) -> Result<Caller, ApiError> {
+    let users = &server.users;
+    let now = Instant::now();
+    let slowed = |seconds: u64| {
+        ApiError::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many_wrong_tokens",
+            "too many wrong tokens came from this address",
+        )
+        .hint("wait, and send the right one")
+        .retry_after(seconds)
+    };
+    let Some(peer) = peer.filter(|_| users.have_tokens()) else {
+        return users.with_token(given).ok_or_else(|| refused("the token is wrong"));
+    };
+    if let Some(seconds) = server.wrong_tokens.blocked(peer, now) {
+        return Err(slowed(seconds));
+    }
+    users.with_token(given).ok_or_else(|| match server.wrong_tokens.count(peer, now) {
+        Some(seconds) => slowed(seconds),
+        None => refused("the token is wrong"),
+    })
+}
+
+fn known(server: &Server, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Caller, ApiError> {
     let logged_in = || cookie(headers).and_then(|word| server.sessions.whose(word));
     if let Some(given) = bearer(headers) {
         // A browser that is logged in may try a wrong token of the administrator's.
-        let found = server.users.with_token(given).or_else(logged_in).or_else(|| server.users.without_token());
-        return found.ok_or_else(|| refused("the token is wrong"));
+        let or_else = |error| logged_in().or_else(|| server.users.without_token()).ok_or(error);
+        return with_token(server, given, peer).or_else(or_else);
     }
     if let Some(caller) = server.users.without_token().or_else(logged_in) {
         return Ok(caller);
@@ -203,6 +230,47 @@ fn refused(message: &str) -> ApiError {
         .hint("send the header `Authorization: Bearer TOKEN` with the token of the server, or your own where it has several users")
 }
 
+/// Words that people put into tokens, and that those who guess them try first.
+const KNOWN_WORDS: [&str; 22] = [
+    "password",
+    "passwort",
+    "secret",
+    "token",
+    "changeme",
+    "change",
+    "admin",
+    "root",
+    "user",
+    "jarvis",
+    "server",
+    "default",
+    "example",
+    "test",
+    "letmein",
+    "welcome",
+    "qwerty",
+    "abc",
+    "123456789",
+    "12345678",
+    "123456",
+    "1234",
+];
+
+/// Why a token can be guessed; `None` when it cannot.
+pub(crate) fn weakness(token: &str) -> Option<&'static str> {
+    const LEAST: usize = 16;
+    let letters: BTreeSet<char> = token.chars().collect();
+    if token.chars().count() < LEAST {
+        return Some("it has fewer than 16 characters");
+    }
+    if letters.len() < LEAST / 2 {
+        return Some("it has fewer than 8 different characters");
+    }
+    let words = KNOWN_WORDS.iter().fold(token.to_lowercase(), |left, word| left.replace(word, ""));
+    let left = words.chars().filter(|c| c.is_alphanumeric()).count();
+    (left < LEAST / 2).then_some("it is made of well-known words")
+}
+
 /// True when what was given is the token. Digests are compared, so that neither content nor length shows in the time.
 pub(crate) fn is_token(token: &Secret, given: &str) -> bool {
     same(&Sha256::digest(token.expose()), &Sha256::digest(given))
@@ -222,8 +290,8 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// A reply that logs a browser in; the cookie is a word that only this server knows, and not the token.
-pub(crate) fn log_in(server: &Server, caller: &Caller, headers: &HeaderMap) -> Response {
-    with_cookie(&server.sessions.open(caller.in_browser()), "2592000", headers)
+pub(crate) fn log_in(server: &Server, caller: &Caller, token: Secret, headers: &HeaderMap) -> Response {
+    with_cookie(&server.sessions.open(caller.in_browser(), token), "2592000", headers)
 }
 
 /// A reply that logs a browser out: its cookie is good for nothing any more.

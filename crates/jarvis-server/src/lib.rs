@@ -17,8 +17,11 @@ mod links;
 mod listen;
 mod mcp;
 mod metrics;
+mod offered;
 mod options;
+mod pace;
 mod pulls;
+mod reload;
 mod request;
 mod routes;
 mod runs;
@@ -28,6 +31,7 @@ mod sse;
 mod state;
 mod users;
 mod wire;
+mod wrong_tokens;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -43,10 +47,13 @@ pub use elsewhere::{Elsewhere, NotSaid, Waiting};
 pub use grpc::{GrpcOptions, GrpcTls};
 pub use links::LinkKey;
 pub use listen::bind;
+pub use offered::{ChatModels, ListTools, OfferedTool, ToolApproval};
 pub use options::{CallerPolicy, Options};
+pub use pace::Pace;
 pub use pulls::{KeptModel, ModelStore, PlannedPull, PullFailure, PullFault, PullRequest, SuggestedModel};
+pub use reload::Reload;
 pub use served::{LoadedModel, NoModels, ServedModel, ServedModels};
-pub use state::{CallerModel, Check, CheckCall, Kept, MakeContext, MakePipeline, Named, Parts, Reach};
+pub use state::{CallerModel, Check, CheckCall, Kept, KeptItem, MakeContext, MakePipeline, Named, Parts, Reach};
 pub use users::{May, User};
 
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +61,9 @@ pub enum ServeError {
     /// It would be open to everyone.
     #[error("{address} can be reached from other machines, and no token is set")]
     Open { address: SocketAddr },
+    /// Somebody could guess it.
+    #[error("{address} can be reached from other machines, and {whose} token is too weak: {why}")]
+    WeakToken { address: SocketAddr, whose: String, why: &'static str },
     /// Every caller would be an administrator.
     #[error("the administrator's token is that of every caller")]
     SameToken,
@@ -77,6 +87,7 @@ impl ServeError {
     pub fn hint(&self) -> &'static str {
         match self {
             ServeError::Open { .. } => "set a token in the environment variable JARVIS_TOKEN, or listen on 127.0.0.1",
+            ServeError::WeakToken { .. } => "make one with `openssl rand -hex 32`, or listen on 127.0.0.1",
             ServeError::SameToken => "set another one in JARVIS_ADMIN_TOKEN, or none",
             ServeError::Users(_) => {
                 "give each user a name and a token of their own in `server.tokens`, set neither JARVIS_TOKEN nor \
@@ -97,7 +108,7 @@ impl ServeError {
 /// that may call are origins.
 ///
 /// # Errors
-/// [`ServeError::Open`], [`ServeError::SameToken`], [`ServeError::Users`], [`ServeError::Origin`].
+/// [`ServeError::Open`], [`ServeError::WeakToken`], [`ServeError::SameToken`], [`ServeError::Users`], [`ServeError::Origin`].
 pub fn check(address: SocketAddr, options: &Options) -> Result<(), ServeError> {
     for origin in &options.cors_origins {
         if !url::Url::parse(origin).is_ok_and(|url| url.origin().ascii_serialization() == *origin) {
@@ -110,11 +121,19 @@ pub fn check(address: SocketAddr, options: &Options) -> Result<(), ServeError> {
         return Err(ServeError::SameToken);
     }
     check_users(options)?;
-    let here = address.ip().to_canonical().is_loopback();
-    if here || options.token.is_some() || !options.users.is_empty() {
-        Ok(())
-    } else {
-        Err(ServeError::Open { address })
+    if address.ip().to_canonical().is_loopback() {
+        return Ok(());
+    }
+    if options.token.is_none() && options.users.is_empty() {
+        return Err(ServeError::Open { address });
+    }
+    let own = |whose: &str, token: &jarvis_net::Secret| (whose.to_owned(), token.clone());
+    let tokens = options.token.iter().map(|token| own("the", token));
+    let tokens = tokens.chain(options.admin_token.iter().map(|token| own("the administrator's", token)));
+    let mut tokens = tokens.chain(options.users.iter().map(|user| own(&format!("`{}`'s", user.name), &user.token)));
+    match tokens.find_map(|(whose, token)| Some((whose, guard::weakness(token.expose())?))) {
+        Some((whose, why)) => Err(ServeError::WeakToken { address, whose, why }),
+        None => Ok(()),
     }
 }
 
@@ -164,8 +183,9 @@ pub fn serve(
 ) -> BoxFuture<'static, Result<(), ServeError>> {
     async move {
         let all = listeners.http.iter().chain(listeners.grpc.iter().map(|(listener, _)| listener));
-        for listener in all {
-            check(listener.local_addr()?, &options)?;
+        let addresses = all.map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
+        for address in &addresses {
+            check(*address, &options)?;
         }
         if !options.users.is_empty() && parts.journal.is_none() {
             return Err(ServeError::Users("without a journal nobody knows what belongs to whom".to_owned()));
@@ -178,7 +198,7 @@ pub fn serve(
                 return Err(ServeError::Users(reason.to_owned()));
             }
         }
-        let (connections, write, drain) = (options.max_connections, options.write_timeout, options.drain);
+        let (connections, write, drain) = (options.connections(), options.write_timeout, options.drain);
         let server = state::Server::new(parts, options);
         if let Some(listener) = &listeners.http {
             let _ = server.http_at.set(listener.local_addr()?);
@@ -186,11 +206,12 @@ pub fn serve(
         if let Some((listener, _)) = &listeners.grpc {
             let _ = server.grpc_port.set(listener.local_addr()?.port());
         }
+        let _ = server.addresses.set(addresses);
         server.look().await;
         let looking = server.clone();
         let looked_after = tokio::spawn({
             let stop = stop.clone();
-            async move { looking.look_after_runs(stop).await }
+            async move { tokio::join!(looking.look_after_runs(stop), looking.reload_when_asked()) }
         });
         let _looked_after = tokio_util::task::AbortOnDropHandle::new(looked_after);
         let (runs, stopped) = (Arc::clone(&server.runs), stop.clone());

@@ -1,20 +1,26 @@
 //! The sockets: accepts connections within a limit, cuts those that take nothing, and drains before it stops.
 
+mod connections;
+
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use hyper::body::Incoming;
+use axum::body::{Body, Bytes};
+use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use hyper::server::conn::http1::Builder;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tower::Service;
+
+pub(crate) use connections::{Busy, Connections, Held};
 
 /// How long a client may take to send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(30);
@@ -29,7 +35,7 @@ pub(crate) const CLOSING_TIME: Duration = Duration::from_secs(5);
 pub(crate) async fn serve(
     listener: TcpListener,
     app: Router,
-    max_connections: usize,
+    connections: Connections,
     write_timeout: Duration,
     stop: CancellationToken,
     drained: impl Future<Output = ()>,
@@ -38,29 +44,35 @@ pub(crate) async fn serve(
     let mut builder = Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
     let graceful = GracefulShutdown::new();
-    let slots = Arc::new(Semaphore::new(max_connections));
     loop {
-        // A slot first, so that what cannot be served waits in the system's queue.
         let accepted = tokio::select! {
             biased;
             () = stop.cancelled() => break,
-            accepted = accept(&listener, &slots) => accepted,
+            accepted = accept(&listener, &connections) => accepted,
         };
-        let Some((stream, peer, slot)) = accepted else { continue };
+        let Some((stream, peer, held)) = accepted else { continue };
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(write_timeout));
-        let app = app.clone();
+        let (app, held) = (app.clone(), Arc::new(held));
+        let cut = held.cut.clone();
         let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+            let busy = held.busy();
             request.extensions_mut().insert(Peer(peer.ip()));
-            app.clone().call(request)
+            let reply = app.clone().call(request);
+            // It carries the reply until the last byte of it.
+            async move { reply.await.map(|reply| reply.map(|body| Carried { body, _busy: busy })) }
         });
         let connection = graceful.watch(builder.serve_connection(TokioIo::new(Box::pin(stream)), service));
         tokio::spawn(async move {
-            // A connection that breaks is the client's business.
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection ended early");
+            tokio::select! {
+                () = cut.cancelled() => tracing::debug!("an idle connection made room for another"),
+                // A connection that breaks is the client's business.
+                ended = connection => {
+                    if let Err(error) = ended {
+                        tracing::debug!(%error, "a connection ended early");
+                    }
+                }
             }
-            drop(slot);
         });
     }
     drop(listener);
@@ -72,16 +84,46 @@ pub(crate) async fn serve(
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
-pub(crate) type Slot = tokio::sync::OwnedSemaphorePermit;
+/// The body of a reply, whose connection is not idle until it is sent.
+struct Carried {
+    body: Body,
+    _busy: Busy,
+}
 
-/// Takes a slot, and the next connection for it; `None` when there is none this time.
-pub(crate) async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> Option<(TcpStream, SocketAddr, Slot)> {
-    let slot = Arc::clone(slots).acquire_owned().await.ok()?;
+impl HttpBody for Carried {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// What is told to an address that has too many connections, as far as it takes it at once.
+const TOO_MANY: &[u8] = b"HTTP/1.1 429 Too Many Requests\r\nconnection: close\r\nretry-after: 1\r\n\
+    content-type: application/json\r\ncontent-length: 106\r\n\r\n\
+    {\"error\":{\"code\":\"too_many_connections\",\"message\":\"this address has too many\",\"type\":\"rate_limit_error\"}}\n";
+
+/// The next connection, with its address and its place; `None` when there is none this time.
+pub(crate) async fn accept(listener: &TcpListener, connections: &Connections) -> Option<(TcpStream, SocketAddr, Held)> {
     match listener.accept().await {
         Ok((stream, peer)) => {
+            let Some(held) = connections.admit(peer.ip()).await else {
+                tracing::debug!(%peer, "the address has too many connections");
+                let _ = stream.try_write(TOO_MANY);
+                return None;
+            };
             // Events are small and must not wait for each other.
             let _ = stream.set_nodelay(true);
-            Some((stream, peer, slot))
+            Some((stream, peer, held))
         }
         Err(error) if is_of_one_connection(&error) => None,
         Err(error) => {
@@ -112,6 +154,15 @@ pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    #[test]
+    fn the_refusal_is_a_whole_reply() {
+        let text = std::str::from_utf8(super::TOO_MANY).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!("content-length: {}", body.len())), "{}", body.len());
+        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert_eq!(body["error"]["code"], "too_many_connections");
+    }
+
     use std::time::Duration;
 
     use tokio::net::TcpStream;

@@ -6,6 +6,10 @@ use std::time::Duration;
 use jarvis_net::{Secret, UrlPolicy};
 
 use crate::links::LinkKey;
+use tokio_util::sync::CancellationToken;
+
+use crate::listen::Connections;
+use crate::pace::Pace;
 use crate::runs::Bounds;
 use crate::users::User;
 
@@ -47,8 +51,13 @@ pub struct Options {
     pub max_waiting: usize,
     /// Of these, the most of one user or address. Half unless set.
     pub max_waiting_per_caller: Option<usize>,
-    /// Connections at once; further ones wait to be accepted.
+    /// Connections at once. A further one takes the place of the one that has been idle for longest, and waits where none is.
     pub max_connections: usize,
+    /// Connections of one address; an IPv6 network of 64 bits is one. Unless set, a quarter of all for an address of another machine, and
+    /// all for this machine, where a proxy may speak for everybody.
+    pub max_connections_per_address: Option<usize>,
+    /// How long a body may take.
+    pub pace: Pace,
     /// Bytes of a JSON body.
     pub max_body: usize,
     /// Bytes of an uploaded file, and of a chat request that carries files inside it.
@@ -58,6 +67,8 @@ pub struct Options {
     pub link_key: LinkKey,
     /// How long such a link is good.
     pub link_time: Duration,
+    /// Cancelled when the server is about to stop: `/ready` says so, so that nobody sends more to it, and all else goes on.
+    pub leaving: CancellationToken,
     /// How long the runs in flight may go on when the server is asked to stop.
     pub drain: Duration,
     /// After how long a connection that takes nothing is cut.
@@ -88,11 +99,14 @@ impl Default for Options {
             max_waiting: 1024,
             max_waiting_per_caller: None,
             max_connections: 4096,
+            max_connections_per_address: None,
+            pace: Pace::default(),
             max_body: 1 << 20,
             max_upload: 64 << 20,
             max_messages: 1000,
             link_key: LinkKey::random(),
             link_time: Duration::from_secs(24 * 60 * 60),
+            leaving: CancellationToken::new(),
             drain: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
             heartbeat: Duration::from_secs(15),
@@ -101,6 +115,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The places for the connections of one listener.
+    pub(crate) fn connections(&self) -> Connections {
+        Connections::new(self.max_connections, self.max_connections_per_address)
+    }
+
     /// How many runs go on and wait.
     pub(crate) fn bounds(&self) -> Bounds {
         let (running, waiting) = (self.max_running.max(1), self.max_waiting);

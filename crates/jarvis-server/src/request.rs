@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use jarvis_engine::Past;
+use jarvis_events::MODEL;
 use jarvis_hugginggpt::{About, HuggingGpt, Run, RunDocument, RunError};
-use jarvis_plan::{Request, Usage};
+use jarvis_plan::{Request, Source, Usage};
+use jarvis_store::named;
 
 use crate::error::ApiError;
 use crate::runs::{CancelOnDrop, Ended, Keep, Place, Started};
@@ -56,7 +58,8 @@ impl RunRequest {
     ) -> Result<Started<RunResult>, ApiError> {
         let name = name.unwrap_or(jarvis_hugginggpt::NAME);
         let keep = if can_wait { Keep::Answerable } else { Keep::Events };
-        let callers_own = !Arc::ptr_eq(&self.pipeline, &server.parts.pipeline);
+        let chosen = server.named.name_of(&self.pipeline);
+        let callers_own = chosen.is_none() && !Arc::ptr_eq(&self.pipeline, &server.parts.pipeline);
         let named = server.pipeline(name).ok_or_else(|| {
             let names: Vec<&str> = server.parts.pipelines.iter().map(|named| named.name).collect();
             ApiError::not_found("there is no such pipeline").hint(format!("the pipelines are: {}", names.join(", ")))
@@ -65,13 +68,18 @@ impl RunRequest {
         let pipeline = pipeline.map_err(|reason| ApiError::internal("the pipeline cannot be made", &reason))?;
         let request = Arc::clone(&self.request);
         let (context, chat) = (Arc::clone(&server.parts.context), self.pipeline.chat.clone());
-        server.runs.start_after(past, caller, &self.request.text, keep, move |events, cancel| async move {
+        let started = server.runs.start_after(past, caller, &self.request.text, keep, move |events, cancel| async move {
             if callers_own {
                 // Their key is not kept, so nobody else can go on with it.
                 events.needs("chat endpoint", "the caller's own");
             }
+            if let Some(model) = chosen {
+                events.needs(MODEL, &model);
+            }
             pipeline.run(request, &context(chat, &events, cancel)).await
-        })
+        })?;
+        started.live.speaks_of(files_of(&self.request));
+        Ok(started)
     }
 
     /// Waits for the end of a run of this request and replies with its answer; or until it waits for leave, and replies with
@@ -124,11 +132,24 @@ impl RunRequest {
     }
 }
 
-/// The server's HuggingGPT pipeline, or that of a caller with a model of their own.
+/// The files that a request speaks of.
+fn files_of(request: &Request) -> Vec<String> {
+    let attached = request.attachments.iter().filter_map(|resource| match &resource.source {
+        Source::Public(path) => Some(path.as_str()),
+        Source::Inline(_) | Source::Url(_) => None,
+    });
+    let said = request.history.iter().map(|turn| turn.content.as_str()).chain([request.text.as_str()]);
+    attached.chain(said.flat_map(named)).map(str::to_owned).collect()
+}
+
+/// The server's HuggingGPT pipeline, with the chat model that is asked for, or that of a caller with a model of their own.
 pub(crate) fn pipeline_of(server: &Server, ask: &Ask) -> Result<Arc<HuggingGpt>, ApiError> {
-    match ask.caller(&server.options.caller)? {
-        None => Ok(Arc::clone(&server.parts.pipeline)),
-        Some(model) => (server.parts.for_caller)(model).map_err(ApiError::invalid),
+    if let Some(own) = ask.caller(&server.options.caller)? {
+        return (server.parts.for_caller)(own).map_err(ApiError::invalid);
+    }
+    match ask.model.as_deref().map(str::trim) {
+        None | Some("") => Ok(Arc::clone(&server.parts.pipeline)),
+        Some(name) => server.pipeline_with(name),
     }
 }
 

@@ -34,7 +34,7 @@ use crate::users::{Caller, Right, check_budget};
 
 pub(crate) use live::{CancelOnDrop, Live, short};
 pub(crate) use log::{Frame, Log, Place};
-pub(crate) use queue::{Bounds, Line};
+pub(crate) use queue::{Bounds, Line, network};
 pub(crate) use slots::{Lease, Slots};
 
 use live::{About, Tally};

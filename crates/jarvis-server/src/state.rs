@@ -28,12 +28,15 @@ use crate::desk::Desk;
 use crate::elsewhere::Elsewhere;
 use crate::error::ApiError;
 use crate::metrics::Metrics;
+use crate::offered::{ChatModels, ListTools, NamedPipelines};
 use crate::options::Options;
 use crate::pulls::ModelStore;
+use crate::reload::Reload;
 use crate::runs::{Runs, Slots};
 use crate::served::ServedModels;
 use crate::sessions::Sessions;
 use crate::users::{Caller, Users};
+use crate::wrong_tokens::WrongTokens;
 
 #[derive(Clone)]
 pub struct Parts {
@@ -73,6 +76,11 @@ pub struct Parts {
     pub kept: Kept,
     /// Where it is written down who allowed what, and who administered; nowhere where there is none.
     pub audit: Option<Audit>,
+    /// The chat models that a request may name.
+    pub chat_models: Arc<dyn ChatModels>,
+    pub tools: ListTools,
+    /// Reads the configuration anew; never where there is none.
+    pub reload: Option<Reload>,
     /// What is wrong with the tools: left out, unreachable, changed since their approval.
     pub warnings: Vec<String>,
 }
@@ -126,12 +134,32 @@ pub struct Kept {
     pub logs: bool,
     /// Whether files that are sent and made are kept.
     pub files: bool,
+    /// Whether chats are kept; otherwise the page keeps them in its browser.
+    pub chats: bool,
     /// How many plans are kept; the oldest go first.
     pub plans: usize,
     /// `deleted`: nothing but plans is removed by itself.
     pub until: &'static str,
     /// The folder, for callers that are logged in.
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// Each thing that is kept, where, and until when.
+    pub items: Vec<KeptItem>,
+}
+
+/// One thing that the server keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct KeptItem {
+    /// `runs`, `chats`, `media`, `plans`, `logs`, `traces`, `prompts`, `audit` or `approvals`.
+    #[schema(example = "runs")]
+    pub what: &'static str,
+    #[serde(rename = "where")]
+    #[schema(example = "run journal on this machine")]
+    pub place: String,
+    #[schema(example = "30 days after it ended")]
+    pub until: String,
+    /// The folder or file, which is told to callers that are logged in.
+    #[serde(skip)]
     pub folder: Option<String>,
 }
 
@@ -163,6 +191,10 @@ pub(crate) struct Inner {
     pub(crate) http_at: OnceLock<SocketAddr>,
     /// Where gRPC is served.
     pub(crate) grpc_port: OnceLock<u16>,
+    pub(crate) wrong_tokens: WrongTokens,
+    pub(crate) named: NamedPipelines,
+    /// Where it listens.
+    pub(crate) addresses: OnceLock<Vec<SocketAddr>>,
 }
 
 impl Server {
@@ -176,8 +208,22 @@ impl Server {
             journal.owns_what_is_made(parts.media.made());
         }
         let (webhooks, sessions) = (push::client(&options.urls), Sessions::default());
+        let (wrong_tokens, named, addresses) = Default::default();
         let (http_at, grpc_port) = (OnceLock::new(), OnceLock::new());
-        Server(Arc::new(Inner { parts, options, runs, metrics, sessions, users, webhooks, http_at, grpc_port }))
+        Server(Arc::new(Inner {
+            parts,
+            options,
+            runs,
+            metrics,
+            sessions,
+            users,
+            webhooks,
+            http_at,
+            grpc_port,
+            wrong_tokens,
+            named,
+            addresses,
+        }))
     }
 
     /// The parts that decide, with the plans of whoever asks.

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
@@ -180,7 +180,8 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 
 #[derive(Debug)]
 pub(crate) struct Users {
-    known: Vec<(Secret, Caller)>,
+    /// The tokens, which may be read anew.
+    known: RwLock<Arc<Known>>,
     /// Who calls without a token, where none is needed.
     open: Option<Caller>,
     several: bool,
@@ -188,28 +189,66 @@ pub(crate) struct Users {
     gone: Mutex<HashMap<String, Arc<Account>>>,
 }
 
+/// Tokens, and whose each is.
+type Known = Vec<(Secret, Caller)>;
+
+/// The tokens of options; the account of a user who was there before, and may take the same, is the same.
+fn known_of(options: &Options, before: &[(Secret, Caller)]) -> (Known, Option<Caller>) {
+    let several = !options.users.is_empty();
+    let caller = |account: &Arc<Account>, may| {
+        let member = Member { account: Arc::clone(account), may, is_only: !several };
+        Caller { member: Arc::new(member), by_token: true, peer: None }
+    };
+    if several {
+        let known = options.users.iter().map(|user| {
+            let was = before.iter().map(|(_, caller)| caller.account()).find(|account| account.name() == user.name);
+            let account = Account::new(&user.name, user.a_day).running(user.max_runs);
+            let account = if user.may.admin { account.reaching_all() } else { account };
+            let is_same = |was: &&Arc<Account>| {
+                (was.a_day(), was.max_runs(), was.reaches_all()) == (user.a_day, user.max_runs, user.may.admin)
+            };
+            let account = was.filter(is_same).cloned().unwrap_or_else(|| {
+                was.iter().for_each(|was| account.at_least(was.today(now_ms())));
+                Arc::new(account)
+            });
+            (user.token.clone(), caller(&account, user.may))
+        });
+        return (known.collect(), None);
+    }
+    let account = before.first().map(|(_, caller)| Arc::clone(caller.account())).unwrap_or_default();
+    let one = caller(&account, May { run: true, approve: true, admin: false });
+    let administrator = caller(&account, May { run: true, approve: true, admin: true });
+    let known = [(&options.token, &one), (&options.admin_token, &administrator)];
+    let known = known.into_iter().filter_map(|(token, caller)| Some((token.clone()?, caller.clone()))).collect();
+    (known, options.token.is_none().then_some(one))
+}
+
 impl Users {
     pub(crate) fn of(options: &Options) -> Users {
-        let several = !options.users.is_empty();
-        let caller = |account: &Arc<Account>, may| {
-            let member = Member { account: Arc::clone(account), may, is_only: !several };
-            Caller { member: Arc::new(member), by_token: true, peer: None }
-        };
-        if several {
-            let known = options.users.iter().map(|user| {
-                let account = Account::new(&user.name, user.a_day).running(user.max_runs);
-                let account = if user.may.admin { account.reaching_all() } else { account };
-                (user.token.clone(), caller(&Arc::new(account), user.may))
-            });
-            return Users { known: known.collect(), open: None, several, gone: Mutex::default() };
+        let (known, open) = known_of(options, &[]);
+        let known = RwLock::new(Arc::new(known));
+        Users { known, open, several: !options.users.is_empty(), gone: Mutex::default() }
+    }
+
+    /// Takes the tokens of other options from now on. Whether there are several users, and whether a token is needed, stays as it is:
+    /// false where it would not.
+    pub(crate) fn reload(&self, options: &Options) -> bool {
+        let needs_token = !options.users.is_empty() || options.token.is_some();
+        if options.users.is_empty() == self.several || needs_token != self.need_token() {
+            return false;
         }
-        let account = Arc::default();
-        let one = caller(&account, May { run: true, approve: true, admin: false });
-        let administrator = caller(&account, May { run: true, approve: true, admin: true });
-        let known = [(&options.token, &one), (&options.admin_token, &administrator)];
-        let known = known.into_iter().filter_map(|(token, caller)| Some((token.clone()?, caller.clone()))).collect();
-        let open = options.token.is_none().then_some(one);
-        Users { known, open, several, gone: Mutex::default() }
+        let known = known_of(options, &self.known()).0;
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(known);
+        true
+    }
+
+    fn known(&self) -> Arc<Known> {
+        Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The same user as now, where the token is still good that a browser logged in with.
+    pub(crate) fn still(&self, token: &Secret) -> Option<Caller> {
+        self.with_token(token.expose())
     }
 
     /// Whether there are several, so that things belong to somebody.
@@ -217,12 +256,17 @@ impl Users {
         self.several
     }
 
+    /// Whether any token is known.
+    pub(crate) fn have_tokens(&self) -> bool {
+        !self.known().is_empty()
+    }
+
     pub(crate) fn need_token(&self) -> bool {
         self.open.is_none()
     }
 
     pub(crate) fn have_administrator(&self) -> bool {
-        self.known.iter().any(|(_, caller)| caller.may(Right::Admin))
+        self.known().iter().any(|(_, caller)| caller.may(Right::Admin))
     }
 
     /// Who has this token. Every known one is compared, so that the time tells nothing.
@@ -230,7 +274,7 @@ impl Users {
         let matching = |found, (token, caller): &(Secret, Caller)| {
             if guard::is_token(token, given) { Some(caller.clone()) } else { found }
         };
-        self.known.iter().fold(None, matching)
+        self.known().iter().fold(None, matching)
     }
 
     /// Who calls without a token, where none is needed.
@@ -245,7 +289,8 @@ impl Users {
 
     /// The account of the user of this name, who may no longer be named.
     pub(crate) fn account(&self, name: &str) -> Arc<Account> {
-        let mut known = self.known.iter().map(|(_, caller)| caller).chain(&self.open);
+        let all = self.known();
+        let mut known = all.iter().map(|(_, caller)| caller).chain(&self.open);
         if let Some(caller) = known.find(|caller| caller.name() == name) {
             return Arc::clone(caller.account());
         }
@@ -255,7 +300,7 @@ impl Users {
 
     /// Whether anybody's runs are bounded together.
     pub(crate) fn are_bounded(&self) -> bool {
-        self.known.iter().any(|(_, caller)| caller.account().is_bounded())
+        self.known().iter().any(|(_, caller)| caller.account().is_bounded())
     }
 
     /// Learns what the journal has of a day, which is counted from the Unix epoch.
@@ -334,6 +379,29 @@ mod tests {
         let users = Users::of(&Options { users: vec![user("ada", RUN)], ..Options::default() });
         assert!(Arc::ptr_eq(&users.account("eve"), &users.account("eve")));
         assert_eq!(users.account("eve").name(), "eve");
+    }
+
+    #[test]
+    fn tokens_are_read_anew_and_accounts_stay() {
+        let options = |users: &[(&str, May)]| {
+            let users = users.iter().map(|(name, may)| user(name, *may)).collect();
+            Options { users, ..Options::default() }
+        };
+        let users = Users::of(&options(&[("ada", RUN), ("bob", RUN)]));
+        let account =
+            |name: &str| users.with_token(&format!("token of {name}")).map(|caller| Arc::clone(caller.account()));
+        let (ada, bob) = (account("ada").expect("it is known"), account("bob").expect("it is known"));
+        assert!(users.reload(&options(&[("ada", RUN), ("bob", ALL), ("eve", RUN)])));
+        assert!(Arc::ptr_eq(&ada, &account("ada").expect("it is known")));
+        assert!(!Arc::ptr_eq(&bob, &account("bob").expect("it is known")) && account("eve").is_some());
+        assert!(users.reload(&options(&[("eve", RUN)])) && account("ada").is_none());
+        // What is one user's does not become several's.
+        let one = Options { token: Secret::new("x"), ..Options::default() };
+        assert!(!users.reload(&one) && !users.reload(&Options::default()) && account("eve").is_some());
+        let single = Users::of(&one);
+        assert!(single.reload(&Options { token: Secret::new("y"), ..Options::default() }));
+        assert!(single.with_token("x").is_none() && single.with_token("y").is_some());
+        assert!(!single.reload(&Options::default()));
     }
 
     #[test]

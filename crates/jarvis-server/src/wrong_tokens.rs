@@ -73,7 +73,10 @@ mod tests {
             assert_eq!(told.iter().filter(|told| told.is_none()).count(), 10, "{told:?}");
             assert_eq!(told[10..], [Some(1), Some(1)], "what is not looked at does not count");
         }
-        assert_eq!((wrong.blocked(theirs, now), wrong.blocked(other, now), wrong.blocked(here, now)), (Some(1), None, None));
+        assert_eq!(
+            (wrong.blocked(theirs, now), wrong.blocked(other, now), wrong.blocked(here, now)),
+            (Some(1), None, None)
+        );
         // One a second is free.
         let later = now + Duration::from_secs(1);
         assert_eq!(wrong.blocked(theirs, later), None);

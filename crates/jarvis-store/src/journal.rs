@@ -12,6 +12,7 @@ mod files;
 mod lease;
 mod mentions;
 mod owned;
+mod personal;
 mod presence;
 mod prune;
 mod read;
@@ -36,6 +37,7 @@ pub use self::error::JournalError;
 pub use self::file::Synchronous;
 pub use self::lease::{Claim, Due};
 pub use self::owned::named;
+pub use self::personal::Stored;
 pub use self::prune::{Prune, Pruned};
 pub use self::read::{RunFilter, RunRecord, RunStatus, RunSummary};
 

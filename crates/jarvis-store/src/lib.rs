@@ -10,9 +10,9 @@ mod media;
 
 pub use blocking::blocking;
 pub use journal::{
-    Changed, Chat, ChatFilter, ChatSummary, ChatWrite, Claim, CostRow, Due, Journal, JournalError, Prune, Pruned,
-    RunFilter, RunRecord, RunStatus, RunSummary, Synchronous, UserUsage, named,
+    Changed, Chat, ChatFilter, ChatSummary, ChatWrite, Claim, CostRow, Due, Journal, JournalError, Prune, Pruned, RunFilter,
+    RunRecord, RunStatus, RunSummary, Stored, Synchronous, UserUsage, named,
 };
-pub use media::{Incoming, Made, Media, MediaError, StoreFault};
+pub use media::{Incoming, Made, Media, MediaError, StoreFault, StoredMedium};
 #[cfg(feature = "s3")]
 pub use media::{StoreKeys, StoreSettings};

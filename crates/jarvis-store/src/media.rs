@@ -14,6 +14,7 @@
 
 mod cache;
 mod content;
+mod list;
 mod made;
 mod path;
 #[cfg(feature = "s3")]
@@ -34,6 +35,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use cache::Cache;
+pub use list::StoredMedium;
 pub use made::Made;
 use path::relative;
 #[cfg(feature = "s3")]

@@ -218,6 +218,15 @@ impl Approvals {
         self.lock().sources.get(source).map(|known| known.tools.keys().cloned().collect()).unwrap_or_default()
     }
 
+    /// The tools that wait until a person approves of them: the source of each, its name, and what is known of it.
+    pub fn waiting(&self) -> Vec<(String, String, Approval)> {
+        let contents = self.lock();
+        let all =
+            contents.sources.iter().flat_map(|(source, known)| known.tools.iter().map(move |tool| (source, tool)));
+        let waits = all.filter(|(_, (_, approval))| approval.offered.is_some() && !approval.gone);
+        waits.map(|(source, (name, approval))| (source.clone(), name.clone(), approval.clone())).collect()
+    }
+
     /// The tools of a source that are known and offered, when it is still where it was.
     pub(crate) fn known(&self, source: &str, origin: &str) -> Option<Vec<(String, Approval)>> {
         let contents = self.lock();

@@ -397,6 +397,9 @@ pub(crate) struct ServeArgs {
     /// Serve gRPC alone
     #[arg(long, conflicts_with = "http")]
     pub(crate) no_http: bool,
+    /// Keep no journal: runs are forgotten when they end, and a journal that cannot be used does not keep the server from starting
+    #[arg(long)]
+    pub(crate) no_journal: bool,
     /// Serve the models of this machine and nothing else: the protocol of HuggingGPT's model server, and the OpenAI routes
     /// for chat, embeddings and speech [default address: 127.0.0.1:8005]
     #[arg(long, conflicts_with_all = ["no_http", "grpc"])]

@@ -28,7 +28,7 @@ pub(crate) use media_store::MediaStoreConfig;
 pub(crate) use model::Config;
 pub(crate) use runs::Resume;
 #[cfg(feature = "serve")]
-pub(crate) use server::{GrpcConfig, TokenConfig};
+pub(crate) use server::{GrpcConfig, TokenConfig, token_in};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {

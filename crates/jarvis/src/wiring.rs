@@ -14,6 +14,8 @@ mod experts;
 mod lazy_chat;
 mod local;
 mod media;
+#[cfg(feature = "serve")]
+mod offered;
 pub(crate) mod pipelines;
 pub(crate) mod pulls;
 #[cfg(feature = "serve")]
@@ -94,6 +96,19 @@ pub(crate) struct Flags<'a> {
     pub(crate) replan: Option<Look>,
     /// The folder for the files that are made.
     pub(crate) out: Option<&'a Path>,
+    pub(crate) journal: JournalUse,
+}
+
+/// What becomes of a journal that cannot be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum JournalUse {
+    /// It is a warning, and the run is not kept.
+    #[default]
+    Wanted,
+    /// Nothing is done without it.
+    Needed,
+    /// It is not opened.
+    Unused,
 }
 
 pub(crate) struct App {
@@ -140,7 +155,7 @@ impl App {
         let folders = Folders::of(&loaded.config)?;
         let tools = open_tools(&loaded, &folders, printer).await?;
         let mut config = loaded.config;
-        let Flags { approval, budget, replan, .. } = flags;
+        let Flags { approval, budget, replan, journal: journal_use, .. } = flags;
         config.budget.set(budget);
         config.planning.replan = replan.unwrap_or(config.planning.replan);
         let local = match config.local.enabled {
@@ -149,9 +164,17 @@ impl App {
         };
         let chat = chat::build(&mut config, local.as_deref(), global.record.as_deref()).await?;
         let media = Arc::new(media(&config, &folders)?);
-        let journal = match Journal::open_with(&folders.journal, config.runs.synchronous.into()) {
-            Ok(journal) => Some(Arc::new(journal)),
-            Err(error) => {
+        let opened = (journal_use != JournalUse::Unused)
+            .then(|| Journal::open_with(&folders.journal, config.runs.synchronous.into()));
+        let journal = match opened {
+            None => None,
+            Some(Ok(journal)) => Some(Arc::new(journal)),
+            Some(Err(error)) if journal_use == JournalUse::Needed => {
+                let hint = error.hint().map(|hint| format!("{hint}; ")).unwrap_or_default();
+                return Err(Failure::work(error)
+                    .hint(format!("{hint}--no-journal starts a server that forgets runs when they end")));
+            }
+            Some(Err(error)) => {
                 printer.warning(&format!("this run will not be in the journal: {error}"));
                 None
             }
@@ -268,7 +291,7 @@ impl App {
 }
 
 /// What a run says of its model, see `Meter::settings`.
-pub(crate) const MODEL: &str = "model";
+pub(crate) use jarvis_events::MODEL;
 
 /// Who reads the answers.
 #[derive(Debug, Clone, PartialEq, Eq)]

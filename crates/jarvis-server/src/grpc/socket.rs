@@ -2,52 +2,55 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures::stream::{self, Stream};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::time::Sleep;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
-use crate::listen::{Slot, accept};
+use crate::listen::{Busy, Connections, Held, accept};
 
 /// How long a client may take to begin: until the preface of HTTP/2 is there.
 const BEGIN_TIME: Duration = Duration::from_secs(15);
 
 const PREFACE: usize = 24;
 
-/// A connection that holds one of the slots.
+/// A connection that holds one of the places.
 pub(super) struct SlotStream {
     stream: TcpStream,
     /// Runs until enough was read; a client that says nothing is cut.
     begin: Option<Pin<Box<Sleep>>>,
     read: usize,
-    _slot: Slot,
+    /// Ends when it must make room before it began.
+    cut: Pin<Box<WaitForCancellationFutureOwned>>,
+    held: Held,
+    /// Once it began it is never idle: what goes on in it is not seen here.
+    busy: Option<Busy>,
 }
 
 /// Connections as they come; what has no slot waits in the system's queue. After `stop` none comes any more, and yet the
 /// stream does not end: its end would stop the server before those in flight are done.
 pub(super) fn incoming(
     listener: TcpListener,
-    slots: usize,
+    connections: Connections,
     stop: CancellationToken,
 ) -> impl Stream<Item = io::Result<SlotStream>> {
-    let slots = Arc::new(Semaphore::new(slots));
-    stream::unfold((listener, slots, stop), |(listener, slots, stop)| async move {
+    stream::unfold((listener, connections, stop), |(listener, connections, stop)| async move {
         loop {
             let accepted = tokio::select! {
                 biased;
                 () = stop.cancelled() => std::future::pending().await,
-                accepted = accept(&listener, &slots) => accepted,
+                accepted = accept(&listener, &connections) => accepted,
             };
-            if let Some((stream, _, slot)) = accepted {
+            if let Some((stream, _, held)) = accepted {
                 let begin = Some(Box::pin(tokio::time::sleep(BEGIN_TIME)));
-                return Some((Ok(SlotStream { stream, begin, read: 0, _slot: slot }), (listener, slots, stop)));
+                let cut = Box::pin(held.cut.clone().cancelled_owned());
+                let stream = SlotStream { stream, begin, read: 0, cut, held, busy: None };
+                return Some((Ok(stream), (listener, connections, stop)));
             }
         }
     })
@@ -70,7 +73,10 @@ impl AsyncRead for SlotStream {
             this.read += buffer.filled().len() - before;
             if this.read >= PREFACE {
                 this.begin = None;
-            } else if polled.is_pending() && begin.as_mut().poll(cx).is_ready() {
+                this.busy = Some(this.held.busy());
+            } else if polled.is_pending()
+                && (begin.as_mut().poll(cx).is_ready() || this.cut.as_mut().poll(cx).is_ready())
+            {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
         }
@@ -115,7 +121,7 @@ mod tests {
     async fn who_does_not_begin_is_cut() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
-        let mut incoming = std::pin::pin!(incoming(listener, 2, CancellationToken::new()));
+        let mut incoming = std::pin::pin!(incoming(listener, Connections::new(2, None), CancellationToken::new()));
         let mut buffer = [0; 64];
         for (sent, begun) in [("PRI * HTTP/2.0\r\n", false), ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", true)] {
             let mut client = TcpStream::connect(addr).await.unwrap();

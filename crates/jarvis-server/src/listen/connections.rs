@@ -93,7 +93,7 @@ impl Connections {
         let address = network(address);
         let most_of_one = match self.0.of_one_address {
             Some(most) => most,
-            None if address.is_loopback() => self.0.most,
+            None if address.is_loopback() => usize::MAX,
             None => self.0.most.div_ceil(4),
         };
         let mut state = self.lock();
@@ -215,7 +215,8 @@ mod tests {
             (8, Some(3), "2001:db8::1", 3),
         ] {
             let connections = Connections::new(most, each);
-            let held: Vec<Held> = (0..room).map(|_| connections.try_admit(address(from)).expect("there is room")).collect();
+            let held: Vec<Held> =
+                (0..room).map(|_| connections.try_admit(address(from)).expect("there is room")).collect();
             let next = connections.try_admit(address(from));
             // Of this machine, the oldest goes.
             assert_eq!(next.err(), (room < most).then_some(Full::Address), "{from}");

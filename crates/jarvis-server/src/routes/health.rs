@@ -29,7 +29,10 @@ pub(crate) async fn health(State(server): State<Server>, request: Request) -> Js
     responses((status = 200, description = "It can", body = HealthReply),
         (status = 503, description = "Something it needs does not work", body = HealthReply)))]
 pub(crate) async fn ready(State(server): State<Server>, request: Request) -> (StatusCode, Json<HealthReply>) {
-    let health = look(&server, request).await;
+    let mut health = look(&server, request).await;
+    if server.options.leaving.is_cancelled() || server.runs.is_closing() {
+        health.status = "stopping";
+    }
     let status = if health.status == "healthy" { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(health))
 }
@@ -44,7 +47,13 @@ async fn look(server: &Server, request: Request) -> HealthReply {
     if caller.is_none() {
         checks.iter_mut().for_each(|check| check.detail = None);
         kept.folder = None;
+        kept.items.iter_mut().for_each(|item| item.folder = None);
         warnings.clear();
+    }
+    for item in &mut kept.items {
+        if let Some(folder) = item.folder.take() {
+            item.place = format!("{}, in {folder}", item.place);
+        }
     }
     let pipeline = &server.parts.pipeline;
     let source = Arc::clone(&server.parts.decisions.source);
@@ -60,6 +69,7 @@ async fn look(server: &Server, request: Request) -> HealthReply {
         may: caller.as_ref().map(Caller::rights).unwrap_or_default(),
         today: caller.as_ref().and_then(|caller| Today::of(caller.account(), now_ms())),
         pipelines: server.working_pipelines(),
+        chat_models: server.chat_models(),
         runs_live: server.runs.seen_by(caller.as_ref(), server.users.are_several()),
         checks,
         reach: server.parts.reach.clone(),

@@ -3,9 +3,21 @@
 use axum::Json;
 use axum::extract::State;
 
+use jarvis_plan::Param;
+
 use crate::error::Failures;
 use crate::state::Server;
-use crate::wire::reply::{ModelLine, ModelsReply, TaskLine};
+use crate::wire::reply::{ModelLine, ModelsReply, ParamLine, TaskLine};
+
+fn param_line(param: &Param) -> ParamLine {
+    ParamLine {
+        name: param.name.clone(),
+        kind: param.kind.as_str(),
+        required: param.required,
+        schema: param.schema.clone(),
+        description: param.description.clone(),
+    }
+}
 
 /// Characters of a description that are sent.
 const DESCRIPTION: usize = 200;
@@ -37,6 +49,7 @@ pub(crate) async fn models(State(server): State<Server>) -> Json<ModelsReply> {
             name: tool.name.clone(),
             description: tool.description.clone(),
             args: tool.params.iter().map(|param| param.name.clone()).collect(),
+            params: tool.params.iter().map(param_line).collect(),
             inputs: tool.params.iter().map(|param| param.kind.as_str()).collect(),
             outputs: tool.outputs.iter().map(|kind| kind.as_str()).collect(),
         })

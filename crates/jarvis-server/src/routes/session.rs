@@ -1,16 +1,21 @@
-//! Logging a browser in: pictures and players cannot send a header, so the page trades the token for a cookie.
+//! Logging a browser in: pictures and players cannot send a header, so the page trades the token for a cookie. And the tokens, read anew.
 
-use axum::extract::State;
+use axum::Json;
+use axum::extract::{Extension, State};
 use axum::response::Response;
 use serde::Deserialize;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
+use jarvis_net::Secret;
 
 use crate::error::{ApiError, Failures};
 use crate::extract::ApiJson;
 use crate::guard;
+use crate::listen::Peer;
 use crate::state::Server;
+use crate::users::Caller;
 
 /// A token of the server.
 #[derive(Deserialize, ToSchema)]
@@ -28,20 +33,34 @@ pub(crate) struct LogIn {
         Failures))]
 pub(crate) async fn log_in(
     State(server): State<Server>,
+    peer: Option<Extension<Peer>>,
     headers: HeaderMap,
     ApiJson(given): ApiJson<LogIn>,
 ) -> Result<Response, ApiError> {
     if !server.users.need_token() {
         return Ok(guard::log_out(&server, &headers));
     }
-    match server.users.with_token(given.token.trim()) {
-        Some(caller) => Ok(guard::log_in(&server, &caller, &headers)),
-        None => Err(ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "the token is wrong")),
-    }
+    let peer = peer.map(|Extension(peer)| peer.0);
+    let given = given.token.trim();
+    let caller = guard::with_token(&server, given, peer)?;
+    let token = Secret::new(given).ok_or_else(|| ApiError::invalid("the token is empty").param("token"))?;
+    Ok(guard::log_in(&server, &caller, token, &headers))
 }
 
 /// Log out
 #[utoipa::path(delete, path = "/session", tag = "server", responses((status = 204, description = "Logged out")))]
 pub(crate) async fn log_out(State(server): State<Server>, headers: HeaderMap) -> Response {
     guard::log_out(&server, &headers)
+}
+
+/// Read the tokens anew
+///
+/// From the configuration and its files, as the signal SIGHUP has them read. Where something is wrong with them, all stays as it is.
+#[utoipa::path(post, path = "/admin/reload", tag = "server",
+    responses((status = 200, description = "They are taken", body = Object), Failures))]
+pub(crate) async fn reload(State(server): State<Server>, caller: Caller) -> Result<Json<Value>, ApiError> {
+    guard::check_administrator(&server, &caller, "kill -HUP PID")?;
+    server.audit(&caller, "reload", Value::Null).await?;
+    server.reload().await?;
+    Ok(Json(json!({ "reloaded": true })))
 }

@@ -8,6 +8,7 @@ use jarvis_workers::Arriving;
 use utoipa::ToSchema;
 
 use crate::error::{ApiError, ErrorBody, Failures};
+use crate::pace;
 use crate::state::Server;
 use crate::users::{Caller, Right};
 use crate::wire::ask::{Attachment, MOST_ATTACHMENTS};
@@ -83,6 +84,9 @@ pub(crate) fn too_large() -> ApiError {
 }
 
 pub(crate) fn broken(error: &MultipartError) -> ApiError {
+    if pace::is_too_slow(error) {
+        return ApiError::too_slow();
+    }
     match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => too_large(),
         _ => ApiError::invalid("the multipart form is broken"),

@@ -39,6 +39,8 @@ pub(crate) struct Live {
     cut_off: AtomicBool,
     desk: Desk,
     tally: Mutex<Tally>,
+    /// Files that its request speaks of, which nothing else may know before it begins.
+    files: OnceLock<Vec<String>>,
 }
 
 /// What is known of it from its beginning.
@@ -95,12 +97,22 @@ impl Live {
             cut_off: AtomicBool::new(false),
             desk,
             tally: Mutex::new(tally),
+            files: OnceLock::new(),
         }
     }
 
     /// Whose it is; empty where there are no several users.
     pub(crate) fn user(&self) -> &str {
         &self.user
+    }
+
+    /// Says which files its request speaks of.
+    pub(crate) fn speaks_of(&self, files: Vec<String>) {
+        let _ = self.files.set(files);
+    }
+
+    pub(crate) fn files(&self) -> &[String] {
+        self.files.get().map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Says that it has a slot, or needs none any more.

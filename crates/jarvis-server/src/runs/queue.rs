@@ -36,8 +36,10 @@ impl Line {
 /// The address that stands for a caller: of IPv6 the network, since whoever has one address there has 2^64.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6((u128::from(address) & !u128::from(u64::MAX)).into()),
-        address @ IpAddr::V4(_) => address,
+        IpAddr::V6(address) if !address.is_loopback() => {
+            IpAddr::V6((u128::from(address) & !u128::from(u64::MAX)).into())
+        }
+        address => address,
     }
 }
 

@@ -174,7 +174,7 @@ impl Server {
         let read = tokio::task::spawn_blocking(move || read_whole(&read, &id)).await;
         let (summary, frames, past) = read.map_err(|error| Stays::Waits(error.to_string()))??;
         let began = past.began().ok_or_else(|| Stays::Waits("its beginning is not in the journal".to_owned()))?;
-        let missing = self.parts.meter.missing(&past);
+        let missing = self.pipeline_of_run(began).1.missing(&past);
         if !missing.is_empty() {
             return Err(Stays::Waits(missing.join("; ")));
         }
@@ -271,7 +271,7 @@ impl Server {
                 Box::pin(async move { drop(agent.ask(&asked, &events, cancel).await) })
             }));
         }
-        let (hugginggpt, pipeline) = (Arc::clone(&self.parts.pipeline), &began.pipeline);
+        let (hugginggpt, pipeline) = (self.pipeline_of_run(began).0, &began.pipeline);
         let going = hugginggpt.going_on(began).map_err(|error| error.to_string())?;
         let named = self.pipeline(pipeline);
         let named =

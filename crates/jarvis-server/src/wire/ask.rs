@@ -31,6 +31,8 @@ pub(crate) struct Ask {
     #[serde(default)]
     #[schema(value_type = BudgetAsk)]
     pub(crate) budget: Budget,
+    /// The chat model to plan and answer with: one of the `chat_models` of `/health`. The default is the first of them.
+    pub(crate) model: Option<String>,
     /// A chat endpoint of the caller's own; refused unless the server allows it.
     pub(crate) api_endpoint: Option<String>,
     /// A key for it; refused unless the server allows it.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::{self, CASES, Reply, ask};
 
-const TOKEN: &str = "a-long-token";
+const TOKEN: &str = "a-long-token-of-32-odd-letters-QX";
 
 async fn with_header(harness: &harness::Harness, method: Method, path: &str, headers: &[(&str, &str)]) -> Reply {
     let mut request = harness.request(method.clone(), path);
@@ -127,6 +127,27 @@ fn a_server_that_others_can_reach_needs_a_token() {
         assert_eq!(check(address, &open).is_err(), needs, "{address}");
         assert!(check(address, &closed).is_ok(), "{address}");
     }
+    for (token, strong) in rows::<(String, bool)>(CASES, "tokens") {
+        let [one, admin, user] = [0, 1, 2].map(|which| {
+            let (given, good) = (jarvis_net::Secret::new(&token), jarvis_net::Secret::new(TOKEN));
+            let user = jarvis_server::User {
+                name: "ada".into(),
+                token: jarvis_net::Secret::new(&token).expect("a token"),
+                may: jarvis_server::May { run: true, approve: false, admin: false },
+                max_runs: None,
+                a_day: jarvis_plan::Budget::default(),
+            };
+            match which {
+                0 => Options { token: given, ..Options::default() },
+                1 => Options { token: good, admin_token: given, ..Options::default() },
+                _ => Options { users: vec![user], ..Options::default() },
+            }
+        });
+        for options in [one, admin, user] {
+            assert_eq!(check(([192, 0, 2, 1], 0).into(), &options).is_ok(), strong, "{token}");
+            assert!(check(([127, 0, 0, 1], 0).into(), &options).is_ok(), "{token}");
+        }
+    }
     for (origin, good) in rows::<(String, bool)>(CASES, "allowed origins") {
         let options = Options { cors_origins: vec![origin.clone()], ..Options::default() };
         assert_eq!(check(([127, 0, 0, 1], 0).into(), &options).is_ok(), good, "{origin}");
@@ -190,4 +211,51 @@ async fn health_tells_where_work_may_go_and_what_is_kept() {
     let health = closed.get("/health").await.json;
     assert_eq!(health["reach"][0]["hosts"][0], "this machine");
     assert_eq!((&health["kept"]["folder"], &health["warnings"]), (&serde_json::Value::Null, &serde_json::json!([])));
+}
+
+#[tokio::test]
+async fn tokens_are_read_anew_by_an_administrator_alone() {
+    use jarvis_server::Options;
+    use std::sync::{Arc, Mutex};
+    const ROOT: &str = "the-token-of-root-QX-91";
+    let secret = |text: &str| jarvis_net::Secret::new(text);
+    let options = move |token: &str| Options { token: secret(token), admin_token: secret(ROOT), ..Options::default() };
+    let next: Arc<Mutex<Result<Options, String>>> = Arc::new(Mutex::new(Err("the file is not there".to_owned())));
+    let read = Arc::clone(&next);
+    let harness = harness::offline()
+        .options(|given| *given = options(TOKEN))
+        .reloads(move || read.lock().expect("no panic").clone())
+        .start()
+        .await;
+    let with = async |method: Method, path: &str, token: &str| {
+        Reply::of(harness.request(method, path).bearer_auth(token).send().await.expect("a reply")).await
+    };
+    let login = harness.post("/session", json!({"token": TOKEN})).await;
+    let cookie = login.header("set-cookie").split(';').next().expect("a pair").to_owned();
+    let by_cookie = async || with_header(&harness, Method::GET, "/runs", &[("cookie", &cookie)]).await.status;
+    assert_eq!(with(Method::POST, "/admin/reload", TOKEN).await.told(), "403 not_administrator");
+    for wrong in
+        [Err("the file is not there".to_owned()), Ok(Options { admin_token: secret(ROOT), ..Options::default() })]
+    {
+        *next.lock().expect("no panic") = wrong;
+        assert_eq!(with(Method::POST, "/admin/reload", ROOT).await.told(), "409 cannot_reload");
+        assert_eq!((with(Method::GET, "/runs", TOKEN).await.status, by_cookie().await), (200, 200));
+    }
+    *next.lock().expect("no panic") = Ok(options(&format!("another-{TOKEN}")));
+    assert_eq!(with(Method::POST, "/admin/reload", ROOT).await.json, json!({"reloaded": true}));
+    assert_eq!((with(Method::GET, "/runs", TOKEN).await.status, by_cookie().await), (401, 401));
+    assert_eq!(with(Method::GET, "/runs", &format!("another-{TOKEN}")).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_server_that_is_about_to_stop_says_so_and_serves() {
+    let leaving = tokio_util::sync::CancellationToken::new();
+    let token = leaving.clone();
+    let harness = harness::offline().options(|options| options.leaving = token).start().await;
+    assert_eq!(harness.get("/ready").await.status, 200);
+    leaving.cancel();
+    let ready = harness.get("/ready").await;
+    assert_eq!((ready.status, &ready.json["status"]), (503, &json!("stopping")));
+    assert_eq!(harness.get("/health").await.status, 200);
+    assert_eq!(harness.post("/hugginggpt", ask("tell the mood of: I love it")).await.status, 200);
 }

@@ -148,6 +148,7 @@ pub(crate) struct Builder {
     checks: Vec<jarvis_server::Check>,
     run_timeout: Option<Duration>,
     models: Arc<dyn ServedModels>,
+    reload: Option<jarvis_server::Reload>,
 }
 
 pub(crate) fn offline() -> Builder {
@@ -160,6 +161,7 @@ pub(crate) fn offline() -> Builder {
         checks: Vec::new(),
         run_timeout: None,
         models: Arc::new(NoModels),
+        reload: None,
     }
 }
 
@@ -185,6 +187,12 @@ impl Builder {
 
     pub(crate) fn models(mut self, models: impl ServedModels + 'static) -> Builder {
         self.models = Arc::new(models);
+        self
+    }
+
+    /// What the configuration says when it is read anew.
+    pub(crate) fn reloads(mut self, read: impl Fn() -> Result<Options, String> + Send + Sync + 'static) -> Builder {
+        self.reload = Some(jarvis_server::Reload { read: Arc::new(read), asked: Arc::default() });
         self
     }
 
@@ -229,8 +237,15 @@ impl Builder {
         let parts = Parts {
             meter: jarvis_engine::Meter { door: jarvis_events::SERVER, ..jarvis_engine::Meter::default() },
             reach: vec![jarvis_server::Reach { kind: "planning".into(), hosts: vec!["this machine".into()] }],
-            kept: jarvis_server::Kept { folder: Some("/data".into()), ..jarvis_server::Kept::default() },
+            kept: jarvis_server::Kept {
+                folder: Some("/data".into()),
+                items: vec![kept_runs()],
+                ..jarvis_server::Kept::default()
+            },
             warnings: vec!["`files/read` is left out".into()],
+            chat_models: Arc::new(Offline(Arc::clone(&worker))),
+            tools: Arc::new(|| vec![offered()]),
+            reload: self.reload,
             audit: Some(jarvis_server::Audit::open(&folder.path().join("audit.jsonl")).expect("an audit")),
             pipelines: pipelines(&agent),
             elsewhere: None,
@@ -266,6 +281,37 @@ impl Builder {
         #[allow(clippy::disallowed_methods, reason = "the caller of the server is a client of its own")]
         let client = Client::builder().timeout(PATIENCE).build().expect("a client");
         Harness { url, grpc: grpc_address, client, worker, go, chat, stop, served, folder }
+    }
+}
+
+/// No chat model beside the configured one but the offline planner.
+struct Offline(Arc<Scripted>);
+
+impl jarvis_server::ChatModels for Offline {
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn pipeline(&self, name: Option<&str>) -> Result<Arc<HuggingGpt>, String> {
+        assert_eq!(name, None, "there are no others");
+        Ok(Arc::new(pipeline(None, Arc::clone(&self.0))))
+    }
+}
+
+fn kept_runs() -> jarvis_server::KeptItem {
+    let (place, until) = ("run journal on this machine".to_owned(), "you delete it".to_owned());
+    jarvis_server::KeptItem { what: "runs", place, until, folder: Some("/data".into()) }
+}
+
+fn offered() -> jarvis_server::OfferedTool {
+    jarvis_server::OfferedTool {
+        name: "shop/reserve".into(),
+        description: "Reserves an article.".into(),
+        kind: "mcp".into(),
+        server: Some("shop".into()),
+        effect: jarvis_plan::Effect::Writes,
+        approval: jarvis_server::ToolApproval::New,
+        inputs: json!({"type": "object"}),
     }
 }
 

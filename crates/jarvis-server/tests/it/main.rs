@@ -4,6 +4,8 @@
 
 mod access;
 mod answers;
+mod attacks;
+mod chats;
 mod decisions;
 mod ends;
 mod events;
@@ -12,6 +14,7 @@ mod grpc;
 mod harness;
 mod load;
 mod mcp;
+mod me;
 mod media;
 mod openai;
 mod pages;

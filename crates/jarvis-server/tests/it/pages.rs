@@ -93,7 +93,7 @@ async fn a_run_is_removed_with_its_files_and_not_while_it_goes_on() {
     harness.worker.started.reach(1).await;
     let of = format!("/runs/{id}");
     assert_eq!(delete(&harness, &of).await.told(), "409 goes_on");
-    harness.go.add_permits(1);
+    harness.go.add_permits(4);
     harness.settled().await;
     assert_eq!(harness.get(&path).await.status, 200);
     assert_eq!(delete(&harness, &of).await.json, json!({"run_id": id, "deleted": true, "media": 1}));
@@ -103,7 +103,7 @@ async fn a_run_is_removed_with_its_files_and_not_while_it_goes_on() {
     }
     assert_eq!(harness.get("/runs").await.json, json!({"runs": []}));
     // All that ended before a time.
-    harness.go.add_permits(2);
+    harness.go.add_permits(4);
     let [_, last] = [run(&harness, "x").await, run(&harness, "y").await];
     harness.settled().await;
     let began = harness.get(&format!("/runs/{last}")).await.json["started_at_ms"].as_u64().expect("a time");

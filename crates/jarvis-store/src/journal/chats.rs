@@ -171,10 +171,25 @@ fn put(connection: &mut Connection, user: &str, chat: &Chat, most: u64) -> rusql
     Ok(ChatWrite::Written(new))
 }
 
-pub(super) fn delete(connection: &mut Connection, user: &str, id: &str) -> rusqlite::Result<bool> {
+fn delete(connection: &mut Connection, user: &str, id: &str) -> rusqlite::Result<bool> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let gone = transaction.execute("DELETE FROM chats WHERE user = ?1 AND id = ?2", [user, id])?;
     mentions::forget(&transaction, &holder(user, id))?;
     transaction.commit()?;
     Ok(gone > 0)
+}
+
+pub(super) fn clear(connection: &mut Connection, user: Option<&str>) -> rusqlite::Result<u64> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let whose = if user.is_some() { "user = ?1" } else { "?1 IS NULL" };
+    let chats = transaction
+        .prepare(&format!("SELECT user, id FROM chats WHERE {whose}"))?
+        .query_map(params![user], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<Vec<(String, String)>>>()?;
+    for (user, id) in &chats {
+        transaction.prepare_cached("DELETE FROM chats WHERE user = ?1 AND id = ?2")?.execute([user, id])?;
+        mentions::forget(&transaction, &holder(user, id))?;
+    }
+    transaction.commit()?;
+    Ok(chats.len() as u64)
 }

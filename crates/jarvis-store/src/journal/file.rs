@@ -57,6 +57,8 @@ pub(super) fn open(path: &Path, writer_died: bool, synchronous: Synchronous) -> 
         Synchronous::Normal => "NORMAL",
     };
     connection.pragma_update(None, "synchronous", level).map_err(failed)?;
+    // What a person has removed is to be gone.
+    connection.pragma_update(None, "secure_delete", true).map_err(failed)?;
     let found = version(&connection).map_err(failed)?;
     if found < VERSION {
         schema::bring_up(&mut connection, found, APPLICATION).map_err(failed)?;

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
-use cap_std::fs::Dir;
-
-use super::removal::{forget, names};
+use super::list::{StoredMedium, list};
+use super::removal::forget;
 use super::shared::Shared;
-use super::{MediaError, disk_error, path};
+use super::{MediaError, disk_error};
+use cap_std::fs::Dir;
 
 /// How exactly it is known when a file was last used.
 pub(super) const TOUCH: Duration = Duration::from_secs(60);
@@ -30,14 +30,6 @@ pub(super) struct Cache {
     is_sweeping: AtomicBool,
     /// Files that the store does not have, so that it is asked once.
     only_here: Mutex<HashSet<String>>,
-}
-
-/// A medium in the folder.
-struct Found {
-    name: String,
-    used: SystemTime,
-    /// The bytes that its removal brings; names of one content share them.
-    size: u64,
 }
 
 impl Cache {
@@ -74,27 +66,28 @@ impl Cache {
 
     /// Makes room; returns the bytes that are left.
     pub(super) fn sweep(&self, now: SystemTime) -> Result<u64, MediaError> {
-        let mut found = self.list()?;
-        let mut total: u64 = found.iter().map(|file| file.size).sum();
+        let mut found = list(&self.dir)?;
+        let mut total: u64 = found.iter().map(|file| file.bytes).sum();
         if total <= self.limit {
             return Ok(total);
         }
-        found.sort_by_key(|file| file.used);
-        let is_unused = |file: &Found| now.duration_since(file.used).is_ok_and(|age| age > IN_USE);
+        found.sort_by_key(|file| file.modified);
+        let is_unused = |file: &StoredMedium| now.duration_since(file.modified).is_ok_and(|age| age > IN_USE);
         for file in found.into_iter().take_while(is_unused) {
+            let name = file.path.trim_start_matches('/').to_owned();
             if total <= self.limit / 10 * 9 {
                 break;
             }
-            if self.only_here().contains(&file.name) {
+            if self.only_here().contains(&name) {
                 continue;
             }
-            if self.shared.find(&file.name)?.is_none() {
-                self.only_here().insert(file.name);
+            if self.shared.find(&name)?.is_none() {
+                self.only_here().insert(name);
                 continue;
             }
-            match forget(&self.dir, &file.name) {
-                Ok(_) => total = total.saturating_sub(file.size),
-                Err(source) => return Err(disk_error("remove", &file.name, source)),
+            match forget(&self.dir, &name) {
+                Ok(_) => total = total.saturating_sub(file.bytes),
+                Err(source) => return Err(disk_error("remove", &name, source)),
             }
         }
         Ok(total)
@@ -102,24 +95,5 @@ impl Cache {
 
     fn only_here(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
         self.only_here.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn list(&self) -> Result<Vec<Found>, MediaError> {
-        let mut found = Vec::new();
-        for folder in path::folders() {
-            let failed = |source| disk_error("look through", folder, source);
-            for entry in self.dir.read_dir(folder).map_err(failed)? {
-                let entry = entry.map_err(failed)?;
-                let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
-                // One that is gone by now is no trouble.
-                let Ok(metadata) = entry.metadata() else { continue };
-                if path::is_made(&name) && metadata.is_file() {
-                    let used = metadata.modified().map_or(SystemTime::UNIX_EPOCH, cap_std::time::SystemTime::into_std);
-                    let size = metadata.len() / (names(&metadata).saturating_sub(1)).max(1);
-                    found.push(Found { name, used, size });
-                }
-            }
-        }
-        Ok(found)
     }
 }

@@ -36,8 +36,13 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
     if let Some(folder) = &args.out {
         make_folder(folder)?;
     }
-    let flags =
-        Flags { approval: args.approval.clone(), budget: args.budget, replan: args.replan, out: args.out.as_deref() };
+    let flags = Flags {
+        approval: args.approval.clone(),
+        budget: args.budget,
+        replan: args.replan,
+        out: args.out.as_deref(),
+        ..Flags::default()
+    };
     let app = App::build_with(flags, global, printer).await?;
     let hint = Hint::look(&app.config, app.local().map(AsRef::as_ref), printer);
     let pipeline = app.pipeline_named(&args.pipeline)?;

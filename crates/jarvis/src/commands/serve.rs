@@ -9,16 +9,19 @@ use std::time::Duration;
 
 use jarvis_engine::Meter;
 use jarvis_events::SERVER;
+use jarvis_net::Secret;
 use jarvis_pipeline::approval::Approver;
-use jarvis_server::{CallerPolicy, Desk, GrpcOptions, GrpcTls, Listeners, Options, Parts, ServeError, User};
+use jarvis_server::{
+    CallerPolicy, Desk, GrpcOptions, GrpcTls, Listeners, Options, Pace, Parts, Reload, ServeError, User,
+};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{Global, ServeArgs};
-use crate::config::{Config, GrpcConfig, Resume, TokenConfig, env_vars};
+use crate::config::{Config, GrpcConfig, Resume, TokenConfig, env_vars, token_in};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::wiring::{App, Flags, Reader, check_prices, checks, secret, unpriced};
+use crate::wiring::{App, Flags, JournalUse, Reader, check_prices, checks, load_config, secret, unpriced};
 #[cfg(feature = "restate")]
 use crate::wiring::{carried_out_by_restate, scale::CHECKUP};
 
@@ -32,11 +35,14 @@ const GRPC_PORT: u16 = 50051;
 pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let desk = Desk::default();
     let approver: Arc<dyn Approver> = Arc::new(desk.clone());
-    let app = App::build_for(Reader::Wire, Flags::default(), Arc::clone(&approver), global, printer).await?;
+    let journal = if args.no_journal { JournalUse::Unused } else { JournalUse::Needed };
+    let flags = Flags { journal, ..Flags::default() };
+    let app = App::build_for(Reader::Wire, flags, Arc::clone(&approver), global, printer).await?;
     let options = Options { models_only: args.models_only, ..checked_options(&app.config)? };
+    let ready_grace_s = app.config.server.ready_grace_s;
     if !options.users.is_empty() && app.journal.is_none() {
-        return Err(Failure::work("several users need the journal, and it cannot be opened")
-            .hint("see the warning before this; choose another `data_dir`"));
+        return Err(Failure::usage("several users need the journal, which knows whose each thing is")
+            .hint("start it without --no-journal"));
     }
     // A thousand streams need more files than many systems allow by default.
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
@@ -60,7 +66,8 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
         (false, 0) => "not needed".to_owned(),
     };
     printer.progress(&format!("{work}; a token is {token}; stop with Ctrl-C"));
-    let parts = parts(app, desk, global)?;
+    let parts = Parts { reload: Some(reload(global, printer)), ..parts(app, desk, global)? };
+    reload_on_signal(parts.reload.clone());
     #[cfg(feature = "restate")]
     let parts = match (&hosted, &args.restate) {
         (Some((_, endpoint)), Some(ingress)) => {
@@ -70,7 +77,8 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
         _ => parts,
     };
     let stop = CancellationToken::new();
-    tokio::spawn(stop_on_signal(stop.clone(), printer));
+    let grace = Duration::from_secs(ready_grace_s);
+    tokio::spawn(stop_on_signal(stop.clone(), options.leaving.clone(), grace, printer));
     #[cfg(feature = "restate")]
     if let Some((host, endpoint)) = hosted {
         let hosting = tokio::spawn(host.serve(endpoint, stop.clone()));
@@ -120,6 +128,7 @@ pub(super) fn parts(app: App, desk: Desk, global: &Global) -> Result<Parts, Fail
     let service = app.config.decisions.model_api_base_url.is_some();
     let checks = checks(&app, service.then(|| Arc::clone(&decisions.source)));
     let for_caller = Arc::new(app.for_caller());
+    let (chat_models, tools) = (app.chat_models(), app.offered_tools());
     let (reach, kept, warnings) = (app.reach(), app.kept()?, app.tool_warnings());
     let contexts = app.contexts.clone();
     let audit = app.audit()?;
@@ -144,6 +153,9 @@ pub(super) fn parts(app: App, desk: Desk, global: &Global) -> Result<Parts, Fail
         checks,
         reach,
         kept,
+        chat_models,
+        tools,
+        reload: None,
         warnings,
     })
 }
@@ -225,6 +237,7 @@ pub(super) fn refused(error: ServeError) -> Failure {
     let hint = error.hint();
     match &error {
         ServeError::Open { .. }
+        | ServeError::WeakToken { .. }
         | ServeError::SameToken
         | ServeError::Users(_)
         | ServeError::Origin(_)
@@ -288,17 +301,27 @@ fn users(config: &Config) -> Result<Vec<User>, Failure> {
 /// When it would not start.
 pub(super) fn checked_options(config: &Config) -> Result<Options, Failure> {
     let unpriced = unpriced(config)?.map(str::to_owned);
-    let options = Options { users: users(config)?, unpriced, ..options(config) };
+    let server = &config.server;
+    let token = token_of(server.token_file.as_deref(), server.token_env.as_deref().unwrap_or(env_vars::TOKEN))?;
+    let admin_env = server.admin_token_env.as_deref().unwrap_or(env_vars::ADMIN_TOKEN);
+    let admin_token = token_of(server.admin_token_file.as_deref(), admin_env)?;
+    let options = Options { token, admin_token, users: users(config)?, unpriced, ..options(config) };
     let here = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
     jarvis_server::check(here, &options).map(|()| options).map_err(refused)
 }
 
-/// The options of the configuration, without its users.
+/// The token of a file or, where none is named, of a variable.
+fn token_of(file: Option<&Path>, variable: &str) -> Result<Option<Secret>, Failure> {
+    match file {
+        Some(file) => token_in(file).map(Some),
+        None => Ok(secret(&[variable])),
+    }
+}
+
+/// The options of the configuration, without its users and tokens.
 pub(super) fn options(config: &Config) -> Options {
     let server = &config.server;
     Options {
-        token: secret(&[server.token_env.as_deref().unwrap_or(env_vars::TOKEN)]),
-        admin_token: secret(&[server.admin_token_env.as_deref().unwrap_or(env_vars::ADMIN_TOKEN)]),
         cors_origins: server.cors_origins.clone(),
         allowed_hosts: server.allowed_hosts.iter().cloned().collect(),
         caller: CallerPolicy {
@@ -314,6 +337,8 @@ pub(super) fn options(config: &Config) -> Options {
         max_waiting: server.max_waiting,
         max_waiting_per_caller: server.max_waiting_per_caller,
         max_connections: server.max_connections,
+        max_connections_per_address: server.max_connections_per_address,
+        pace: Pace { time: Duration::from_secs(server.body_time_s), bytes_per_second: server.body_bytes_per_s },
         max_messages: server.max_messages,
         max_body: server.max_body_bytes,
         max_upload: usize::try_from(config.limits.max_input_bytes).unwrap_or(usize::MAX / 4),
@@ -323,29 +348,69 @@ pub(super) fn options(config: &Config) -> Options {
     }
 }
 
-/// The first signal stops in good order, the second at once.
-async fn stop_on_signal(stop: CancellationToken, printer: Printer) {
-    signal().await;
+/// Reads the configuration as it is now.
+fn reload(global: &Global, printer: Printer) -> Reload {
+    let global = global.clone();
+    let read = move || {
+        let loaded = load_config(&global, printer).map_err(|failure| failure.error().to_string())?;
+        checked_options(&loaded.config).map_err(|failure| failure.error().to_string())
+    };
+    Reload { read: Arc::new(read), asked: Arc::default() }
+}
+
+/// SIGHUP has the configuration read anew.
+fn reload_on_signal(reload: Option<Reload>) {
+    #[cfg(unix)]
+    if let (Some(reload), Ok(mut hangup)) =
+        (reload, tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()))
+    {
+        tokio::spawn(async move {
+            while hangup.recv().await.is_some() {
+                reload.asked.notify_one();
+            }
+        });
+    }
+    #[cfg(not(unix))]
+    drop(reload);
+}
+
+/// The first signal stops in good order, the second at once. Whoever is told to end by a service manager says so for a while before,
+/// since others may still send to it.
+async fn stop_on_signal(stop: CancellationToken, leaving: CancellationToken, grace: Duration, printer: Printer) {
+    if signal().await == Signal::Terminate && !grace.is_zero() {
+        printer.progress("stopping soon: /ready says so; once more stops now");
+        leaving.cancel();
+        let _ = tokio::time::timeout(grace, signal()).await;
+    }
     printer.progress("stopping: runs in flight go on for a while; once more stops at once");
     stop.cancel();
     signal().await;
     std::process::exit(130);
 }
 
-/// Ctrl-C, or the signal by which services are stopped.
-pub(crate) async fn signal() {
+/// By what a process is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// Ctrl-C.
+    Interrupt,
+    /// The signal by which services are stopped.
+    Terminate,
+}
+
+/// Waits for one of them.
+pub(crate) async fn signal() -> Signal {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
+            return tokio::select! {
+                _ = tokio::signal::ctrl_c() => Signal::Interrupt,
+                _ = terminate.recv() => Signal::Terminate,
+            };
         }
     }
     let _ = tokio::signal::ctrl_c().await;
+    Signal::Interrupt
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::experts::{HuggingFaceConfig, LocalConfig, LocalEndpoint, MediaConfig}
 use super::limits::{LimitsConfig, UrlConfig};
 use super::llm::{BiasConfig, LlmConfig};
 use super::media_store::MediaStoreConfig;
-use super::runs::RunsConfig;
+use super::runs::{RetentionConfig, RunsConfig};
 #[cfg(feature = "serve")]
 use super::server::{GrpcConfig, ServerConfig};
 #[cfg(not(feature = "serve"))]
@@ -31,6 +31,10 @@ pub(crate) struct Config {
     pub(crate) choose: ChooseConfig,
     pub(crate) budget: BudgetConfig,
     pub(crate) runs: RunsConfig,
+    /// Files that are sent and made, when nothing speaks of them any more.
+    pub(crate) kept_media: RetentionConfig,
+    /// Request logs, prompt logs and the trace of the agent.
+    pub(crate) kept_logs: RetentionConfig,
     pub(crate) prices: PricesConfig,
     pub(crate) decisions: DecisionsConfig,
     pub(crate) logit_bias: BiasConfig,
@@ -97,6 +101,8 @@ impl Default for Config {
             choose: ChooseConfig::default(),
             budget: BudgetConfig::default(),
             runs: RunsConfig::default(),
+            kept_media: RetentionConfig::default(),
+            kept_logs: RetentionConfig::default(),
             prices: PricesConfig::default(),
             decisions: DecisionsConfig::default(),
             logit_bias: BiasConfig::default(),

@@ -19,6 +19,18 @@ pub(crate) struct RunsConfig {
     pub(crate) keep_mb: Option<u64>,
 }
 
+/// How long something is kept that nobody deletes.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[serde(default)]
+pub(crate) struct RetentionConfig {
+    /// Days: of media those since nothing speaks of them (no run, chat or saved plan), of logs those since they were written. What is older
+    /// is removed when `jarvis serve` starts and once a day. Default: never.
+    pub(crate) keep_days: Option<u32>,
+    /// Megabytes that they may take; beyond, the oldest are removed: of media those that nothing speaks of. Default: no limit.
+    pub(crate) keep_mb: Option<u64>,
+}
+
 /// Whether runs that were cut off go on by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]

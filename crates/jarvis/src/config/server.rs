@@ -1,7 +1,8 @@
 //! The keys of `jarvis serve`. A build without it takes them and reads none.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use jarvis_net::Secret;
 use jarvis_plan::Budget;
 use jarvis_server::{GrpcOptions, May, Options, User};
 use serde::Deserialize;
@@ -17,10 +18,14 @@ pub(crate) struct ServerConfig {
     /// The environment variable that holds the token callers must send; required on an address that other machines can
     /// reach. Default: `JARVIS_TOKEN`.
     pub(crate) token_env: Option<String>,
+    /// A file that holds it instead; it is read anew on SIGHUP and by `POST /admin/reload`.
+    pub(crate) token_file: Option<PathBuf>,
     /// The environment variable that holds the token of administrators, who may also pull models. Default:
     /// `JARVIS_ADMIN_TOKEN`; without it nobody pulls over HTTP.
     pub(crate) admin_token_env: Option<String>,
-    /// The users, where there are several: `{name, env, may, budget: {max_tokens, max_calls, max_cost}, max_runs}` each, see
+    /// A file that holds it instead, as `token_file`.
+    pub(crate) admin_token_file: Option<PathBuf>,
+    /// The users, where there are several: `{name, env or file, may, budget: {max_tokens, max_calls, max_cost}, max_runs}` each, see
     /// [server.md](server.md#several-users). Then neither of the variables above may be set.
     pub(crate) tokens: Vec<TokenConfig>,
     /// Origins of other sites whose pages may call, such as `https://tools.example.org`.
@@ -38,12 +43,22 @@ pub(crate) struct ServerConfig {
     pub(crate) max_waiting: usize,
     /// Of these, the most of one user or address of another machine; the next is refused with 429. Default: half of `max_waiting`.
     pub(crate) max_waiting_per_caller: Option<usize>,
-    /// Connections at the same time.
+    /// Connections at the same time. One more takes the place of the one that has been idle for longest.
     pub(crate) max_connections: usize,
+    /// Connections of one address at the same time; one more is refused with 429. Default: a quarter of `max_connections`, and no bound for
+    /// this machine, since a proxy on it speaks for everybody: behind one, leave this unset and bound them there.
+    pub(crate) max_connections_per_address: Option<usize>,
     /// The most messages of a conversation in a request.
     pub(crate) max_messages: usize,
     /// The largest request. Uploads, and chat requests with files inside, may have `limits.max_input_bytes`.
     pub(crate) max_body_bytes: usize,
+    /// Seconds after SIGTERM in which `/ready` says that the server stops and all else goes on as before, so that whoever balances load
+    /// sends no more.
+    pub(crate) ready_grace_s: u64,
+    /// Seconds that a body may take, and for which it may stand still; each `body_bytes_per_s` bytes of it bring one second more.
+    pub(crate) body_time_s: u64,
+    /// Bytes a second that a client must send on the whole.
+    pub(crate) body_bytes_per_s: u32,
     /// Seconds for which runs may go on when the server is told to stop.
     pub(crate) drain_s: u64,
     /// Seconds after which a connection that takes nothing is cut.
@@ -55,7 +70,9 @@ impl Default for ServerConfig {
         let options = Options::default();
         ServerConfig {
             token_env: None,
+            token_file: None,
             admin_token_env: None,
+            admin_token_file: None,
             tokens: Vec::new(),
             cors_origins: Vec::new(),
             allowed_hosts: Vec::new(),
@@ -65,6 +82,10 @@ impl Default for ServerConfig {
             max_waiting: options.max_waiting,
             max_waiting_per_caller: options.max_waiting_per_caller,
             max_connections: options.max_connections,
+            max_connections_per_address: options.max_connections_per_address,
+            ready_grace_s: 1,
+            body_time_s: options.pace.time.as_secs(),
+            body_bytes_per_s: options.pace.bytes_per_second,
             max_messages: options.max_messages,
             max_body_bytes: options.max_body,
             drain_s: options.drain.as_secs(),
@@ -81,7 +102,11 @@ pub(crate) struct TokenConfig {
     /// The user: 1 to 64 letters, digits, `-`, `_` and `.`, not `.` first.
     pub(crate) name: String,
     /// The environment variable that holds the user's token.
-    pub(crate) env: String,
+    #[serde(default)]
+    pub(crate) env: Option<String>,
+    /// Or the file that does; it is read anew on SIGHUP and by `POST /admin/reload`.
+    #[serde(default)]
+    pub(crate) file: Option<PathBuf>,
     /// What the user may do: `run` (requests, files, models), `approve` (answer what runs wait for), `admin` (pull models, and do
     /// the others with what belongs to anybody).
     #[serde(default = "usual_rights")]
@@ -120,14 +145,32 @@ pub(crate) struct DailyConfig {
     pub(crate) max_cost: Option<f64>,
 }
 
+/// The token in a file.
+pub(crate) fn token_in(file: &Path) -> Result<Secret, Failure> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Failure::usage(format!("the token in {} cannot be read: {error}", file.display()))
+            .hint("make one with `openssl rand -hex 32`")
+    })?;
+    Secret::new(text.trim()).ok_or_else(|| {
+        Failure::usage(format!("there is no token in {}", file.display())).hint("make one with `openssl rand -hex 32`")
+    })
+}
+
 impl TokenConfig {
     /// The user, with the token that the environment has.
     pub(crate) fn user(&self) -> Result<User, Failure> {
-        let TokenConfig { name, env, may, budget, max_runs } = self;
-        let token = secret(&[env.as_str()]).ok_or_else(|| {
-            Failure::usage(format!("the token of the user `{name}` is not set"))
-                .hint(format!("set the environment variable `{env}`, which `server.tokens` names"))
-        })?;
+        let TokenConfig { name, env, file, may, budget, max_runs } = self;
+        let token = match (env, file) {
+            (Some(env), None) => secret(&[env.as_str()]).ok_or_else(|| {
+                Failure::usage(format!("the token of the user `{name}` is not set"))
+                    .hint(format!("set the environment variable `{env}`, which `server.tokens` names"))
+            }),
+            (None, Some(file)) => token_in(file),
+            (Some(_), Some(_)) | (None, None) => {
+                Err(Failure::usage(format!("it is not said where the token of the user `{name}` is"))
+                    .hint("name one of `env` and `file` in its entry of `server.tokens`"))
+            }
+        }?;
         let DailyConfig { max_tokens, max_calls, max_cost } = *budget;
         let a_day = Budget { max_tokens, max_calls, max_cost, max_time_s: None };
         if let Some(problem) = a_day.problem() {

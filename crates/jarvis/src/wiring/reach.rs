@@ -1,10 +1,11 @@
 //! Where the parts of this configuration send what they are given, read off the parts themselves, and what is kept.
 
+use std::path::Path;
 use std::{iter, net::IpAddr};
 
 use jarvis_catalogue::Host;
 use jarvis_net::Reach as Address;
-use jarvis_server::{Audit, Kept, Reach};
+use jarvis_server::{Audit, Kept, KeptItem, Reach};
 use jarvis_tools::ToolAddress;
 use url::{Host as UrlHost, Url};
 
@@ -39,7 +40,7 @@ fn host_of(url: &Url) -> String {
     }
 }
 
-fn host_of_tool(address: ToolAddress) -> String {
+pub(super) fn host_of_tool(address: ToolAddress) -> String {
     match address {
         ToolAddress::Process => HERE.to_owned(),
         ToolAddress::Program(name) => format!("program {name}"),
@@ -63,6 +64,17 @@ fn reach(kind: &str, hosts: impl IntoIterator<Item = String>) -> Reach {
         seen.push(HERE.to_owned());
     }
     Reach { kind: kind.to_owned(), hosts: seen }
+}
+
+/// Until when something is kept, in words.
+fn until(days: Option<u32>, mb: Option<u64>, after: &str) -> String {
+    let days = days.map(|days| format!("{days} days {after}"));
+    let mb = mb.map(|mb| format!("until all of them take more than {mb} MB"));
+    match (days, mb) {
+        (None, None) => "until you delete it".to_owned(),
+        (Some(one), Some(other)) => format!("{one}, or {other}"),
+        (one, other) => one.or(other).unwrap_or_default(),
+    }
 }
 
 impl App {
@@ -122,7 +134,46 @@ impl App {
         let plans = if self.config.decisions.save_plan { self.config.decisions.plan_keep } else { 0 };
         let folder = folders.journal.parent().map(|folder| folder.display().to_string());
         let (journal, logs) = (self.journal.is_some(), self.base.logs.is_some());
-        Ok(Kept { journal, logs, files: true, plans, until: "deleted", folder })
+        let items = self.kept_items(&folders, plans);
+        Ok(Kept { journal, logs, files: true, chats: journal, plans, until: "deleted", folder, items })
+    }
+
+    fn kept_items(&self, folders: &Folders, plans: usize) -> Vec<KeptItem> {
+        let runs = &self.config.runs;
+        let mut items = Vec::new();
+        let mut keep = |what, place: &str, until: String, at: &Path| {
+            items.push(KeptItem { what, place: place.to_owned(), until, folder: Some(at.display().to_string()) });
+        };
+        if self.journal.is_some() {
+            let until = until(runs.keep_days, runs.keep_mb, "after it ended");
+            keep("runs", "run journal on this machine", until, &folders.journal);
+            keep("chats", "run journal on this machine", "until you delete it".to_owned(), &folders.journal);
+        }
+        let media = &self.config.kept_media;
+        let place =
+            if self.config.media_store.is_some() { "store that machines share" } else { "folder on this machine" };
+        let with_runs = match until(media.keep_days, media.keep_mb, "after nothing speaks of it") {
+            until if media.keep_days.is_none() && media.keep_mb.is_none() => until,
+            until => format!("with its run, and {until}"),
+        };
+        keep("media", place, with_runs, &folders.public);
+        if plans > 0 {
+            let until = format!("until there are {plans} later ones, or you delete it");
+            keep("plans", "folder on this machine", until, &folders.plans);
+        }
+        let logs = until(self.config.kept_logs.keep_days, self.config.kept_logs.keep_mb, "after it was written");
+        if self.base.logs.is_some() {
+            keep("logs", "request logs on this machine", logs.clone(), &folders.logs);
+        }
+        if self.config.decisions.save_prompts {
+            keep("prompts", "prompt logs on this machine", logs.clone(), &folders.prompts);
+        }
+        if let Some(trace) = &self.config.react.trace_file {
+            keep("traces", "trace file on this machine", logs, trace);
+        }
+        keep("audit", "audit log on this machine", "as long as the server's folder".to_owned(), &folders.audit);
+        keep("approvals", "file on this machine", "as long as the server's folder".to_owned(), &folders.approvals);
+        items
     }
 
     /// Where it is written down who allowed what; a server of several users does not start without it.

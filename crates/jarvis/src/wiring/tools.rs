@@ -109,6 +109,12 @@ impl Tools {
         &self.opened.warnings
     }
 
+    /// What others describe and waits for approval: its source, its name, and what is known of it.
+    #[cfg(feature = "serve")]
+    pub(super) fn waiting(&self) -> Vec<(String, String, Approval)> {
+        self.opened.approvals.waiting()
+    }
+
     pub(crate) fn is_planned(&self, name: &str) -> bool {
         self.opened.planned.iter().any(|planned| planned.name == name)
     }

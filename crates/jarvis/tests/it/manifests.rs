@@ -43,7 +43,7 @@ impl Container {
 /// What a person gives for a variable or a secret.
 fn secret(name: &str) -> &'static str {
     match name {
-        "JARVIS_TOKEN" | "jarvis/token" => "a-long-token",
+        "JARVIS_TOKEN" | "jarvis/token" => "Zq7-vN2_kL9.pT4x-0815",
         "STORE_USER" | "store/user" => s3::KEY,
         "STORE_PASSWORD" | "store/password" => s3::SECRET,
         "jarvis/identity-key" => "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f",

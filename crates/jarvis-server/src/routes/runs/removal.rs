@@ -92,7 +92,7 @@ impl Server {
         }
         Ok(pruned)
     }
-    /// The files that saved plans speak of.
+    /// The files that saved plans speak of, and requests that wait for their slot.
     pub(crate) async fn spoken_of(&self) -> Result<BTreeSet<String>, ApiError> {
         let plans = [&self.parts.decisions.plans, &self.parts.local_decisions.plans].map(Option::clone);
         let read = tokio::task::spawn_blocking(move || {
@@ -104,6 +104,8 @@ impl Server {
                 all
             })
         });
-        read.await.map_err(|error| ApiError::internal("the saved plans cannot be read", &error))
+        let mut all = read.await.map_err(|error| ApiError::internal("the saved plans cannot be read", &error))?;
+        all.extend(self.runs.queued().iter().flat_map(|live| live.files().to_vec()));
+        Ok(all)
     }
 }

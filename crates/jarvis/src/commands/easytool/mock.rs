@@ -67,7 +67,7 @@ pub(super) async fn run(args: MockArgs, printer: Printer) -> Result<ExitCode, Fa
     printer.progress(&format!("{about}; stop with Ctrl-C"));
     tokio::select! {
         ended = serve(listener, router) => ended.map_err(Failure::work)?,
-        () = signal() => {}
+        _ = signal() => {}
     }
     Ok(ExitCode::SUCCESS)
 }
