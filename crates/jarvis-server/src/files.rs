@@ -1,5 +1,7 @@
 //! Files that come inside a request, at whatever door.
 
+use jarvis_plan::Kind;
+
 use crate::error::ApiError;
 use crate::state::Server;
 use crate::users::Caller;
@@ -30,4 +32,29 @@ pub(crate) async fn taken_in(
     server.own_resource(caller, &taken.resource).await?;
     server.metrics.uploaded.inc_by(size);
     Ok(Attachment::of(&taken.resource))
+}
+
+/// The ending of the names of files of a media type, one that tells their kind where there is one.
+pub(crate) fn ending(media_type: &str) -> Option<&'static str> {
+    let essence = media_type.split(';').next().unwrap_or_default().trim();
+    let known = mime_guess::get_mime_extensions_str(essence)?;
+    known.iter().find(|ending| Kind::of_name(&format!("x.{ending}")).is_some()).or(known.first()).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ending;
+
+    #[test]
+    fn media_types_have_endings() {
+        for (media_type, want) in [
+            ("image/png", Some("png")),
+            ("audio/wav; rate=8000", Some("wav")),
+            ("application/pdf", Some("pdf")),
+            ("application/x-unheard-of", None),
+            ("", None),
+        ] {
+            assert_eq!(ending(media_type), want, "{media_type}");
+        }
+    }
 }

@@ -154,18 +154,18 @@ fn tokens(usage: &Usage) -> Tokens {
 
 /// How files are linked in an answer: by whole addresses, since a chat client knows nothing of this server's paths.
 #[derive(Debug)]
-struct Links {
+pub(crate) struct Links {
     base: String,
 }
 
 impl Links {
     /// The base is the name by which the client called.
-    fn of(headers: &HeaderMap) -> Links {
+    pub(crate) fn of(headers: &HeaderMap) -> Links {
         Links { base: guard::base(headers) }
     }
 
     /// The answer's text with whole addresses, and links to the files that it does not name.
-    fn answer(&self, text: &str, resources: &[AnswerResource]) -> String {
+    pub(crate) fn answer(&self, text: &str, resources: &[AnswerResource]) -> String {
         let mut answer = text.to_owned();
         let mut links = String::new();
         for resource in resources {
@@ -182,7 +182,7 @@ impl Links {
     }
 
     /// A link to a file, in Markdown, on a line of its own.
-    fn link(&self, resource: &AnswerResource) -> String {
+    pub(crate) fn link(&self, resource: &AnswerResource) -> String {
         let mark = if resource.kind == Kind::Image { "!" } else { "" };
         format!("\n\n{mark}[{}]({}{})", resource.name, self.base, resource.url)
     }

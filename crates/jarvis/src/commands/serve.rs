@@ -18,7 +18,7 @@ use crate::cli::{Global, ServeArgs};
 use crate::config::{Config, GrpcConfig, Resume, TokenConfig, env_vars};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::wiring::{App, Flags, Reader, check_prices, checks, secret, unpriced};
+use crate::wiring::{App, Flags, Reader, check_prices, checks, secret, unpriced, url, url_policy};
 #[cfg(feature = "restate")]
 use crate::wiring::{carried_out_by_restate, scale::CHECKUP};
 
@@ -288,7 +288,9 @@ fn users(config: &Config) -> Result<Vec<User>, Failure> {
 /// When it would not start.
 pub(super) fn checked_options(config: &Config) -> Result<Options, Failure> {
     let unpriced = unpriced(config)?.map(str::to_owned);
-    let options = Options { users: users(config)?, unpriced, ..options(config) };
+    let public_url = config.server.public_url.as_deref().map(|text| url("server.public_url", text)).transpose()?;
+    let public_url = public_url.map(|url| url.as_str().trim_end_matches('/').to_owned());
+    let options = Options { users: users(config)?, unpriced, public_url, ..options(config) };
     let here = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
     jarvis_server::check(here, &options).map(|()| options).map_err(refused)
 }
@@ -305,6 +307,7 @@ pub(super) fn options(config: &Config) -> Options {
             allow: server.caller_endpoints.allow,
             hosts: server.caller_endpoints.hosts.iter().cloned().collect::<BTreeSet<_>>(),
         },
+        urls: url_policy(config),
         compat_errors: config.decisions.compat_errors,
         resume: config.runs.resume == Resume::Auto,
         keep: config.runs.keep_days.map(|days| Duration::from_secs(u64::from(days) * 24 * 60 * 60)),
