@@ -38,7 +38,7 @@ pub(crate) fn python_environment(root: &Path) -> Result<()> {
     std::fs::write(&noted, text).with_context(|| format!("{} cannot be written", noted.display()))
 }
 
-/// Installs the pinned npm packages of the MCP tests, again after they changed. Without them, those tests are skipped.
+/// Installs the pinned npm packages of tests, again after they changed. Without them, those tests are skipped.
 ///
 /// # Errors
 /// When the folder cannot be written.

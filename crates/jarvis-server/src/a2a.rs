@@ -51,6 +51,8 @@ enum Spoken {
 pub(crate) fn routes() -> Router<Server> {
     Router::new()
         .route("/a2a", post(rpc::call))
+        // Some clients put a stroke behind the address of the card.
+        .route("/a2a/", post(rpc::call))
         .route("/a2a/message:send", post(rest::send))
         .route("/a2a/message:stream", post(rest::stream))
         .route("/a2a/tasks", get(rest::list))
@@ -65,13 +67,21 @@ pub(crate) fn routes() -> Router<Server> {
 
 /// The route that anybody may read.
 pub(crate) fn open_routes() -> Router<Server> {
-    Router::new().route("/.well-known/agent-card.json", get(agent_card))
+    Router::new().route("/.well-known/agent-card.json", get(agent_card)).route("/.well-known/agent.json", get(old_card))
 }
 
 /// The card, with what caches need.
 async fn agent_card(State(server): State<Server>, headers: HeaderMap) -> Response {
-    let card = old::card(card::card(&server, &base(&server, &headers), false));
-    let body = serde_json::to_vec(&card).unwrap_or_default();
+    cached(&card::card(&server, &base(&server, &headers), false), &headers)
+}
+
+/// The card where clients of older versions may look for it.
+async fn old_card(State(server): State<Server>, headers: HeaderMap) -> Response {
+    cached(&old::card(card::card(&server, &base(&server, &headers), false)), &headers)
+}
+
+fn cached(card: &impl serde::Serialize, headers: &HeaderMap) -> Response {
+    let body = serde_json::to_vec(card).unwrap_or_default();
     let digest = Sha256::digest(&body).iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>();
     let tag = format!("\"{digest}\"");
     let is_known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).is_some_and(|known| {

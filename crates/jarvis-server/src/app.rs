@@ -19,6 +19,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::a2a;
+use crate::ag_ui;
 use crate::error::ApiError;
 use crate::guard;
 use crate::mcp;
@@ -94,7 +95,9 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .route("/models/{owner}/{name}", post(model_server::call_of_owner))
         .routes(routes!(upload::upload))
         .layer(DefaultBodyLimit::max(guard::most_with_files(options)));
-    let agent = OpenApiRouter::from(a2a::routes()).layer(DefaultBodyLimit::max(guard::most_with_files(options)));
+    let agent = OpenApiRouter::from(a2a::routes())
+        .routes(routes!(ag_ui::run))
+        .layer(DefaultBodyLimit::max(guard::most_with_files(options)));
     let is_agent = !options.models_only;
     let json = if is_agent { json.merge(pipelines).merge(agent) } else { json };
     let plain = OpenApiRouter::new()

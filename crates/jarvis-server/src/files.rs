@@ -3,6 +3,8 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
+use jarvis_plan::Kind;
+
 use crate::error::ApiError;
 use crate::state::Server;
 use crate::users::Caller;
@@ -48,4 +50,29 @@ pub(crate) async fn bytes_of(server: &Server, path: String) -> Result<Vec<u8>, A
         read.map_err(|error| ApiError::internal("the file cannot be read", &error))
     });
     read.await.map_err(|error| ApiError::internal("the file cannot be read", &error))?
+}
+
+/// The ending of the names of files of a media type, one that tells their kind where there is one.
+pub(crate) fn ending(media_type: &str) -> Option<&'static str> {
+    let essence = media_type.split(';').next().unwrap_or_default().trim();
+    let known = mime_guess::get_mime_extensions_str(essence)?;
+    known.iter().find(|ending| Kind::of_name(&format!("x.{ending}")).is_some()).or(known.first()).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ending;
+
+    #[test]
+    fn media_types_have_endings() {
+        for (media_type, want) in [
+            ("image/png", Some("png")),
+            ("audio/wav; rate=8000", Some("wav")),
+            ("application/pdf", Some("pdf")),
+            ("application/x-unheard-of", None),
+            ("", None),
+        ] {
+            assert_eq!(ending(media_type), want, "{media_type}");
+        }
+    }
 }

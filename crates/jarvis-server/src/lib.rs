@@ -1,9 +1,11 @@
-//! The servers of jarvis: HTTP with event streams, the OpenAI protocol and the web page; gRPC; MCP; Agent2Agent.
+//! The servers of jarvis: HTTP with event streams, the OpenAI protocol and the web page; gRPC; MCP; Agent2Agent; AG-UI.
 //!
 //! Each protocol turns requests into the types of `jarvis-plan`, calls a pipeline, and turns the result into its wire types.
 //! What a request means, and how it is executed, is the pipelines' business.
 
 mod a2a;
+mod ag_ui;
+mod answers;
 mod app;
 mod audit;
 mod desk;

@@ -68,16 +68,17 @@ impl RunRequest {
         let pipeline = pipeline.map_err(|reason| ApiError::internal("the pipeline cannot be made", &reason))?;
         let request = Arc::clone(&self.request);
         let (context, chat) = (Arc::clone(&server.parts.context), self.pipeline.chat.clone());
-        let started = server.runs.start_after(past, caller, &self.request.text, keep, move |events, cancel| async move {
-            if callers_own {
-                // Their key is not kept, so nobody else can go on with it.
-                events.needs("chat endpoint", "the caller's own");
-            }
-            if let Some(model) = chosen {
-                events.needs(MODEL, &model);
-            }
-            pipeline.run(request, &context(chat, &events, cancel)).await
-        })?;
+        let started =
+            server.runs.start_after(past, caller, &self.request.text, keep, move |events, cancel| async move {
+                if callers_own {
+                    // Their key is not kept, so nobody else can go on with it.
+                    events.needs("chat endpoint", "the caller's own");
+                }
+                if let Some(model) = chosen {
+                    events.needs(MODEL, &model);
+                }
+                pipeline.run(request, &context(chat, &events, cancel)).await
+            })?;
         started.live.speaks_of(files_of(&self.request));
         Ok(started)
     }

@@ -1,5 +1,6 @@
 //! What callers send and get, as separate types, so that a change inside jarvis does not change the protocol.
 
+pub(crate) mod ag_ui;
 pub(crate) mod ask;
 pub(crate) mod decide;
 pub(crate) mod openai;

@@ -70,7 +70,7 @@ pub(crate) use checks::checks;
 pub(crate) use encoders::embedder;
 #[cfg(all(feature = "bench", feature = "experts", feature = "llm"))]
 pub(crate) use encoders::encoder_files;
-pub(crate) use experts::{Addresses, Experts, hub_url, local_timeout, secret, token};
+pub(crate) use experts::{Addresses, Experts, hub_url, local_timeout, secret, token, url_policy};
 #[cfg(any(feature = "experts", feature = "llm"))]
 pub(crate) use local::child as local_model;
 pub(crate) use local::{LocalRuntime, RUNS_LOCAL_MODELS, files_of, hub_environment, hub_variables, limits};

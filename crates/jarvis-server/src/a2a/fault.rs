@@ -100,6 +100,11 @@ impl Fault {
         Fault { field: Some(field.to_owned()), ..Fault::new(Wrong::Params, message) }
     }
 
+    /// The same about a field.
+    pub(super) fn at(self, field: &str) -> Fault {
+        Fault { field: Some(field.to_owned()), ..self }
+    }
+
     /// The same of another kind.
     pub(super) fn but(self, wrong: Wrong) -> Fault {
         Fault { wrong, ..self }

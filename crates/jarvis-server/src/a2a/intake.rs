@@ -1,14 +1,14 @@
 //! Messages in: what a client says as a request, and as the answer to what a task waits for.
 
-use jarvis_pipeline::approval::ASK_PERSON;
 use jarvis_plan::{Approval, Kind, TaskId};
 use jarvis_proto::a2a::part::Content;
 use jarvis_proto::a2a::{Message, Part};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::fault::{Fault, Wrong};
-use crate::files::taken_in;
-use crate::routes::approvals::{ApprovalAsk, Said as Decision};
+use crate::answers;
+use crate::files::{ending, taken_in};
+use crate::routes::approvals::ApprovalAsk;
 use crate::state::Server;
 use crate::users::Caller;
 use crate::wire::ask::Attachment;
@@ -84,7 +84,7 @@ async fn attachment(
             let name = match named {
                 Some(name) => name,
                 None => {
-                    format!("file.{}", extension(&part.media_type).ok_or_else(|| unknown(&field, &part.media_type))?)
+                    format!("file.{}", ending(&part.media_type).ok_or_else(|| unknown(&field, &part.media_type))?)
                 }
             };
             let taken = taken_in(server, caller, &name, bytes.clone()).await;
@@ -116,13 +116,6 @@ fn kind_of(media_type: &str, names: &[&str]) -> Option<Kind> {
     }
 }
 
-/// The ending of the names of files of a media type, one that tells their kind where there is one.
-fn extension(media_type: &str) -> Option<&'static str> {
-    let essence = media_type.split(';').next().unwrap_or_default().trim();
-    let known = mime_guess::get_mime_extensions_str(essence)?;
-    known.iter().find(|ending| Kind::of_name(&format!("x.{ending}")).is_some()).or(known.first()).copied()
-}
-
 /// What a message answers to: one of what a task waits for, and how.
 pub(super) fn answer(asked: &[Approval], message: &Message) -> Result<(TaskId, ApprovalAsk), Fault> {
     let mut given = message.parts.iter().find_map(|part| match &part.content {
@@ -139,42 +132,8 @@ pub(super) fn answer(asked: &[Approval], message: &Message) -> Result<(TaskId, A
         Some(task) => asked.iter().find(|open| task.as_f64() == Some(f64::from(open.task.0))),
     };
     let open = open.ok_or_else(|| Fault::field("message.parts", "the task does not wait for this"))?;
-    let text = words(message);
-    let ask = match given {
-        Some(fields) => serde_json::from_value(Value::Object(fields)).map_err(|error| {
-            Fault::field("message.parts", format!("the answer cannot be read: {error}"))
-                .hint(r#"an answer is {"decision": "approve"|"approve_always"|"refuse"|"retry"|"done"|"skip", "arguments"?, "reason"?}"#)
-        })?,
-        None if open.tool == ASK_PERSON => {
-            let arguments = Map::from_iter([("answer".to_owned(), Value::from(text))]);
-            ApprovalAsk { decision: Decision::Approve, arguments: Some(arguments), reason: None }
-        }
-        None => in_words(open, &text)?,
-    };
+    let ask = answers::answer(open, &words(message), given).map_err(|error| Fault::from(error).at("message.parts"))?;
     Ok((open.task, ask))
-}
-
-/// An answer in words: the first of them decides, and what stands behind a refusal is the reason.
-fn in_words(asked: &Approval, text: &str) -> Result<ApprovalAsk, Fault> {
-    let text = text.trim();
-    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-    let (word, rest) = text.split_at(end);
-    let decision = match word.to_lowercase().as_str() {
-        "approve" | "approved" | "yes" | "y" | "ok" | "okay" | "allow" if !asked.unknown => Decision::Approve,
-        "always" | "approve_always" if !asked.unknown => Decision::ApproveAlways,
-        "refuse" | "refused" | "no" | "n" | "deny" | "reject" if !asked.unknown => Decision::Refuse,
-        "retry" if asked.unknown => Decision::Retry,
-        "done" if asked.unknown => Decision::Done,
-        "skip" if asked.unknown => Decision::Skip,
-        _ => {
-            let words = if asked.unknown { "`retry`, `done` or `skip`" } else { "`approve`, `always` or `refuse`" };
-            let message = format!("the task waits for leave to call `{}`; the answer begins with {words}", asked.tool);
-            return Err(Fault::field("message.parts", message));
-        }
-    };
-    let reason = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
-    let reason = (decision == Decision::Refuse && !reason.is_empty()).then(|| reason.to_owned());
-    Ok(ApprovalAsk { decision, arguments: None, reason })
 }
 
 #[cfg(test)]
@@ -184,43 +143,25 @@ mod tests {
 
     use super::*;
 
-    fn asked(task: u32, tool: &str, unknown: bool) -> Approval {
+    fn asked(task: u32) -> Approval {
         let (arguments, sources) = Default::default();
-        let (tool, effect) = (tool.to_owned(), Effect::Writes);
-        Approval { task: TaskId(task), tool, effect, arguments, each: false, unknown, sources, place: None }
-    }
-
-    fn message(parts: Value) -> Message {
-        serde_json::from_value(json!({"messageId": "m", "role": "ROLE_USER", "parts": parts})).expect("a message")
+        let (tool, effect) = ("book".to_owned(), Effect::Writes);
+        Approval { task: TaskId(task), tool, effect, arguments, each: false, unknown: false, sources, place: None }
     }
 
     #[test]
-    fn answers_are_read_from_words_and_from_data() {
-        let (calls, unknown) = ([asked(1, "book", false), asked(2, "pay", false)], [asked(3, "book", true)]);
-        let question = [asked(0, ASK_PERSON, false)];
-        for (open, parts, want) in [
-            (&calls[..], json!([{"text": "Yes, please."}]), Ok((1, "Approve", None))),
-            (&calls, json!([{"text": "always"}]), Ok((1, "ApproveAlways", None))),
-            (&calls, json!([{"text": "no: too dear"}]), Ok((1, "Refuse", Some("too dear")))),
-            (&calls, json!([{"text": "nothing of that"}]), Err("begins with `approve`, `always` or `refuse`")),
-            (&calls, json!([{"text": "retry"}]), Err("begins with `approve`")),
-            (&calls, json!([{"data": {"decision": "approve", "task": 2}}]), Ok((2, "Approve", None))),
-            (&calls, json!([{"data": {"decision": "refuse", "reason": "r"}}]), Ok((1, "Refuse", Some("r")))),
-            (&calls, json!([{"data": {"decision": "approve", "task": 7}}]), Err("does not wait for this")),
-            (&calls, json!([{"data": {"decision": "maybe"}}]), Err("cannot be read")),
-            (&unknown, json!([{"text": "done"}]), Ok((3, "Done", None))),
-            (&unknown, json!([{"text": "yes"}]), Err("begins with `retry`")),
-            (&question, json!([{"text": "no, the blue one"}]), Ok((0, "Approve", None))),
+    fn an_answer_is_to_the_first_question_or_to_the_one_it_names() {
+        let open = [asked(1), asked(2)];
+        for (parts, want) in [
+            (json!([{"text": "yes"}]), Some(1)),
+            (json!([{"data": {"decision": "approve", "task": 2}}]), Some(2)),
+            (json!([{"text": "yes"}, {"data": {"decision": "approve", "task": 2}}]), Some(2)),
+            (json!([{"data": {"decision": "approve", "task": 7}}]), None),
+            (json!([{"text": "perhaps"}]), None),
         ] {
-            let got = answer(open, &message(parts.clone()));
-            let got = got.map(|(task, ask)| (task.0, format!("{:?}", ask.decision), ask.reason));
-            match (got, want) {
-                (Ok((task, decision, reason)), Ok(want)) => {
-                    assert_eq!((task, decision.as_str(), reason.as_deref()), want, "{parts}");
-                }
-                (Err(fault), Err(want)) => assert!(fault.rpc().to_string().contains(want), "{parts}: {fault:?}"),
-                (got, want) => panic!("{parts}: {got:?} and not {want:?}"),
-            }
+            let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": parts});
+            let got = answer(&open, &serde_json::from_value(message).expect("a message"));
+            assert_eq!(got.ok().map(|(task, _)| task.0), want, "{parts}");
         }
     }
 
@@ -236,9 +177,6 @@ mod tests {
             ("", "https://example.org/a", None),
         ] {
             assert_eq!(kind_of(media_type, &[name]), kind, "{media_type} {name}");
-        }
-        for (media_type, ending) in [("image/png", Some("png")), ("application/x-unheard-of", None), ("", None)] {
-            assert_eq!(extension(media_type), ending, "{media_type}");
         }
     }
 }

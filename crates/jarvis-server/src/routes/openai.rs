@@ -34,9 +34,10 @@ use crate::wire::openai::{ChatCompletion, ChatCompletionRequest, ModelCard, Mode
 use crate::wire::reply::SseEvent;
 
 use chores::Chore;
-use links::Links;
+pub(crate) use links::Links;
 use pieces::Head;
 pub(crate) use pieces::progress;
+pub(crate) use text::Text;
 
 /// The creation time that every model is listed with, 2026-01-01.
 const CREATED: u64 = 1_767_225_600;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+mod a2a;
 mod access;
 mod answers;
 mod attacks;

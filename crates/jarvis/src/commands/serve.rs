@@ -21,7 +21,9 @@ use crate::cli::{Global, ServeArgs};
 use crate::config::{Config, GrpcConfig, Resume, TokenConfig, env_vars, token_in};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::wiring::{App, Flags, JournalUse, Reader, check_prices, checks, load_config, secret, unpriced};
+use crate::wiring::{
+    App, Flags, JournalUse, Reader, check_prices, checks, load_config, secret, unpriced, url, url_policy,
+};
 #[cfg(feature = "restate")]
 use crate::wiring::{carried_out_by_restate, scale::CHECKUP};
 
@@ -305,7 +307,9 @@ pub(super) fn checked_options(config: &Config) -> Result<Options, Failure> {
     let token = token_of(server.token_file.as_deref(), server.token_env.as_deref().unwrap_or(env_vars::TOKEN))?;
     let admin_env = server.admin_token_env.as_deref().unwrap_or(env_vars::ADMIN_TOKEN);
     let admin_token = token_of(server.admin_token_file.as_deref(), admin_env)?;
-    let options = Options { token, admin_token, users: users(config)?, unpriced, ..options(config) };
+    let public_url = config.server.public_url.as_deref().map(|text| url("server.public_url", text)).transpose()?;
+    let public_url = public_url.map(|url| url.as_str().trim_end_matches('/').to_owned());
+    let options = Options { token, admin_token, users: users(config)?, unpriced, public_url, ..options(config) };
     let here = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
     jarvis_server::check(here, &options).map(|()| options).map_err(refused)
 }
@@ -328,6 +332,7 @@ pub(super) fn options(config: &Config) -> Options {
             allow: server.caller_endpoints.allow,
             hosts: server.caller_endpoints.hosts.iter().cloned().collect::<BTreeSet<_>>(),
         },
+        urls: url_policy(config),
         compat_errors: config.decisions.compat_errors,
         resume: config.runs.resume == Resume::Auto,
         keep: config.runs.keep_days.map(|days| Duration::from_secs(u64::from(days) * 24 * 60 * 60)),

@@ -58,8 +58,8 @@ impl Default for LimitsConfig {
 #[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct UrlConfig {
-    /// Fetch from private, loopback and link-local hosts.
+    /// Fetch from private, loopback and link-local hosts, and tell webhooks there.
     pub(crate) allow_private: bool,
-    /// Hosts that may be fetched from whatever their address.
+    /// Hosts that may be fetched from, and whose webhooks may be told, whatever their address.
     pub(crate) allow_hosts: Vec<String>,
 }

@@ -33,6 +33,9 @@ pub(crate) struct ServerConfig {
     /// Names by which the server may be called beside `localhost` and loopback addresses. With a token and no names,
     /// any.
     pub(crate) allowed_hosts: Vec<String>,
+    /// Where clients outside reach the server, such as `https://jarvis.example.org`: it stands in the agent card and in links to files.
+    /// Default: the name that a client calls it by.
+    pub(crate) public_url: Option<String>,
     pub(crate) caller_endpoints: CallerConfig,
     /// Runs at the same time.
     pub(crate) max_running: usize,
@@ -76,6 +79,7 @@ impl Default for ServerConfig {
             tokens: Vec::new(),
             cors_origins: Vec::new(),
             allowed_hosts: Vec::new(),
+            public_url: None,
             caller_endpoints: CallerConfig::default(),
             max_running: options.max_running,
             max_running_per_caller: options.max_running_per_caller,

@@ -210,6 +210,15 @@ fn at_endpoint(id: &str, task: &str) -> Available {
     Available { model: Arc::new(model), host: Host::Llm }
 }
 
+/// Which addresses that callers name may be reached.
+pub(crate) fn url_policy(config: &Config) -> UrlPolicy {
+    UrlPolicy {
+        allow_private: config.urls.allow_private,
+        allow_hosts: config.urls.allow_hosts.clone(),
+        use_proxy: false,
+    }
+}
+
 /// Reads the inputs of tasks, within the configured limits.
 pub(super) fn inputs(config: &Config, media: &Arc<Media>) -> Result<Inputs, Failure> {
     let limits = InputLimits {
@@ -217,12 +226,7 @@ pub(super) fn inputs(config: &Config, media: &Arc<Media>) -> Result<Inputs, Fail
         max_pixels: config.limits.max_pixels,
         fetch_timeout: Duration::from_secs(config.limits.fetch_timeout_s),
     };
-    let policy = UrlPolicy {
-        allow_private: config.urls.allow_private,
-        allow_hosts: config.urls.allow_hosts.clone(),
-        use_proxy: false,
-    };
-    Inputs::new(Arc::clone(media), policy, limits).map_err(|error| {
+    Inputs::new(Arc::clone(media), url_policy(config), limits).map_err(|error| {
         let hint = error.hint.clone();
         Failure::work(error).maybe_hint(hint)
     })

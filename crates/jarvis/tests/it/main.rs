@@ -3,6 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 #[cfg(unix)]
+mod a2a;
+#[cfg(unix)]
+mod ag_ui;
+#[cfg(unix)]
 mod approvals;
 mod ask;
 // Its commands are those of Linux.

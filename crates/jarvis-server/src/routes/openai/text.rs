@@ -10,7 +10,7 @@ const LONGEST_WORD: usize = 512;
 
 /// An answer on its way.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(crate) struct Text {
     links: Links,
     /// As far as it was written.
     written: String,
@@ -19,7 +19,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    pub(super) fn new(links: Links) -> Text {
+    pub(crate) fn new(links: Links) -> Text {
         Text { links, written: String::new(), held: String::new() }
     }
 
@@ -29,7 +29,7 @@ impl Text {
     }
 
     /// What may be sent now that this was written.
-    pub(super) fn push(&mut self, piece: &str) -> String {
+    pub(crate) fn push(&mut self, piece: &str) -> String {
         self.written.push_str(piece);
         self.held.push_str(piece);
         let word = self.held.rfind(char::is_whitespace).unwrap_or(0);
@@ -40,7 +40,7 @@ impl Text {
     }
 
     /// What of the answer was not sent yet.
-    pub(super) fn end(&mut self, answer: &Answer) -> String {
+    pub(crate) fn end(&mut self, answer: &Answer) -> String {
         let text = answer.text.trim();
         let more = match text.strip_prefix(self.written.trim()) {
             Some(more) => more.to_owned(),
