@@ -23,7 +23,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use sha2::{Digest, Sha256};
 
-use crate::guard;
 use crate::state::Server;
 use crate::users::Caller;
 
@@ -72,12 +71,12 @@ pub(crate) fn open_routes() -> Router<Server> {
 
 /// The card, with what caches need.
 async fn agent_card(State(server): State<Server>, headers: HeaderMap) -> Response {
-    cached(&card::card(&server, &base(&server, &headers), false), &headers)
+    cached(&card::card(&server, &server.base(&headers), false), &headers)
 }
 
 /// The card where clients of older versions may look for it.
 async fn old_card(State(server): State<Server>, headers: HeaderMap) -> Response {
-    cached(&old::card(card::card(&server, &base(&server, &headers), false)), &headers)
+    cached(&old::card(card::card(&server, &server.base(&headers), false)), &headers)
 }
 
 fn cached(card: &impl serde::Serialize, headers: &HeaderMap) -> Response {
@@ -104,14 +103,9 @@ fn cached(card: &impl serde::Serialize, headers: &HeaderMap) -> Response {
     response
 }
 
-/// Where a client reaches this server over HTTP.
-fn base(server: &Server, headers: &HeaderMap) -> String {
-    server.options.public_url.clone().unwrap_or_else(|| guard::base(headers))
-}
-
 /// The client behind a request over HTTP.
 fn client(server: Server, caller: Caller, headers: &HeaderMap) -> Client {
-    let base = base(&server, headers);
+    let base = server.base(headers);
     Client { server, caller, base }
 }
 

@@ -3,13 +3,16 @@
 //! A chat front end shows the pictures that an answer links to, and sends no token for them. Whoever has a link has the file, and no
 //! other; what is signed is the path and the time alone, so it is good for whoever is given it.
 
+use std::io::{self, Write as _};
+use std::path::Path;
 use std::time::Duration;
 
 use axum::http::Uri;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, Mac};
-use sha2::Sha256;
+use jarvis_net::Secret;
+use sha2::{Digest as _, Sha256};
 
 use crate::runs::now_ms;
 
@@ -27,11 +30,6 @@ impl std::fmt::Debug for LinkKey {
 }
 
 impl LinkKey {
-    /// A key of these bytes, which nobody else may know. Servers that answer under one name have the same.
-    pub fn new(bytes: [u8; KEY]) -> LinkKey {
-        LinkKey(bytes)
-    }
-
     /// A key that is forgotten with this process, and its links with it.
     pub fn random() -> LinkKey {
         let mut bytes = [0; KEY];
@@ -40,6 +38,31 @@ impl LinkKey {
             half.copy_from_slice(uuid::Uuid::new_v4().as_bytes());
         }
         LinkKey(bytes)
+    }
+
+    /// A key made of a secret text.
+    pub fn of(secret: &Secret) -> LinkKey {
+        LinkKey(Sha256::digest(secret.expose()).into())
+    }
+
+    /// The key that a file holds, which is made where it is missing, for its owner alone. Blocks.
+    ///
+    /// # Errors
+    /// When the file cannot be read or made, or holds no key.
+    pub fn kept_in(file: &Path) -> io::Result<LinkKey> {
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        match options.open(file) {
+            Ok(mut made) => made.write_all(&LinkKey::random().0).and_then(|()| made.sync_all())?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+        let held = std::fs::read(file)?;
+        let key =
+            held.try_into().map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it holds no key; remove it"))?;
+        Ok(LinkKey(key))
     }
 
     fn mac(&self, path: &str, expires: u64) -> Hmac<Sha256> {
@@ -95,5 +118,11 @@ mod tests {
             assert!(!good(&key, &bad), "{why}: {bad}");
         }
         assert!(!good(&LinkKey::random(), &link), "another key");
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("link.key");
+        let kept = LinkKey::kept_in(&file).unwrap();
+        assert!(good(&LinkKey::kept_in(&file).unwrap(), &kept.sign("/images/a.png", Duration::from_secs(60))));
+        std::fs::write(&file, "short").unwrap();
+        assert!(LinkKey::kept_in(&file).is_err());
     }
 }

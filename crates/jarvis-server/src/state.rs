@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use axum::http::HeaderMap;
 use futures::future::BoxFuture;
 use jarvis_chat::ChatModel;
 use jarvis_engine::Events;
@@ -27,6 +28,7 @@ use crate::audit::Audit;
 use crate::desk::Desk;
 use crate::elsewhere::Elsewhere;
 use crate::error::ApiError;
+use crate::guard;
 use crate::metrics::Metrics;
 use crate::offered::{ChatModels, ListTools, NamedPipelines};
 use crate::options::Options;
@@ -224,6 +226,11 @@ impl Server {
             named,
             addresses,
         }))
+    }
+
+    /// Where a client reaches this server over HTTP.
+    pub(crate) fn base(&self, headers: &HeaderMap) -> String {
+        self.options.public_url.clone().unwrap_or_else(|| guard::base(headers))
     }
 
     /// The parts that decide, with the plans of whoever asks.

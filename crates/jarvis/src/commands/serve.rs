@@ -12,7 +12,7 @@ use jarvis_events::SERVER;
 use jarvis_net::Secret;
 use jarvis_pipeline::approval::Approver;
 use jarvis_server::{
-    CallerPolicy, Desk, GrpcOptions, GrpcTls, Listeners, Options, Pace, Parts, Reload, ServeError, User,
+    CallerPolicy, Desk, GrpcOptions, GrpcTls, LinkKey, Listeners, Options, Pace, Parts, Reload, ServeError, User,
 };
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -22,7 +22,7 @@ use crate::config::{Config, GrpcConfig, Resume, TokenConfig, env_vars, token_in}
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wiring::{
-    App, Flags, JournalUse, Reader, check_prices, checks, load_config, secret, unpriced, url, url_policy,
+    App, Flags, Folders, JournalUse, Reader, check_prices, checks, load_config, secret, unpriced, url, url_policy,
 };
 #[cfg(feature = "restate")]
 use crate::wiring::{carried_out_by_restate, scale::CHECKUP};
@@ -40,7 +40,8 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     let journal = if args.no_journal { JournalUse::Unused } else { JournalUse::Needed };
     let flags = Flags { journal, ..Flags::default() };
     let app = App::build_for(Reader::Wire, flags, Arc::clone(&approver), global, printer).await?;
-    let options = Options { models_only: args.models_only, ..checked_options(&app.config)? };
+    let link_key = link_key(&app.config, printer)?;
+    let options = Options { models_only: args.models_only, link_key, ..checked_options(&app.config)? };
     let ready_grace_s = app.config.server.ready_grace_s;
     if !options.users.is_empty() && app.journal.is_none() {
         return Err(Failure::usage("several users need the journal, which knows whose each thing is")
@@ -344,6 +345,7 @@ pub(super) fn options(config: &Config) -> Options {
         max_connections: server.max_connections,
         max_connections_per_address: server.max_connections_per_address,
         pace: Pace { time: Duration::from_secs(server.body_time_s), bytes_per_second: server.body_bytes_per_s },
+        link_time: Duration::from_secs(u64::from(server.link_hours) * 3600),
         max_messages: server.max_messages,
         max_body: server.max_body_bytes,
         max_upload: usize::try_from(config.limits.max_input_bytes).unwrap_or(usize::MAX / 4),
@@ -351,6 +353,21 @@ pub(super) fn options(config: &Config) -> Options {
         write_timeout: Duration::from_secs(server.write_timeout_s),
         ..Options::default()
     }
+}
+
+/// What links to files are signed with: of the environment, or of a file in the data folder.
+fn link_key(config: &Config, printer: Printer) -> Result<LinkKey, Failure> {
+    if let Some(name) = &config.server.link_key_env {
+        let missing = || Failure::usage(format!("`server.link_key_env` names `{name}`, which is not set"));
+        return Ok(LinkKey::of(&secret(&[name]).ok_or_else(missing)?));
+    }
+    let file = Folders::of(config)?.data.join("link.key");
+    let made = std::fs::create_dir_all(file.parent().unwrap_or(&file)).and_then(|()| LinkKey::kept_in(&file));
+    Ok(made.unwrap_or_else(|error| {
+        let file = file.display();
+        printer.warning(&format!("the key of links cannot be kept in {file}: {error}; they end with this process"));
+        LinkKey::random()
+    }))
 }
 
 /// Reads the configuration as it is now.

@@ -37,6 +37,11 @@ pub(crate) struct ServerConfig {
     /// Default: the name that a client calls it by.
     pub(crate) public_url: Option<String>,
     pub(crate) caller_endpoints: CallerConfig,
+    /// Hours for which a link to a file opens without a token, in an answer that left by a chat protocol.
+    pub(crate) link_hours: u32,
+    /// The environment variable that holds what such links are signed with: the same on all servers that answer under one name. Default:
+    /// the file `link.key` in the data folder, which is made.
+    pub(crate) link_key_env: Option<String>,
     /// Runs at the same time.
     pub(crate) max_running: usize,
     /// Of these, the most of one user, or of one address of another machine where there are no several users: the rest is for others.
@@ -80,6 +85,8 @@ impl Default for ServerConfig {
             cors_origins: Vec::new(),
             allowed_hosts: Vec::new(),
             public_url: None,
+            link_hours: u32::try_from(options.link_time.as_secs() / 3600).unwrap_or(u32::MAX),
+            link_key_env: None,
             caller_endpoints: CallerConfig::default(),
             max_running: options.max_running,
             max_running_per_caller: options.max_running_per_caller,

@@ -6,7 +6,6 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use jarvis_plan::{AnswerResource, Kind};
 
-use crate::guard;
 use crate::links::LinkKey;
 use crate::state::Server;
 
@@ -17,11 +16,11 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// The base is the name by which the client called.
+    /// The base is where clients reach the server.
     pub(crate) fn of(server: &Server, headers: &HeaderMap) -> Links {
         let options = &server.options;
         Links {
-            base: guard::base(headers),
+            base: server.base(headers),
             signed: server.users.need_token().then(|| (options.link_key.clone(), options.link_time)),
         }
     }
