@@ -31,6 +31,7 @@ mod served;
 mod sessions;
 mod sse;
 mod state;
+mod tls;
 mod users;
 mod wire;
 mod wrong_tokens;
@@ -56,6 +57,7 @@ pub use pulls::{KeptModel, ModelStore, PlannedPull, PullFailure, PullFault, Pull
 pub use reload::Reload;
 pub use served::{LoadedModel, NoModels, ServedModel, ServedModels};
 pub use state::{CallerModel, Check, CheckCall, Kept, KeptItem, MakeContext, MakePipeline, Named, Parts, Reach};
+pub use tls::Tls;
 pub use users::{May, User};
 
 #[derive(Debug, thiserror::Error)]
@@ -200,7 +202,8 @@ pub fn serve(
                 return Err(ServeError::Users(reason.to_owned()));
             }
         }
-        let (connections, write, drain) = (options.connections(), options.write_timeout, options.drain);
+        let (connections, drain) = (options.connections(), options.drain);
+        let manner = listen::Manner { write_timeout: options.write_timeout, tls: options.tls.clone() };
         let server = state::Server::new(parts, options);
         if let Some(listener) = &listeners.http {
             let _ = server.http_at.set(listener.local_addr()?);
@@ -226,7 +229,7 @@ pub fn serve(
             if let Some(listener) = listeners.http {
                 let closed = CancellationToken::new();
                 let app = app::app(server.clone(), closed.clone());
-                listen::serve(listener, app, connections, write, stop.clone(), drained.clone()).await;
+                listen::serve(listener, app, connections, manner, stop.clone(), drained.clone()).await;
                 closed.cancel();
             }
             Ok(())

@@ -12,9 +12,11 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
-use hyper::server::conn::http1::Builder;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper::header::{self, HeaderValue};
+use hyper::server::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
@@ -22,8 +24,12 @@ use tower::Service;
 
 pub(crate) use connections::{Busy, Connections, Held};
 
+use crate::tls::{HANDSHAKE_TIME, HTTP_2, Tls};
+
 /// How long a client may take to send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(30);
+/// Requests at the same time on one connection of HTTP/2.
+const STREAMS: u32 = 128;
 /// Connections that the system keeps until they are accepted; the usual 128 make a burst of clients wait for seconds.
 const BACKLOG: u32 = 4096;
 /// How long to wait after the system had no room for another connection.
@@ -31,19 +37,26 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How long connections may take to end once every run has.
 pub(crate) const CLOSING_TIME: Duration = Duration::from_secs(5);
 
+/// How connections are served.
+#[derive(Debug, Clone)]
+pub(crate) struct Manner {
+    /// After how long one that takes nothing is cut.
+    pub(crate) write_timeout: Duration,
+    /// HTTPS, where it is.
+    pub(crate) tls: Option<Tls>,
+}
+
 /// Serves until `stop` is cancelled; then takes no more connections, waits for `drained`, and lets open ones end.
 pub(crate) async fn serve(
     listener: TcpListener,
     app: Router,
     connections: Connections,
-    write_timeout: Duration,
+    manner: Manner,
     stop: CancellationToken,
     drained: impl Future<Output = ()>,
 ) {
-    // HTTP/1 alone: a client that sends nothing is cut from the first byte on.
-    let mut builder = Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
     let graceful = GracefulShutdown::new();
+    let acceptor = manner.tls.as_ref().map(Tls::acceptor);
     loop {
         let accepted = tokio::select! {
             biased;
@@ -52,32 +65,82 @@ pub(crate) async fn serve(
         };
         let Some((stream, peer, held)) = accepted else { continue };
         let mut stream = TimeoutStream::new(stream);
-        stream.set_write_timeout(Some(write_timeout));
-        let (app, held) = (app.clone(), Arc::new(held));
-        let cut = held.cut.clone();
-        let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
-            let busy = held.busy();
-            request.extensions_mut().insert(Peer(peer.ip()));
-            let reply = app.clone().call(request);
-            // It carries the reply until the last byte of it.
-            async move { reply.await.map(|reply| reply.map(|body| Carried { body, _busy: busy })) }
-        });
-        let connection = graceful.watch(builder.serve_connection(TokioIo::new(Box::pin(stream)), service));
+        stream.set_write_timeout(Some(manner.write_timeout));
+        let (stream, cut) = (Box::pin(stream), held.cut.clone());
+        let one = Connection { app: app.clone(), peer: peer.ip(), held: Arc::new(held), watcher: graceful.watcher() };
+        let acceptor = acceptor.clone();
         tokio::spawn(async move {
+            let served = async {
+                match acceptor {
+                    None => one.served(stream, false, false).await,
+                    Some(acceptor) => match tokio::time::timeout(HANDSHAKE_TIME, acceptor.accept(stream)).await {
+                        Ok(Ok(stream)) => {
+                            let is_2 = stream.get_ref().1.alpn_protocol() == Some(HTTP_2);
+                            one.served(stream, true, is_2).await;
+                        }
+                        Ok(Err(error)) => tracing::debug!(%error, "a client could not agree on TLS"),
+                        Err(_) => tracing::debug!("a client took too long to agree on TLS"),
+                    },
+                }
+            };
             tokio::select! {
                 () = cut.cancelled() => tracing::debug!("an idle connection made room for another"),
-                // A connection that breaks is the client's business.
-                ended = connection => {
-                    if let Err(error) = ended {
-                        tracing::debug!(%error, "a connection ended early");
-                    }
-                }
+                () = served => {}
             }
         });
     }
     drop(listener);
     drained.await;
     let _ = tokio::time::timeout(CLOSING_TIME, graceful.shutdown()).await;
+}
+
+/// A connection that was accepted.
+struct Connection {
+    app: Router,
+    peer: IpAddr,
+    held: Arc<Held>,
+    watcher: Watcher,
+}
+
+impl Connection {
+    /// Serves it to its end. HTTP/2 is spoken only where TLS agreed on it: in the clear a client that sends nothing is cut from the
+    /// first byte on, which takes HTTP/1.
+    async fn served<S>(self, stream: S, is_over_tls: bool, is_2: bool)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let Connection { app, peer, held, watcher } = self;
+        let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+            let busy = held.busy();
+            request.extensions_mut().insert(Peer(peer));
+            let host = request.uri().authority().and_then(|at| HeaderValue::from_str(at.as_str()).ok());
+            let headers = request.headers_mut();
+            if is_over_tls {
+                headers.insert("x-forwarded-proto", HeaderValue::from_static("https"));
+            }
+            // HTTP/2 says it elsewhere.
+            if let Some(host) = host.filter(|_| !headers.contains_key(header::HOST)) {
+                headers.insert(header::HOST, host);
+            }
+            let reply = app.clone().call(request);
+            // It carries the reply until the last byte of it.
+            async move { reply.await.map(|reply| reply.map(|body| Carried { body, _busy: busy })) }
+        });
+        let io = TokioIo::new(stream);
+        let ended = if is_2 {
+            let mut builder = http2::Builder::new(TokioExecutor::new());
+            builder.timer(TokioTimer::new()).max_concurrent_streams(STREAMS).keep_alive_interval(HEAD_TIME);
+            watcher.watch(builder.serve_connection(io, service)).await
+        } else {
+            let mut builder = http1::Builder::new();
+            builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
+            watcher.watch(builder.serve_connection(io, service)).await
+        };
+        // A connection that breaks is the client's business.
+        if let Err(error) = ended {
+            tracing::debug!(%error, "a connection ended early");
+        }
+    }
 }
 
 /// The address that a connection comes from.

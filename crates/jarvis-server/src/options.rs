@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::listen::Connections;
 use crate::pace::Pace;
 use crate::runs::Bounds;
+use crate::tls::Tls;
 use crate::users::User;
 
 #[derive(Debug, Clone)]
@@ -63,6 +64,8 @@ pub struct Options {
     /// Bytes of an uploaded file, and of a chat request that carries files inside it.
     pub max_upload: usize,
     pub max_messages: usize,
+    /// HTTPS, where it is spoken.
+    pub tls: Option<Tls>,
     /// Signs the links to files in answers that leave by a chat protocol, where callers need a token.
     pub link_key: LinkKey,
     /// How long such a link is good.
@@ -104,6 +107,7 @@ impl Default for Options {
             max_body: 1 << 20,
             max_upload: 64 << 20,
             max_messages: 1000,
+            tls: None,
             link_key: LinkKey::random(),
             link_time: Duration::from_secs(24 * 60 * 60),
             leaving: CancellationToken::new(),

@@ -33,7 +33,10 @@ impl Agent {
         must_be_now(headers.get(VERSION_HEADER), None)?;
         let caller = request.extensions().get::<Caller>().cloned();
         let caller = caller.ok_or_else(|| Fault::new(Wrong::Internal, "nobody looked who calls"))?;
-        let own = || self.server.http_at.get().map(|address| format!("http://{address}"));
+        let own = || {
+            let scheme = if self.server.options.tls.is_some() { "https" } else { "http" };
+            self.server.http_at.get().map(|address| format!("{scheme}://{address}"))
+        };
         let base = self.server.options.public_url.clone().or_else(own).unwrap_or_default();
         Ok((Client { server: self.server.clone(), caller, base }, request.into_inner()))
     }

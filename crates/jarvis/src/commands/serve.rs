@@ -12,7 +12,7 @@ use jarvis_events::SERVER;
 use jarvis_net::Secret;
 use jarvis_pipeline::approval::Approver;
 use jarvis_server::{
-    CallerPolicy, Desk, GrpcOptions, GrpcTls, LinkKey, Listeners, Options, Pace, Parts, Reload, ServeError, User,
+    CallerPolicy, Desk, GrpcOptions, GrpcTls, LinkKey, Listeners, Options, Pace, Parts, Reload, ServeError, Tls, User,
 };
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -190,7 +190,8 @@ async fn listen_on(
         }
     }
     if let Some(listener) = &listeners.http {
-        printer.progress(&format!("jarvis serves http://{}/", listener.local_addr().map_err(Failure::work)?));
+        let scheme = if options.tls.is_some() { "https" } else { "http" };
+        printer.progress(&format!("jarvis serves {scheme}://{}/", listener.local_addr().map_err(Failure::work)?));
     }
     if let Some((listener, grpc)) = &listeners.grpc {
         let secure = if grpc.tls.is_some() { " with TLS" } else { "" };
@@ -207,22 +208,39 @@ async fn listen(address: SocketAddr, options: &Options, flag: &str) -> Result<Tc
     })
 }
 
+fn read_pem(key: &str, path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|error| {
+        Failure::usage(format!("cannot read the file of `{key}`, {}: {error}", path.display()))
+            .hint("name a PEM file that jarvis may read")
+    })
+}
+
+/// The certificates of HTTPS, where the configuration names them.
+///
+/// # Errors
+/// When they cannot be read or used.
+fn https(config: &Config) -> Result<Option<Tls>, Failure> {
+    match (&config.server.tls_cert, &config.server.tls_key) {
+        (None, None) => Ok(None),
+        (Some(certificates), Some(key)) => {
+            let (certificates, key) = (read_pem("server.tls_cert", certificates)?, read_pem("server.tls_key", key)?);
+            Tls::of_pem(&certificates, &key).map(Some).map_err(refused)
+        }
+        _ => Err(Failure::usage("HTTPS needs both `server.tls_cert` and `server.tls_key`")
+            .hint("name the certificate chain and its private key, both in PEM")),
+    }
+}
+
 /// Limits and certificates of the gRPC service, from the configuration.
 ///
 /// # Errors
 /// When its certificate or key cannot be read or used.
 pub(super) fn grpc_options(config: &GrpcConfig) -> Result<GrpcOptions, Failure> {
-    let read = |key: &str, path: &Path| {
-        std::fs::read(path).map_err(|error| {
-            Failure::usage(format!("cannot read the file of `{key}`, {}: {error}", path.display()))
-                .hint("name a PEM file that jarvis may read")
-        })
-    };
     let tls = match (&config.tls_cert, &config.tls_key) {
         (Some(certificate), Some(key)) => Some(GrpcTls {
-            certificate: read("grpc.tls_cert", certificate)?,
-            key: read("grpc.tls_key", key)?,
-            client_ca: config.tls_client_ca.as_deref().map(|path| read("grpc.tls_client_ca", path)).transpose()?,
+            certificate: read_pem("grpc.tls_cert", certificate)?,
+            key: read_pem("grpc.tls_key", key)?,
+            client_ca: config.tls_client_ca.as_deref().map(|path| read_pem("grpc.tls_client_ca", path)).transpose()?,
         }),
         (None, None) if config.tls_client_ca.is_none() => None,
         _ => {
@@ -310,7 +328,15 @@ pub(super) fn checked_options(config: &Config) -> Result<Options, Failure> {
     let admin_token = token_of(server.admin_token_file.as_deref(), admin_env)?;
     let public_url = config.server.public_url.as_deref().map(|text| url("server.public_url", text)).transpose()?;
     let public_url = public_url.map(|url| url.as_str().trim_end_matches('/').to_owned());
-    let options = Options { token, admin_token, users: users(config)?, unpriced, public_url, ..options(config) };
+    let options = Options {
+        token,
+        admin_token,
+        users: users(config)?,
+        unpriced,
+        public_url,
+        tls: https(config)?,
+        ..options(config)
+    };
     let here = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
     jarvis_server::check(here, &options).map(|()| options).map_err(refused)
 }

@@ -37,6 +37,10 @@ pub(crate) struct ServerConfig {
     /// Default: the name that a client calls it by.
     pub(crate) public_url: Option<String>,
     pub(crate) caller_endpoints: CallerConfig,
+    /// The file of the certificates by which HTTPS is spoken, PEM, the server's own first; with `tls_key`. HTTP/2 comes with it.
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The file of their private key, PEM.
+    pub(crate) tls_key: Option<PathBuf>,
     /// Hours for which a link to a file opens without a token, in an answer that left by a chat protocol.
     pub(crate) link_hours: u32,
     /// The environment variable that holds what such links are signed with: the same on all servers that answer under one name. Default:
@@ -85,6 +89,8 @@ impl Default for ServerConfig {
             cors_origins: Vec::new(),
             allowed_hosts: Vec::new(),
             public_url: None,
+            tls_cert: None,
+            tls_key: None,
             link_hours: u32::try_from(options.link_time.as_secs() / 3600).unwrap_or(u32::MAX),
             link_key_env: None,
             caller_endpoints: CallerConfig::default(),
