@@ -2,7 +2,7 @@
 // Same input, same bytes: versions are pinned by package-lock.json, and nothing here reads the clock or the machine.
 import { build as bundle } from "esbuild";
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(fileURLToPath(import.meta.url));
@@ -32,8 +32,9 @@ export async function build(outdir) {
     target: ["chrome123", "firefox121", "safari17.5"],
     logLevel: "warning",
   };
-  await bundle({
+  const { metafile } = await bundle({
     ...common,
+    metafile: true,
     // What is loaded later has a name of its own; what several of these share goes into chunks.
     entryPoints: {
       table: "src/lazy/table.ts",
@@ -53,7 +54,20 @@ export async function build(outdir) {
   // A shared worker is a classic script of its own: every browser that has them can load it.
   await bundle({ ...common, entryPoints: { live: "src/live/worker.ts" }, outdir, format: "iife" });
   await bundle({ ...common, entryPoints: { app: "src/styles/app.css" }, outdir });
-  for (const name of ["index.html", "docs.html", "icon.svg"]) await cp(join(root, "src", name), join(outdir, name));
+  await cp(join(root, "src", "icon.svg"), join(outdir, "icon.svg"));
+  // The browser learns from the page itself which chunks its script will ask for, and does not wait for the script to say so.
+  for (const [page, script] of [
+    ["index.html", "app.js"],
+    ["docs.html", "docs.js"],
+  ]) {
+    const [, built] = Object.entries(metafile.outputs).find(([path]) => path.endsWith(`/${script}`)) ?? [];
+    const chunks = (built?.imports ?? [])
+      .filter((one) => one.kind === "import-statement")
+      .map((one) => basename(one.path));
+    const links = chunks.map((name) => `<link rel="modulepreload" href="/${name}" />\n    `).join("");
+    const html = await readFile(join(root, "src", page), "utf8");
+    await writeFile(join(outdir, page), html.replace(`<script src="/${script}"`, `${links}<script src="/${script}"`));
+  }
   await writeFile(join(outdir, "licenses.txt"), await licenses());
 }
 

@@ -19,4 +19,7 @@ startSync();
 watchHealth();
 
 const root = document.getElementById("app");
-if (root) render(<App />, root);
+if (root) {
+  root.replaceChildren();
+  render(<App />, root);
+}

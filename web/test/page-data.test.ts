@@ -124,3 +124,13 @@ test("chats are taken out of this browser alone", () =>
     await page.getByText("0 chats in this browser").waitFor();
     assert.equal(mock.runs.length, 1);
   }));
+
+test("a part of the page that cannot be loaded says so, with the way to try again", () =>
+  on({ allow: /ERR_FAILED|dynamically imported/ }, async (page) => {
+    await page.route("**/pages.js", (route) => route.abort());
+    await page.getByRole("link", { name: "Runs" }).click();
+    await page.getByRole("alert").getByText("The server cannot be reached").waitFor();
+    await page.unroute("**/pages.js");
+    await page.getByRole("alert").getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { level: 1, name: "Runs" }).waitFor();
+  }));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Hub } from "../src/live/hub";
-import { isAfter, type Reply } from "../src/live/protocol";
+import { isAfter, type Notice } from "../src/live/protocol";
 
 /** A server under control: each opening of the stream is kept, and fed by hand. */
 class Server {
@@ -34,15 +34,15 @@ class Server {
 }
 
 class Ear {
-  replies: Reply[] = [];
+  replies: Notice[] = [];
   #wanted: (() => void)[] = [];
-  readonly tell = (reply: Reply): void => {
+  readonly tell = (reply: Notice): void => {
     this.replies.push(reply);
     for (const tell of this.#wanted.splice(0)) tell();
   };
   async said(n: number): Promise<string[]> {
     while (this.replies.length < n) await new Promise<void>((tell) => this.#wanted.push(tell));
-    return this.replies.map((r) => (r.say === "event" ? `${r.id} ${r.event} ${r.place}` : `${r.id} ${r.say}`));
+    return this.replies.map((r) => (r.type === "event" ? `${r.id} ${r.event} ${r.place}` : `${r.id} ${r.type}`));
   }
 }
 
@@ -65,14 +65,14 @@ test("all runs go over one stream, which is opened anew with places when another
   const server = new Server();
   const hub = new Hub(server.open);
   const [one, two] = [new Ear(), new Ear()];
-  hub.hear("a", { say: "follow", id: 1, run: "r1", after: "" }, one.tell);
-  hub.hear("a", { say: "follow", id: 2, run: "r2", after: "4.2" }, one.tell);
+  hub.handle("a", { type: "follow", id: 1, run: "r1", after: "" }, one.tell);
+  hub.handle("a", { type: "follow", id: 2, run: "r2", after: "4.2" }, one.tell);
   const first = await server.nth(1);
   assert.equal(first.path, "/events?run=r1&run=r2@4.2");
   first.send(frame("r1", "0") + frame("r1", "1") + frame("r2", "4.3"));
   assert.deepEqual(await one.said(3), ["1 note 0", "1 note 1", "2 note 4.3"]);
   // Another tab wants one of them from its beginning, and the first tab is not told anything twice.
-  hub.hear("b", { say: "follow", id: 1, run: "r1", after: "" }, two.tell);
+  hub.handle("b", { type: "follow", id: 1, run: "r1", after: "" }, two.tell);
   const second = await server.nth(2);
   assert.ok(first.aborted());
   assert.equal(second.path, "/events?run=r1&run=r2@4.3");
@@ -80,32 +80,32 @@ test("all runs go over one stream, which is opened anew with places when another
   assert.deepEqual(await two.said(3), ["1 note 0", "1 note 1", "1 note 2"]);
   assert.deepEqual((await one.said(5)).slice(3), ["1 note 2", "2 done 5"]);
   // Who has gone is not told, and the last one closes the stream.
-  hub.bye("a");
+  hub.disconnect("a");
   second.send(frame("r1", "3"));
   assert.deepEqual((await two.said(4)).at(-1), "1 note 3");
   assert.equal(one.replies.length, 5);
-  hub.bye("b");
+  hub.disconnect("b");
   assert.ok(second.aborted());
 });
 
-test("what ends before its run is told as broken; what is not there as gone; no stream as absent", async () => {
+test("what ends before its run is reported as broken; a missing run as gone; no route as unsupported", async () => {
   for (const [status, feed, said] of [
     [200, frame("r1", "0"), ["1 note 0", "1 broken"]],
     [200, 'event: gone\ndata: {"run_id": "r1"}\n\n', ["1 gone"]],
     [200, "event: note\ndata: {}\n\nid: nonsense\ndata: {}\n\n", ["1 broken"]],
     [503, null, ["1 broken"]],
-    [404, null, ["1 absent"]],
+    [404, null, ["1 unsupported"]],
   ] as const) {
     const server = new Server();
     server.status = status;
     const ear = new Ear();
-    new Hub(server.open).hear("a", { say: "follow", id: 1, run: "r1", after: "" }, ear.tell);
+    new Hub(server.open).handle("a", { type: "follow", id: 1, run: "r1", after: "" }, ear.tell);
     const stream = await server.nth(1);
     if (feed) stream.send(feed);
     if (feed) stream.end();
     assert.deepEqual(await ear.said(said.length), said, `${status} ${feed}`);
     const [last] = ear.replies.slice(-1);
-    if (status === 503) assert.equal(last?.say === "broken" && last.failure.code, "no");
+    if (status === 503) assert.equal(last?.type === "broken" && last.failure.code, "no");
   }
 });
 
@@ -113,7 +113,7 @@ test("more runs than one stream may carry wait for their turn", async () => {
   const server = new Server();
   const hub = new Hub(server.open);
   const ear = new Ear();
-  for (let i = 0; i < 101; i++) hub.hear("a", { say: "follow", id: i, run: `r${i}`, after: "" }, ear.tell);
+  for (let i = 0; i < 101; i++) hub.handle("a", { type: "follow", id: i, run: `r${i}`, after: "" }, ear.tell);
   const first = await server.nth(1);
   assert.equal(first.path.split("run=").length - 1, 100);
   for (let i = 0; i < 100; i++) first.send(frame(`r${i}`, "0", "done"));

@@ -471,6 +471,7 @@ export const ru: Texts = {
   reach_inputs: "Загрузка входных данных",
   reach_decisions: "Планы на проверку",
   kept_browser: "Разговоры хранятся в этом браузере.",
+  kept_chats: "Разговоры хранятся на сервере, с копией в этом браузере.",
   kept_server: "Пока их не удалят, сервер хранит {what}.",
   kept_nothing: "Сервер ничего не хранит.",
   kept_folder: "Они лежат в {folder}.",

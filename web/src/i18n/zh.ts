@@ -464,6 +464,7 @@ export const zh: Texts = {
   reach_inputs: "获取输入",
   reach_decisions: "待审阅的计划",
   kept_browser: "对话保存在这个浏览器中。",
+  kept_chats: "对话保存在服务器上，此浏览器中有副本。",
   kept_server: "在被删除之前，服务器保存{what}。",
   kept_nothing: "服务器不保存任何内容。",
   kept_folder: "它们位于 {folder}。",

@@ -1,91 +1,91 @@
-// The events of a run, by the one stream of the browser.
+// The events of a run, over the event stream that all tabs share.
 import * as client from "../api/client";
 import * as decode from "../api/decode";
 import { ApiError, authorize } from "../api/http";
 import type { RunEvent } from "../api/types";
-import { connect, type Line } from "./line";
-import { numbersOf, type Ask, type Reply } from "./protocol";
+import { numbersOf, type Command, type Notice } from "./protocol";
+import { connect, type Transport } from "./transport";
 
-interface Followed {
-  ask: Ask & { say: "follow" };
-  take(reply: Reply): void;
+interface Subscription {
+  command: Command & { type: "follow" };
+  push(notice: Notice): void;
 }
 
-const followed = new Map<number, Followed>();
-let line: Line | null = null;
-let last = 0;
-/** Set by a server that has no stream for many runs. */
-let absent = false;
+const subscriptions = new Map<number, Subscription>();
+let transport: Transport | null = null;
+let lastId = 0;
+/** Set when the server has no stream of many runs: from then on each run has a stream of its own. */
+let unsupported = false;
 
-function open(): Line {
-  line ??= connect({
-    hear: (reply) => followed.get(reply.id)?.take(reply),
-    anew: () => {
-      for (const { ask } of followed.values()) line?.say(ask);
+function open(): Transport {
+  transport ??= connect({
+    onNotice: (notice) => subscriptions.get(notice.id)?.push(notice),
+    onReset: () => {
+      for (const { command } of subscriptions.values()) transport?.send(command);
     },
   });
-  return line;
+  return transport;
 }
 
-/** The replies about one run, in order, until the reader lets go. */
-async function* replies(run: string, after: string, signal: AbortSignal): AsyncGenerator<Reply> {
-  const id = ++last;
-  const waiting: Reply[] = [];
+/** The notices about one run, until the caller stops or aborts. */
+async function* subscribe(run: string, after: string, signal: AbortSignal): AsyncGenerator<Notice> {
+  const id = ++lastId;
+  const queue: Notice[] = [];
   let wake = () => {};
-  const entry: Followed = {
-    ask: { say: "follow", id, run, after },
-    take: (reply) => {
-      // The place from which another hub is asked.
-      if (reply.say === "event") entry.ask = { ...entry.ask, after: reply.place };
-      waiting.push(reply);
+  const subscription: Subscription = {
+    command: { type: "follow", id, run, after },
+    push: (notice) => {
+      // A new hub continues from here.
+      if (notice.type === "event") subscription.command = { ...subscription.command, after: notice.place };
+      queue.push(notice);
       wake();
     },
   };
-  const end = () => wake();
-  followed.set(id, entry);
-  signal.addEventListener("abort", end);
+  const stop = () => wake();
+  subscriptions.set(id, subscription);
+  signal.addEventListener("abort", stop);
   try {
-    open().say(entry.ask);
+    open().send(subscription.command);
     while (!signal.aborted) {
-      const reply = waiting.shift();
-      if (reply) yield reply;
+      const notice = queue.shift();
+      if (notice) yield notice;
       else await new Promise<void>((resolve) => (wake = resolve));
     }
   } finally {
-    followed.delete(id);
-    signal.removeEventListener("abort", end);
-    line?.say({ say: "leave", id });
+    subscriptions.delete(id);
+    signal.removeEventListener("abort", stop);
+    transport?.send({ type: "leave", id });
   }
 }
 
-/** Follows a run from behind a place ("" for its beginning) to its end. Throws when the stream breaks before. */
+/** Follows a run from after a place ("" for its beginning) to its end. Throws when the stream breaks before that. */
 export async function* follow(run: string, after: string, signal: AbortSignal): AsyncGenerator<RunEvent> {
   let place = after;
-  while (!absent && !signal.aborted) {
-    let entered = false;
-    for await (const reply of replies(run, place, signal)) {
-      if (reply.say === "absent") {
-        absent = true;
+  while (!unsupported && !signal.aborted) {
+    let authorized = false;
+    for await (const notice of subscribe(run, place, signal)) {
+      if (notice.type === "unsupported") {
+        unsupported = true;
         break;
       }
-      if (reply.say === "gone") throw new ApiError("not_found", "", null, 404);
-      if (reply.say === "broken") {
-        const { status, code, message, hint, retryAfter } = reply.failure;
-        entered = status === 401 && (await authorize());
-        if (entered) break;
+      if (notice.type === "gone") throw new ApiError("not_found", "", null, 404);
+      if (notice.type === "broken") {
+        const { status, code, message, hint, retryAfter } = notice.failure;
+        authorized = status === 401 && (await authorize());
+        if (authorized) break;
         throw new ApiError(code, message, hint, status, retryAfter);
       }
-      place = reply.place;
-      const event = read(reply.data, reply.event);
+      place = notice.place;
+      const event = parse(notice.data, notice.event);
       if (event) yield event.seq < 0 ? { ...event, seq: numbersOf(place)[0] } : event;
-      if (reply.event === "done" || reply.event === "error") return;
+      if (notice.event === "done" || notice.event === "error") return;
     }
-    if (!absent && !entered) return;
+    if (!unsupported && !authorized) return;
   }
   if (!signal.aborted) yield* client.follow(run, place, signal);
 }
 
-function read(data: string, kind: string): RunEvent | null {
+function parse(data: string, kind: string): RunEvent | null {
   try {
     return decode.event(JSON.parse(data), kind);
   } catch {

@@ -1,9 +1,9 @@
-// What tabs and the hub say to each other about the runs they follow. Plain data: it crosses threads and tabs.
+// Messages between tabs and the hub. Plain data: it crosses threads and tabs.
 
-/** A tab asks for the events of a run after a place, or needs them no longer. `id` is the tab's own number for it. */
-export type Ask = { say: "follow"; id: number; run: string; after: string } | { say: "leave"; id: number };
+/** Subscribes a tab to the events of a run after a place, or ends that. `id` is chosen by the tab. */
+export type Command = { type: "follow"; id: number; run: string; after: string } | { type: "leave"; id: number };
 
-/** Why a run is not followed any more. `status` is 0 where no reply came. */
+/** Why a subscription ended before its run. `status` is 0 when there was no HTTP response. */
 export interface Failure {
   status: number;
   code: string;
@@ -12,14 +12,14 @@ export interface Failure {
   retryAfter: number | null;
 }
 
-export type Reply =
-  /** An event as it came: its kind, its JSON, and its place in the run. */
-  | { say: "event"; id: number; event: string; data: string; place: string }
-  /** The server knows no such run, or does not show it to this user. */
-  | { say: "gone"; id: number }
-  | { say: "broken"; id: number; failure: Failure }
-  /** The server has no stream for many runs. */
-  | { say: "absent"; id: number };
+export type Notice =
+  /** A server-sent event: its kind, its JSON, and its place in the run. */
+  | { type: "event"; id: number; event: string; data: string; place: string }
+  /** The run does not exist, or belongs to another user. */
+  | { type: "gone"; id: number }
+  | { type: "broken"; id: number; failure: Failure }
+  /** The server does not support streams of many runs. */
+  | { type: "unsupported"; id: number };
 
 /** A place in a run as it stands in `id:`: the number of an event, and of the piece of the answer behind it. */
 export const placeOf = (seq: number, piece = 0): string => (seq < 0 ? "" : piece > 0 ? `${seq}.${piece}` : String(seq));

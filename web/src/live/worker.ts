@@ -1,14 +1,14 @@
 // The shared worker of all tabs: it holds the hub, and outlives each of them.
-import { ask, Hub } from "./hub";
-import type { Ask } from "./protocol";
+import { Hub, request } from "./hub";
+import type { Command } from "./protocol";
 
-const hub = new Hub(ask);
+const hub = new Hub(request);
 let tabs = 0;
 
 addEventListener("connect", (event) => {
   const port = (event as MessageEvent).ports[0];
   if (!port) return;
   const tab = String(tabs++);
-  port.onmessage = (message: MessageEvent<Ask | "bye">) =>
-    message.data === "bye" ? hub.bye(tab) : hub.hear(tab, message.data, (reply) => port.postMessage(reply));
+  port.onmessage = ({ data }: MessageEvent<Command | "disconnect">) =>
+    data === "disconnect" ? hub.disconnect(tab) : hub.handle(tab, data, (notice) => port.postMessage(notice));
 });

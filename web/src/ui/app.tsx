@@ -9,11 +9,12 @@ import { currentChat, liveExchange } from "../state/chats";
 import { route } from "../state/route";
 import { stop } from "../state/runs";
 import { addFiles } from "../state/uploads";
+import { ErrorBubble } from "./answer";
 import { IconButton } from "./common";
 import { Composer, edited, endEdit, focusComposer } from "./composer";
 import { Icon, Logo } from "./icons";
 import { Lightbox } from "./media";
-import { useModule } from "./module";
+import { failed, useModule } from "./module";
 import type * as Pages from "./pages";
 import { Login } from "./login";
 import { drawerOpen, newChat, Sidebar } from "./sidebar";
@@ -96,8 +97,13 @@ const pages = signal<typeof Pages | null>(null);
 
 function OtherPage() {
   const loaded = useModule(pages, true, () => import("./pages"));
-  return loaded ? (
-    <loaded.Page />
+  if (loaded) return <loaded.Page />;
+  return failed.value.has(pages) ? (
+    <div class="page">
+      <section>
+        <ErrorBubble error={{ code: "unreachable", message: "" }} onAgain={() => location.reload()} />
+      </section>
+    </div>
   ) : (
     <p class="muted empty" role="status">
       {t("loading")}

@@ -41,7 +41,7 @@ export function keptWords(): string {
   ];
   const server = what.length ? t("kept_server", { what: joined(what) }) : t("kept_nothing");
   const where = what.length && folder ? ` ${t("kept_folder", { folder: label(folder, 200) })}` : "";
-  return `${t("kept_browser")} ${server}${where}`;
+  return `${t(h.kept.chats ? "kept_chats" : "kept_browser")} ${server}${where}`;
 }
 
 export function ServerLine() {
