@@ -2,5 +2,6 @@
 
 pub(crate) mod ask;
 pub(crate) mod decide;
+pub(crate) mod kept;
 pub(crate) mod openai;
 pub(crate) mod reply;

@@ -13,6 +13,7 @@ use super::*;
 mod chats;
 mod leases;
 mod lists;
+mod orphans;
 mod users;
 
 fn event(run: &str, seq: u64, kind: EventKind) -> Event {
