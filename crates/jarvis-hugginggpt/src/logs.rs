@@ -46,7 +46,27 @@ impl RequestLogs {
     /// When a file cannot be read or written.
     pub fn remove(&self, is_gone: impl Fn(&LogLine<'_>) -> bool) -> std::io::Result<()> {
         for log in [&self.success, &self.fail] {
-            log.lock().unwrap_or_else(PoisonError::into_inner).remove(&is_gone)?;
+            let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+            log.rewrite(|line| serde_json::from_str(line).is_ok_and(|line| !is_gone(&line)))?;
+        }
+        Ok(())
+    }
+
+    /// Leaves the last lines of each log, as far as both together take at most so many bytes.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub fn trim(&self, most_bytes: u64) -> std::io::Result<()> {
+        for log in [&self.success, &self.fail] {
+            let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+            let most = most_bytes / 2;
+            let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+            let mut over = (size(&log.path) + size(&log.aside())).saturating_sub(most);
+            log.rewrite(|line| {
+                let goes = over > 0;
+                over = over.saturating_sub(line.len() as u64);
+                !goes
+            })?;
         }
         Ok(())
     }
@@ -87,16 +107,21 @@ pub struct LogLine<'l> {
 }
 
 impl Log {
-    fn remove(&mut self, is_gone: &impl Fn(&LogLine<'_>) -> bool) -> std::io::Result<()> {
+    /// What was set aside of it.
+    fn aside(&self) -> PathBuf {
         let mut aside = self.path.clone().into_os_string();
         aside.push(".1");
-        for path in [PathBuf::from(aside), self.path.clone()] {
+        PathBuf::from(aside)
+    }
+
+    /// Leaves the lines that stay, the older file first.
+    fn rewrite(&mut self, mut stays: impl FnMut(&str) -> bool) -> std::io::Result<()> {
+        for path in [self.aside(), self.path.clone()] {
             let text = match std::fs::read_to_string(&path) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 text => text?,
             };
-            let stays = |line: &&str| serde_json::from_str(line).is_ok_and(|line| !is_gone(&line));
-            let left: String = text.split_inclusive('\n').filter(stays).collect();
+            let left: String = text.split_inclusive('\n').filter(|line| stays(line)).collect();
             if left.len() == text.len() {
                 continue;
             }
@@ -119,9 +144,7 @@ impl Log {
 
     fn append(&mut self, line: &[u8]) -> std::io::Result<()> {
         if self.file.metadata()?.len() > ROTATE_AT {
-            let mut old = self.path.clone().into_os_string();
-            old.push(".1");
-            std::fs::rename(&self.path, old)?;
+            std::fs::rename(&self.path, self.aside())?;
             self.file = open(&self.path)?;
         }
         self.file.write_all(line)

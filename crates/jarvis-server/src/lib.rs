@@ -51,7 +51,7 @@ pub use grpc::{GrpcOptions, GrpcTls};
 pub use links::LinkKey;
 pub use listen::bind;
 pub use offered::{ChatModels, ListTools, OfferedTool, ToolApproval};
-pub use options::{CallerPolicy, Options};
+pub use options::{CallerPolicy, Options, Retention};
 pub use pace::Pace;
 pub use pulls::{KeptModel, ModelStore, PlannedPull, PullFailure, PullFault, PullRequest, SuggestedModel};
 pub use reload::Reload;

@@ -38,10 +38,10 @@ pub struct Options {
     pub compat_errors: bool,
     /// Whether runs that were cut off go on by themselves.
     pub resume: bool,
-    /// How long runs that have ended stay; for ever unless set.
-    pub keep: Option<Duration>,
-    /// The most bytes that runs may take.
-    pub keep_bytes: Option<u64>,
+    /// How long runs that have ended stay.
+    pub keep: Retention,
+    /// How long files stay that nothing speaks of any more.
+    pub keep_media: Retention,
     /// Serve the models of this machine and nothing else: no pipelines, no runs, no files but those that models make.
     pub models_only: bool,
     pub max_running: usize,
@@ -94,8 +94,8 @@ impl Default for Options {
             unpriced: None,
             compat_errors: false,
             resume: true,
-            keep: None,
-            keep_bytes: None,
+            keep: Retention::default(),
+            keep_media: Retention::default(),
             models_only: false,
             max_running: 64,
             max_running_per_caller: None,
@@ -134,6 +134,21 @@ impl Options {
             waiting,
             waiting_each: self.max_waiting_per_caller.unwrap_or(waiting.div_ceil(2)),
         }
+    }
+}
+
+/// How long something is kept that nobody removes; for ever unless bounded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// For so long.
+    pub time: Option<Duration>,
+    /// The oldest go while all of it takes more.
+    pub bytes: Option<u64>,
+}
+
+impl Retention {
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.time.is_some() || self.bytes.is_some()
     }
 }
 

@@ -5,6 +5,7 @@ mod live;
 mod log;
 mod queue;
 mod restore;
+mod retention;
 mod slots;
 
 use std::collections::{HashMap, HashSet};

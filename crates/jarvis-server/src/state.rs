@@ -81,6 +81,8 @@ pub struct Parts {
     /// The chat models that a request may name.
     pub chat_models: Arc<dyn ChatModels>,
     pub tools: ListTools,
+    /// Removes logs that have been kept for long enough. Blocks.
+    pub prune_logs: Option<Arc<dyn Fn() + Send + Sync>>,
     /// Reads the configuration anew; never where there is none.
     pub reload: Option<Reload>,
     /// What is wrong with the tools: left out, unreachable, changed since their approval.

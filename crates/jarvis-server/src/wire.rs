@@ -3,6 +3,7 @@
 pub(crate) mod ag_ui;
 pub(crate) mod ask;
 pub(crate) mod decide;
+pub(crate) mod kept;
 pub(crate) mod openai;
 pub(crate) mod reply;
 pub(crate) mod responses;

@@ -26,7 +26,7 @@ pub(crate) use experts::{MediaConfig, StatusApi};
 pub(crate) use llm::{FallbackConfig, Setting};
 pub(crate) use media_store::MediaStoreConfig;
 pub(crate) use model::Config;
-pub(crate) use runs::Resume;
+pub(crate) use runs::{Resume, RetentionConfig};
 #[cfg(feature = "serve")]
 pub(crate) use server::{GrpcConfig, TokenConfig, token_in};
 

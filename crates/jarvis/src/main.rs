@@ -16,6 +16,7 @@ mod ingest;
 mod printer;
 mod progress;
 mod results;
+mod retention;
 mod session;
 mod wiring;
 

@@ -11,6 +11,7 @@ pub(crate) mod document;
 #[cfg(feature = "bench")]
 mod encoders;
 mod experts;
+mod journal;
 mod lazy_chat;
 mod local;
 mod media;
@@ -71,6 +72,7 @@ pub(crate) use encoders::embedder;
 #[cfg(all(feature = "bench", feature = "experts", feature = "llm"))]
 pub(crate) use encoders::encoder_files;
 pub(crate) use experts::{Addresses, Experts, hub_url, local_timeout, secret, token, url_policy};
+pub(crate) use journal::JournalUse;
 #[cfg(any(feature = "experts", feature = "llm"))]
 pub(crate) use local::child as local_model;
 pub(crate) use local::{LocalRuntime, RUNS_LOCAL_MODELS, files_of, hub_environment, hub_variables, limits};
@@ -97,18 +99,6 @@ pub(crate) struct Flags<'a> {
     /// The folder for the files that are made.
     pub(crate) out: Option<&'a Path>,
     pub(crate) journal: JournalUse,
-}
-
-/// What becomes of a journal that cannot be opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum JournalUse {
-    /// It is a warning, and the run is not kept.
-    #[default]
-    Wanted,
-    /// Nothing is done without it.
-    Needed,
-    /// It is not opened.
-    Unused,
 }
 
 pub(crate) struct App {
@@ -164,21 +154,7 @@ impl App {
         };
         let chat = chat::build(&mut config, local.as_deref(), global.record.as_deref()).await?;
         let media = Arc::new(media(&config, &folders)?);
-        let opened = (journal_use != JournalUse::Unused)
-            .then(|| Journal::open_with(&folders.journal, config.runs.synchronous.into()));
-        let journal = match opened {
-            None => None,
-            Some(Ok(journal)) => Some(Arc::new(journal)),
-            Some(Err(error)) if journal_use == JournalUse::Needed => {
-                let hint = error.hint().map(|hint| format!("{hint}; ")).unwrap_or_default();
-                return Err(Failure::work(error)
-                    .hint(format!("{hint}--no-journal starts a server that forgets runs when they end")));
-            }
-            Some(Err(error)) => {
-                printer.warning(&format!("this run will not be in the journal: {error}"));
-                None
-            }
-        };
+        let journal = journal_use.open(&config, &folders, printer)?;
         let logs = match RequestLogs::open(&folders.logs) {
             Ok(logs) => Some(Arc::new(logs)),
             Err(error) => {

@@ -1,10 +1,12 @@
 //! Saved plans: one file each, in a folder that no client can name.
 
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use jarvis_store::named;
 use serde_json::Value;
 
 /// What every plan file's name begins with; a time stamp and the plan's id follow.
@@ -126,6 +128,14 @@ impl PlanStore {
             id.strip_prefix('_').filter(|id| is_stamp(stamp) && is_id(id)).map(str::to_owned)
         };
         self.names().iter().filter_map(|name| Some((id(name)?, self.folder.join(name)))).collect()
+    }
+
+    /// The files that plans speak of, those of users too, by their display paths.
+    pub fn spoken_of(&self) -> BTreeSet<String> {
+        let files = self.with_users().into_iter().flat_map(|plans| plans.files());
+        // One that is gone by now speaks of nothing.
+        let texts = files.filter_map(|(_, path)| std::fs::read_to_string(path).ok());
+        texts.flat_map(|text| named(&text).map(str::to_owned).collect::<Vec<_>>()).collect()
     }
 
     /// Removes every plan; returns how many there were.

@@ -15,7 +15,7 @@ use crate::routes::runs::list::{checked, checked_limit, cursor, fifty, read_curs
 use crate::runs::now_ms;
 use crate::state::Server;
 use crate::users::Caller;
-use crate::wire::reply::{ChatLine, ChatRemovedReply, ChatReply, ChatWrittenReply, ChatsReply};
+use crate::wire::kept::{ChatLine, ChatRemovedReply, ChatReply, ChatWrittenReply, ChatsReply};
 
 /// The most chats of a user.
 const MOST: u64 = 1000;

@@ -17,7 +17,8 @@ use crate::error::{ApiError, Failures};
 use crate::runs::now_ms;
 use crate::state::Server;
 use crate::users::Caller;
-use crate::wire::reply::{MeReply, RemovedDataReply, StoredReply, Today};
+use crate::wire::kept::{MeReply, RemovedDataReply, StoredReply};
+use crate::wire::reply::Today;
 
 mod export;
 

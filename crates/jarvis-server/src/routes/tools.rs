@@ -6,7 +6,7 @@ use axum::extract::State;
 use crate::error::Failures;
 use crate::state::Server;
 use crate::users::Caller;
-use crate::wire::reply::ToolsReply;
+use crate::wire::kept::ToolsReply;
 
 /// The tools
 ///

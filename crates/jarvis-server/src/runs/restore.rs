@@ -10,7 +10,7 @@ use jarvis_events::{Began, DAY_MS, SERVER};
 use jarvis_hugginggpt::GoingOn;
 use jarvis_plan::{RunId, TaskId};
 use jarvis_react::Asked;
-use jarvis_store::{Claim, Journal, JournalError, Prune, RunStatus, RunSummary};
+use jarvis_store::{Claim, Journal, JournalError, RunStatus, RunSummary};
 use tokio_util::sync::CancellationToken;
 
 use super::{Begin, Frame, Keep, Line, Log, Tally, Work, short};
@@ -22,9 +22,6 @@ use crate::users::Caller;
 
 /// How often it is looked whether a process died that shares the journal, or somebody wants a run cancelled.
 const LOOK: Duration = Duration::from_secs(2);
-
-/// Files that were stored so shortly ago may be those of a request that has not begun.
-const GRACE: Duration = Duration::from_secs(60 * 60);
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -63,25 +60,6 @@ impl Server {
                 _ = prune.tick() => self.prune().await,
                 () = tokio::time::sleep(LOOK) => self.look().await,
             }
-        }
-    }
-
-    /// Removes the runs that have been kept for long enough.
-    async fn prune(&self) {
-        let (Some(journal), keep, most_bytes) = (&self.parts.journal, self.options.keep, self.options.keep_bytes)
-        else {
-            return;
-        };
-        if keep.is_none() && most_bytes.is_none() {
-            return;
-        }
-        let before_ms =
-            keep.map(|keep| super::now_ms().saturating_sub(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX)));
-        let prune = Prune { before_ms, most_bytes, grace: GRACE, ..Prune::default() };
-        match journal.prune(prune, Arc::clone(&self.parts.media)).await {
-            Ok(pruned) if pruned.runs == 0 => {}
-            Ok(pruned) => tracing::info!(runs = pruned.runs, files = pruned.media.len(), "old runs were removed"),
-            Err(error) => tracing::error!(%error, "old runs could not be removed"),
         }
     }
 

@@ -28,7 +28,8 @@ impl Server {
         let Some(journal) = &self.parts.journal else { return Ok(()) };
         let (runs, media) = (self.options.keep, self.options.keep_media);
         if runs.is_bounded() {
-            let before_ms = runs.time.map(|keep| now_ms().saturating_sub(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX)));
+            let before_ms =
+                runs.time.map(|keep| now_ms().saturating_sub(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX)));
             let prune = Prune { before_ms, most_bytes: runs.bytes, grace: GRACE, ..Prune::default() };
             let pruned = self.remove_runs(prune).await?;
             if pruned.runs > 0 {
@@ -41,7 +42,11 @@ impl Server {
             let swept = journal.sweep(sweep, Arc::clone(&self.parts.media)).await?;
             swept.stuck.iter().for_each(|stuck| tracing::error!(stuck, "a file that nothing speaks of is still there"));
             if !swept.media.is_empty() {
-                tracing::info!(files = swept.media.len(), bytes = swept.bytes, "files that nothing speaks of were removed");
+                tracing::info!(
+                    files = swept.media.len(),
+                    bytes = swept.bytes,
+                    "files that nothing speaks of were removed"
+                );
             }
         }
         Ok(())

@@ -245,6 +245,7 @@ impl Builder {
             warnings: vec!["`files/read` is left out".into()],
             chat_models: Arc::new(Offline(Arc::clone(&worker))),
             tools: Arc::new(|| vec![offered()]),
+            prune_logs: None,
             reload: self.reload,
             audit: Some(jarvis_server::Audit::open(&folder.path().join("audit.jsonl")).expect("an audit")),
             pipelines: pipelines(&agent),

@@ -43,11 +43,13 @@ impl Journal {
             let failed = |source| JournalError::sqlite("read", &path, source);
             // Listed first: what is stored meanwhile is not looked at.
             let listed = media.list();
-            let listed = listed.map_err(|error| JournalError::Lost { path: path.clone(), reason: error.to_string() })?;
+            let listed =
+                listed.map_err(|error| JournalError::Lost { path: path.clone(), reason: error.to_string() })?;
             let known = mentions::all(&file::open_to_read(&path)?).map_err(failed)?;
             Ok(sweep.remove(listed, &known, &media, SystemTime::now()))
         });
-        let lost = |error: tokio::task::JoinError| JournalError::Lost { path: self.path.clone(), reason: error.to_string() };
+        let lost =
+            |error: tokio::task::JoinError| JournalError::Lost { path: self.path.clone(), reason: error.to_string() };
         let swept: Swept = swept.await.map_err(lost)??;
         if !dry && !swept.media.is_empty() {
             let (path, gone) = (self.path.clone(), swept.media.clone());

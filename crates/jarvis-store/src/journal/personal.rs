@@ -69,7 +69,12 @@ impl Journal {
 
 /// Whose things are meant, as SQL.
 fn whose(user: Option<&str>) -> &'static str {
-    if user.is_some() { "user = ?1" } else { "?1 IS NULL" }
+    match user {
+        Some("") => "user = ?1",
+        // The index has users alone.
+        Some(_) => "user <> '' AND user = ?1",
+        None => "?1 IS NULL",
+    }
 }
 
 fn stored(connection: &Connection, user: Option<&str>) -> rusqlite::Result<Stored> {

@@ -149,15 +149,15 @@ pub(super) fn contains(text: &str, part: &str) -> bool {
 pub(super) const COLUMNS: &str =
     "run_id, writer, door, user, started_at_ms, last_at_ms, request, ended, tasks, ok, failed, ms, how";
 
-/// Whether a run waits until somebody allows something, as SQL.
-pub(super) const WAITING: &str = "ended IS NULL AND EXISTS (
+/// Whether a run waits until somebody allows something, as SQL. Of a run that has ended no event is looked at.
+pub(super) const WAITING: &str = "CASE WHEN ended IS NOT NULL THEN 0 ELSE EXISTS (
     SELECT 1 FROM events AS asked WHERE asked.run_id = runs.run_id
         AND asked.body ->> 'event' = 'approval_needed' AND asked.body ->> 'resumes' = 1
         AND NOT EXISTS (
             SELECT 1 FROM events AS given WHERE given.run_id = asked.run_id AND given.seq > asked.seq
                 AND given.body ->> 'event' = 'approval_given' AND given.body ->> 'id' = asked.body ->> 'task'
         )
-) AS waiting";
+) END AS waiting";
 
 pub(super) fn runs(
     path: &Path,
@@ -181,18 +181,26 @@ pub(super) fn runs(
     });
     let ends = filter.ends();
     wanted.extend(ends.as_deref());
-    let sql = format!(
-        "SELECT {COLUMNS}, {WAITING} FROM runs WHERE {} ORDER BY started_at_ms DESC, run_id DESC",
-        wanted.join(" AND ")
-    );
+    // Ids alone, which an index has, so that a row is read only where it may fit.
+    let sql =
+        format!("SELECT run_id FROM runs WHERE {} ORDER BY started_at_ms DESC, run_id DESC", wanted.join(" AND "));
     let bound = |ms: Option<u64>| ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
     let (at, id) = filter.after.clone().unzip();
-    let mut statement = connection.prepare(&sql).map_err(failed)?;
+    let mut ids = connection.prepare(&sql).map_err(failed)?;
     let given = params![bound(filter.since_ms), bound(filter.until_ms), bound(at), id.map(|id| id.0), filter.user];
-    let rows = statement.query_map(given, |row| summary(row, writers)).map_err(failed)?;
-    // The state of one that has not ended, and the text, are not SQLite's to say.
-    let fits = |run: &rusqlite::Result<RunSummary>| run.as_ref().map_or(true, |run| filter.fits(run));
-    rows.filter(fits).take(limit as usize).collect::<rusqlite::Result<Vec<_>>>().map_err(failed)
+    let mut ids = ids.query(given).map_err(failed)?;
+    let mut one =
+        connection.prepare(&format!("SELECT {COLUMNS}, {WAITING} FROM runs WHERE run_id = ?1")).map_err(failed)?;
+    let mut found = Vec::new();
+    while found.len() < limit as usize
+        && let Some(row) = ids.next().map_err(failed)?
+    {
+        let id: String = row.get(0).map_err(failed)?;
+        let run = one.query_row([id], |row| summary(row, writers)).optional().map_err(failed)?;
+        // The state of one that has not ended, and the text, are not SQLite's to say.
+        found.extend(run.filter(|run| filter.fits(run)));
+    }
+    Ok(found)
 }
 
 pub(super) fn run(path: &Path, writers: &Writers, id: &str) -> Result<RunRecord, JournalError> {

@@ -14,6 +14,7 @@ mod changed;
 mod chats;
 mod leases;
 mod lists;
+mod orphans;
 mod users;
 
 fn event(run: &str, seq: u64, kind: EventKind) -> Event {

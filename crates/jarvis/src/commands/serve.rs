@@ -12,7 +12,7 @@ use jarvis_events::SERVER;
 use jarvis_net::Secret;
 use jarvis_pipeline::approval::Approver;
 use jarvis_server::{
-    CallerPolicy, Desk, GrpcOptions, GrpcTls, LinkKey, Listeners, Options, Pace, Parts, Reload, ServeError, Tls, User,
+    CallerPolicy, Desk, GrpcOptions, GrpcTls, LinkKey, Listeners, Options, Pace, Parts, Reload, Retention, ServeError, Tls, User,
 };
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +21,7 @@ use crate::cli::{Global, ServeArgs};
 use crate::config::{Config, GrpcConfig, Resume, TokenConfig, env_vars, token_in};
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::retention;
 use crate::wiring::{
     App, Flags, Folders, JournalUse, Reader, check_prices, checks, load_config, secret, unpriced, url, url_policy,
 };
@@ -131,7 +132,7 @@ pub(super) fn parts(app: App, desk: Desk, global: &Global) -> Result<Parts, Fail
     let service = app.config.decisions.model_api_base_url.is_some();
     let checks = checks(&app, service.then(|| Arc::clone(&decisions.source)));
     let for_caller = Arc::new(app.for_caller());
-    let (chat_models, tools) = (app.chat_models(), app.offered_tools());
+    let (chat_models, tools, prune_logs) = (app.chat_models(), app.offered_tools(), app.prune_logs()?);
     let (reach, kept, warnings) = (app.reach(), app.kept()?, app.tool_warnings());
     let contexts = app.contexts.clone();
     let audit = app.audit()?;
@@ -158,6 +159,7 @@ pub(super) fn parts(app: App, desk: Desk, global: &Global) -> Result<Parts, Fail
         kept,
         chat_models,
         tools,
+        prune_logs,
         reload: None,
         warnings,
     })
@@ -349,6 +351,10 @@ fn token_of(file: Option<&Path>, variable: &str) -> Result<Option<Secret>, Failu
     }
 }
 
+fn kept(days: Option<u32>, mb: Option<u64>) -> Retention {
+    Retention { time: days.map(retention::days), bytes: mb.map(retention::megabytes) }
+}
+
 /// The options of the configuration, without its users and tokens.
 pub(super) fn options(config: &Config) -> Options {
     let server = &config.server;
@@ -362,8 +368,8 @@ pub(super) fn options(config: &Config) -> Options {
         urls: url_policy(config),
         compat_errors: config.decisions.compat_errors,
         resume: config.runs.resume == Resume::Auto,
-        keep: config.runs.keep_days.map(|days| Duration::from_secs(u64::from(days) * 24 * 60 * 60)),
-        keep_bytes: config.runs.keep_mb.map(|mb| mb.saturating_mul(1_000_000)),
+        keep: kept(config.runs.keep_days, config.runs.keep_mb),
+        keep_media: kept(config.kept_media.keep_days, config.kept_media.keep_mb),
         max_running: server.max_running,
         max_running_per_caller: server.max_running_per_caller,
         max_waiting: server.max_waiting,

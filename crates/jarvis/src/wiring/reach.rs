@@ -1,6 +1,7 @@
 //! Where the parts of this configuration send what they are given, read off the parts themselves, and what is kept.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::{iter, net::IpAddr};
 
 use jarvis_catalogue::Host;
@@ -10,7 +11,9 @@ use jarvis_tools::ToolAddress;
 use url::{Host as UrlHost, Url};
 
 use super::{App, Folders};
+use crate::config::RetentionConfig;
 use crate::failure::Failure;
+use crate::retention::{self, Logs};
 
 const HERE: &str = "this machine";
 const NETWORK: &str = "your network";
@@ -136,6 +139,22 @@ impl App {
         let (journal, logs) = (self.journal.is_some(), self.base.logs.is_some());
         let items = self.kept_items(&folders, plans);
         Ok(Kept { journal, logs, files: true, chats: journal, plans, until: "deleted", folder, items })
+    }
+
+    /// Removes logs that have been kept for long enough, where the configuration says how long.
+    pub(crate) fn prune_logs(&self) -> Result<Option<Arc<dyn Fn() + Send + Sync>>, Failure> {
+        let RetentionConfig { keep_days, keep_mb } = self.config.kept_logs;
+        if keep_days.is_none() && keep_mb.is_none() {
+            return Ok(None);
+        }
+        let (prompts, trace) = (Folders::of(&self.config)?.prompts, self.config.react.trace_file.clone());
+        let requests = self.base.logs.clone();
+        Ok(Some(Arc::new(move || {
+            let logs = Logs { requests: requests.as_deref(), prompts: prompts.clone(), trace: trace.clone() };
+            if let Err(error) = logs.prune(keep_days.map(retention::days), keep_mb.map(retention::megabytes)) {
+                tracing::error!(%error, "old logs could not be removed");
+            }
+        })))
     }
 
     fn kept_items(&self, folders: &Folders, plans: usize) -> Vec<KeptItem> {

@@ -79,9 +79,14 @@ impl Server {
     }
 
     #[cfg(unix)]
-    pub(crate) fn end(mut self, signal: &str) -> Option<i32> {
+    pub(crate) fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &id]).status().expect("kill runs").success());
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn end(mut self, signal: &str) -> Option<i32> {
+        self.signal(signal);
         self.child.wait().expect("it ends").code()
     }
 }
@@ -113,6 +118,85 @@ async fn it_serves_and_ends_when_told() {
     assert_eq!(server.end("-TERM"), Some(0));
     let (_, runs) = harness.json(&["runs", "list", "--json"]);
     assert_eq!(runs[0]["status"], "done");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_journal_that_cannot_be_used_keeps_it_from_starting() {
+    for (name, bytes, says) in [
+        ("damaged", b"SQLite format 3\0 and then nothing of the kind".to_vec(), "is damaged"),
+        ("newer", newer(), "has version 99"),
+    ] {
+        let harness = Harness::new();
+        std::fs::create_dir_all(harness.data()).expect("a folder");
+        let path = harness.data().join("runs.db");
+        std::fs::write(&path, &bytes).expect("written");
+        let ended = harness.run(&["serve", "--http", "127.0.0.1:0"]);
+        assert!(ended.code == 1 && ended.stderr.contains(says), "{name}: {}", ended.stderr);
+        assert!(ended.stderr.contains("--no-journal"), "{name}: {}", ended.stderr);
+        let server = Server::start(&harness, &["--no-journal"]);
+        assert_eq!(server.ask("tell the mood of: I love it").await.0, 200, "{name}");
+        assert_eq!(server.get("/chats").await.0, 501, "{name}");
+        assert_eq!(server.get("/health").await.1["kept"]["chats"], false, "{name}");
+        drop(server);
+        assert_eq!(std::fs::read(&path).expect("it is there"), bytes, "{name}: it was left as it is");
+    }
+}
+
+/// A journal of a version that is not known yet.
+#[cfg(unix)]
+fn newer() -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("runs.db");
+    drop(jarvis_store::Journal::open(&path).expect("a journal"));
+    let mut bytes = std::fs::read(&path).expect("it is there");
+    // The user version: bytes 60 to 63 of the header, see the SQLite file format.
+    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    bytes
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn tokens_in_a_file_are_read_anew_on_a_signal() {
+    let harness = Harness::new();
+    let token = harness.file("token", "the first one\n");
+    let config = format!("server: {{token_file: {}, ready_grace_s: 0}}\n", token.display());
+    let config = harness.file("tokens.yaml", config).display().to_string();
+    let server = Server::start(&harness, &["--config", &config]);
+    let with = async |token: &str| {
+        let sent = server.client.get(format!("{}/runs", server.url)).bearer_auth(token).send().await;
+        sent.expect("a reply").status().as_u16()
+    };
+    assert_eq!((with("the first one").await, with("the second one").await), (200, 401));
+    std::fs::write(&token, "the second one").expect("written");
+    server.signal("-HUP");
+    let taken = async {
+        while with("the first one").await == 200 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, taken).await.expect("it is read anew");
+    assert_eq!(with("the second one").await, 200);
+    assert_eq!(server.end("-TERM"), Some(0));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn it_says_that_it_stops_before_it_does() {
+    let harness = Harness::new();
+    let config = harness.file("grace.yaml", "server: {ready_grace_s: 600}\n").display().to_string();
+    let server = Server::start(&harness, &["--config", &config]);
+    server.signal("-TERM");
+    let told = async {
+        while server.get("/ready").await.1["status"] != "stopping" {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, told).await.expect("it says so");
+    assert_eq!(server.get("/ready").await.0, 503);
+    assert_eq!(server.ask("tell the mood of: I love it").await.0, 200);
+    // Whoever does not want to wait says so once more.
+    assert_eq!(server.end("-TERM"), Some(0));
 }
 
 #[cfg(unix)]

@@ -8,7 +8,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use jarvis_plan::RunId;
-use jarvis_store::{Prune, Pruned, named};
+use jarvis_store::{Prune, Pruned};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -96,13 +96,7 @@ impl Server {
     pub(crate) async fn spoken_of(&self) -> Result<BTreeSet<String>, ApiError> {
         let plans = [&self.parts.decisions.plans, &self.parts.local_decisions.plans].map(Option::clone);
         let read = tokio::task::spawn_blocking(move || {
-            let stores = plans.into_iter().flatten().flat_map(|plans| plans.with_users());
-            let texts =
-                stores.flat_map(|plans| plans.files()).filter_map(|(_, path)| std::fs::read_to_string(path).ok());
-            texts.fold(BTreeSet::new(), |mut all, text| {
-                all.extend(named(&text).map(str::to_owned));
-                all
-            })
+            plans.into_iter().flatten().flat_map(|plans| plans.spoken_of()).collect::<BTreeSet<String>>()
         });
         let mut all = read.await.map_err(|error| ApiError::internal("the saved plans cannot be read", &error))?;
         all.extend(self.runs.queued().iter().flat_map(|live| live.files().to_vec()));

@@ -30,7 +30,10 @@ async fn what_nothing_speaks_of_goes_by_age_and_by_size() {
     };
     assert_eq!(sweep(None, None, false).await.unwrap(), Swept::default());
     assert_eq!(sweep(Some(7), None, true).await.unwrap().media, vec![old.clone()]);
-    assert_eq!(sweep(Some(7), None, false).await.unwrap(), Swept { media: vec![old.clone()], bytes: 100, stuck: vec![] });
+    assert_eq!(
+        sweep(Some(7), None, false).await.unwrap(),
+        Swept { media: vec![old.clone()], bytes: 100, stuck: vec![] }
+    );
     assert_eq!(journal.stored(Some("ada")).unwrap().files, vec![of_run.clone()], "it is nobody's any more");
     assert_eq!(sweep(None, Some(450), false).await.unwrap().media, vec![middle.clone()]);
     // What is spoken of, and what is young, stays, however much it is.

@@ -6,18 +6,20 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jarvis_engine::{Account, Past};
 use jarvis_events::Began;
-use jarvis_hugginggpt::GoingOn;
+use jarvis_hugginggpt::decisions::PlanStore;
+use jarvis_hugginggpt::{GoingOn, RequestLogs};
 use jarvis_plan::{Budget, RunId, TaskId};
 use jarvis_react::Asked;
-use jarvis_store::{Claim, Journal, Prune, RunRecord, RunStatus};
+use jarvis_store::{Claim, Journal, Prune, RunRecord, RunStatus, Sweep, Swept};
 
 use super::record;
 use crate::cli::{Global, ResumeArgs};
 use crate::commands::run;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::retention::Logs;
 use crate::session::{self, Live, Work};
-use crate::wiring::{self, App, Flags, MODEL};
+use crate::wiring::{self, App, Flags, Folders, MODEL, load_config};
 
 /// A run that goes on here, and what it has done.
 struct Going {
@@ -214,19 +216,38 @@ pub(super) async fn prune(
 ) -> Result<ExitCode, Failure> {
     let journal = wiring::open_journal(global, printer)?;
     let before_ms = older.map(|older| now_ms().saturating_sub(u64::try_from(older.as_millis()).unwrap_or(u64::MAX)));
-    let media = std::sync::Arc::new(wiring::open_media(global, printer)?);
-    let pruned = journal
-        .prune(Prune { before_ms, most_bytes: most, shrink: true, dry, ..Prune::default() }, media)
-        .await
-        .map_err(Failure::work)?;
-    pruned.stuck.iter().for_each(|why| printer.warning(why));
-    let files = pruned.media.len();
+    let media = Arc::new(wiring::open_media(global, printer)?);
+    let loaded = load_config(global, printer)?;
+    let folders = Folders::of(&loaded.config)?;
+    let spoken_of = PlanStore::new(&folders.plans, 0).spoken_of();
+    let prune =
+        Prune { before_ms, most_bytes: most, spoken_of: spoken_of.clone(), shrink: true, dry, ..Prune::default() };
+    let pruned = journal.prune(prune, Arc::clone(&media)).await.map_err(Failure::work)?;
+    // What nothing speaks of any more, and logs, go by their age too.
+    let swept = match older {
+        Some(_) => {
+            let sweep = Sweep { older, grace: GRACE, spoken_of, dry, ..Sweep::default() };
+            journal.sweep(sweep, media).await.map_err(Failure::work)?
+        }
+        None => Swept::default(),
+    };
+    if older.is_some() && !dry {
+        let requests = RequestLogs::open(&folders.logs).map_err(Failure::work)?;
+        let trace = loaded.config.react.trace_file.clone();
+        let logs = Logs { requests: Some(&requests), prompts: folders.prompts, trace };
+        logs.prune(older, None).map_err(|error| Failure::work(format!("old logs cannot be removed: {error}")))?;
+    }
+    pruned.stuck.iter().chain(&swept.stuck).for_each(|why| printer.warning(why));
+    let files = pruned.media.len() + swept.media.len();
     let done = if dry { "would remove" } else { "removed" };
     let count = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
     let (runs, files) = (count(pruned.runs, "run"), count(files as u64, "file"));
     printer.out(&format!("{done} {runs} ({} kB of events) and {files}", pruned.bytes.div_ceil(1_000)));
     Ok(ExitCode::SUCCESS)
 }
+
+/// Files that were stored so shortly ago may be those of a request that has not begun.
+const GRACE: Duration = Duration::from_secs(60 * 60);
 
 fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
