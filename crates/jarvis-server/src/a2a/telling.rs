@@ -91,7 +91,7 @@ impl Telling {
                 self.began(&request, id);
                 Some(self.enters(TaskState::Working, None))
             }
-            EventKind::Resumed { .. } => Some(self.enters(TaskState::Working, None)),
+            EventKind::Resumed { .. } => Some(self.goes_on(id)),
             EventKind::Token { text } => Some(self.writes(text)),
             EventKind::Answer { answer } => Some(self.answers(&answer)),
             EventKind::TaskFinished { outcome } => self.made(&outcome),
@@ -107,14 +107,7 @@ impl Telling {
                 let said = answer.unwrap_or_else(|| if approved { "approve" } else { "refuse" }.to_owned());
                 let said = self.message(Role::User, id.clone(), vec![text(said)]);
                 self.task.history.push(said);
-                let next = self.asked.first().cloned();
-                Some(match next {
-                    Some(next) => {
-                        let message = self.question(&next, id);
-                        self.enters(TaskState::InputRequired, Some(message))
-                    }
-                    None => self.enters(TaskState::Working, None),
-                })
+                Some(self.goes_on(id))
             }
             EventKind::Done { cancelled: true, .. } => Some(self.enters(TaskState::Canceled, None)),
             EventKind::Done { ok: true, .. } => Some(self.enters(TaskState::Completed, None)),
@@ -176,6 +169,17 @@ impl Telling {
         let mut parts = vec![text(question(asked).trim_end())];
         parts.extend(serde_json::to_value(asked).ok().map(data));
         self.message(Role::Agent, id, parts)
+    }
+
+    /// It goes on, or waits for what else is asked.
+    fn goes_on(&mut self, id: String) -> Payload {
+        match self.asked.first().cloned() {
+            Some(next) => {
+                let message = self.question(&next, id);
+                self.enters(TaskState::InputRequired, Some(message))
+            }
+            None => self.enters(TaskState::Working, None),
+        }
     }
 
     fn enters(&mut self, state: TaskState, message: Option<Message>) -> Payload {
