@@ -30,9 +30,9 @@ fn a2a(out: &Path) -> Result<(), Box<dyn Error>> {
     const WHOLE: &str = ".lf.a2a.v1.ListTasksResponse";
     let (folder, descriptors) = compile(out, "a2a")?;
     let known = [
-        (".google.protobuf.Empty", "::pbjson_types::Empty"),
-        (".google.protobuf.Struct", "::pbjson_types::Struct"),
-        (".google.protobuf.Value", "::pbjson_types::Value"),
+        (".google.protobuf.Empty", "crate::any::Empty"),
+        (".google.protobuf.Struct", "crate::any::Struct"),
+        (".google.protobuf.Value", "crate::any::Value"),
         (".google.protobuf.Timestamp", "crate::time::Timestamp"),
     ];
     let mut bytes = Vec::new();

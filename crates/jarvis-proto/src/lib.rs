@@ -1,6 +1,7 @@
 //! The protocols of jarvis that are written in `.proto` files, as Rust types: generated code and its descriptors, and the few types
 //! that it needs; nothing else.
 
+pub mod any;
 pub mod time;
 
 /// The Agent2Agent protocol, version 1.0. Serde gives the JSON of its bindings over HTTP: names in camelCase, fields that are not
@@ -14,9 +15,6 @@ pub mod a2a {
     /// The descriptors, for reflection.
     pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/a2a/descriptors.bin"));
 }
-
-/// Any JSON value, and an object of them, as messages carry them.
-pub use pbjson_types::{Empty, Struct, Value};
 
 /// `FileBasedQA`: questions about a document.
 #[allow(clippy::all, clippy::pedantic, clippy::unwrap_used, unreachable_pub)]

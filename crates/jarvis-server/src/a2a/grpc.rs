@@ -2,7 +2,6 @@
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use jarvis_proto::Empty;
 use jarvis_proto::a2a::a2a_service_server::A2aService;
 use jarvis_proto::a2a::{
     AgentCard, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, GetExtendedAgentCardRequest,
@@ -10,6 +9,7 @@ use jarvis_proto::a2a::{
     ListTaskPushNotificationConfigsResponse, ListTasksRequest, ListTasksResponse, SendMessageRequest,
     SendMessageResponse, StreamResponse, SubscribeToTaskRequest, Task, TaskPushNotificationConfig,
 };
+use jarvis_proto::any::Empty;
 use tonic::{Request, Response, Status};
 
 use super::fault::{Fault, Wrong};

@@ -22,8 +22,7 @@ pub(super) struct Said {
 /// The skill that the metadata of a message names.
 pub(super) fn skill(message: &Message) -> Result<Option<String>, Fault> {
     let Some(metadata) = &message.metadata else { return Ok(None) };
-    let metadata = serde_json::to_value(metadata).unwrap_or_default();
-    match metadata.get("skillId") {
+    match serde_json::Map::from(metadata.clone()).get("skillId") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(name)) => Ok(Some(name.clone())),
         Some(_) => Err(Fault::field("message.metadata.skillId", "it is the id of a skill, a text")),
@@ -64,7 +63,7 @@ async fn attachment(
         None => Err(Fault::field(&field, "the part has no content: `text`, `raw`, `url` or `data`")),
         Some(Content::Text(_)) => Ok(None),
         Some(Content::Data(value)) => {
-            let text = serde_json::to_string(value).unwrap_or_default();
+            let text = Value::from(value.clone()).to_string();
             let name = named.unwrap_or_else(|| "data.json".to_owned());
             Ok(Some(Attachment { kind: Kind::Json, path: None, text: Some(text), url: None, name: Some(name) }))
         }
@@ -119,7 +118,7 @@ fn kind_of(media_type: &str, names: &[&str]) -> Option<Kind> {
 /// What a message answers to: one of what a task waits for, and how.
 pub(super) fn answer(asked: &[Approval], message: &Message) -> Result<(TaskId, ApprovalAsk), Fault> {
     let mut given = message.parts.iter().find_map(|part| match &part.content {
-        Some(Content::Data(value)) => match serde_json::to_value(value).ok()? {
+        Some(Content::Data(value)) => match Value::from(value.clone()) {
             Value::Object(fields) => Some(fields),
             _ => None,
         },
@@ -128,8 +127,7 @@ pub(super) fn answer(asked: &[Approval], message: &Message) -> Result<(TaskId, A
     let named = given.as_mut().and_then(|fields| fields.remove("task"));
     let open = match &named {
         None => asked.first(),
-        // Numbers of this protocol have a point.
-        Some(task) => asked.iter().find(|open| task.as_f64() == Some(f64::from(open.task.0))),
+        Some(task) => asked.iter().find(|open| task.as_u64() == Some(u64::from(open.task.0))),
     };
     let open = open.ok_or_else(|| Fault::field("message.parts", "the task does not wait for this"))?;
     let ask = answers::answer(open, &words(message), given).map_err(|error| Fault::from(error).at("message.parts"))?;

@@ -179,7 +179,13 @@ fn parts_out(of: &mut Value) {
         }
         let kind = match part.contains_key("text") {
             true => "text",
-            false if part.contains_key("data") => "data",
+            false if part.contains_key("data") => {
+                // Data are objects there.
+                if let Some(value) = part.get_mut("data").filter(|data| !data.is_object()) {
+                    *value = json!({"value": value.take()});
+                }
+                "data"
+            }
             false => {
                 part.insert("file".to_owned(), Value::Object(file));
                 "file"
@@ -264,6 +270,10 @@ mod tests {
             (
                 json!({"artifactUpdate": {"taskId": "t", "artifact": artifact}}),
                 json!({"taskId": "t", "artifact": old_artifact, "kind": "artifact-update"}),
+            ),
+            (
+                json!({"artifactUpdate": {"artifact": {"parts": [{"data": [1], "mediaType": "application/json"}]}}}),
+                json!({"artifact": {"parts": [{"kind": "data", "data": {"value": [1]}}]}, "kind": "artifact-update"}),
             ),
         ] {
             assert_eq!(result("SendStreamingMessage", told), want);

@@ -11,12 +11,12 @@ use jarvis_net::http::{ClientOptions, LazyClient, Route, cause};
 use jarvis_net::policy::{PolicyResolver, system_lookup};
 use jarvis_net::retry::Retries;
 use jarvis_plan::RunId;
-use jarvis_proto::Empty;
 use jarvis_proto::a2a::stream_response::Payload;
 use jarvis_proto::a2a::{
     DeleteTaskPushNotificationConfigRequest, GetTaskPushNotificationConfigRequest,
     ListTaskPushNotificationConfigsRequest, ListTaskPushNotificationConfigsResponse, TaskPushNotificationConfig,
 };
+use jarvis_proto::any::Empty;
 use serde::{Deserialize, Serialize};
 use url::Url;
 

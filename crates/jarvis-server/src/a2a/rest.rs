@@ -8,13 +8,13 @@ use axum::http::request::Parts;
 use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt};
-use jarvis_proto::Empty;
 use jarvis_proto::a2a::{
     AgentCard, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, GetExtendedAgentCardRequest,
     GetTaskPushNotificationConfigRequest, GetTaskRequest, ListTaskPushNotificationConfigsRequest,
     ListTaskPushNotificationConfigsResponse, ListTasksRequest, ListTasksResponse, SendMessageResponse, StreamResponse,
     SubscribeToTaskRequest, TaskPushNotificationConfig, TaskState,
 };
+use jarvis_proto::any::Empty;
 use jarvis_proto::time::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

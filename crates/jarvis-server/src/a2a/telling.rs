@@ -3,13 +3,13 @@
 
 use jarvis_pipeline::approval::question;
 use jarvis_plan::{Answer, Approval, EventKind, Outcome, Request, Source};
-use jarvis_proto::Value as AnyValue;
 use jarvis_proto::a2a::part::Content;
 use jarvis_proto::a2a::stream_response::Payload;
 use jarvis_proto::a2a::{
     Artifact, Message, Part, Role, StreamResponse, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus,
     TaskStatusUpdateEvent,
 };
+use jarvis_proto::any;
 use jarvis_proto::time::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
@@ -91,7 +91,7 @@ impl Telling {
                 self.began(&request, id);
                 Some(self.enters(TaskState::Working, None))
             }
-            EventKind::Resumed { .. } => Some(self.enters(TaskState::Working, None)),
+            EventKind::Resumed { .. } => Some(self.goes_on(id)),
             EventKind::Token { text } => Some(self.writes(text)),
             EventKind::Answer { answer } => Some(self.answers(&answer)),
             EventKind::TaskFinished { outcome } => self.made(&outcome),
@@ -107,14 +107,7 @@ impl Telling {
                 let said = answer.unwrap_or_else(|| if approved { "approve" } else { "refuse" }.to_owned());
                 let said = self.message(Role::User, id.clone(), vec![text(said)]);
                 self.task.history.push(said);
-                let next = self.asked.first().cloned();
-                Some(match next {
-                    Some(next) => {
-                        let message = self.question(&next, id);
-                        self.enters(TaskState::InputRequired, Some(message))
-                    }
-                    None => self.enters(TaskState::Working, None),
-                })
+                Some(self.goes_on(id))
             }
             EventKind::Done { cancelled: true, .. } => Some(self.enters(TaskState::Canceled, None)),
             EventKind::Done { ok: true, .. } => Some(self.enters(TaskState::Completed, None)),
@@ -174,8 +167,19 @@ impl Telling {
     /// What somebody is asked, in words and for programs.
     fn question(&self, asked: &Approval, id: String) -> Message {
         let mut parts = vec![text(question(asked).trim_end())];
-        parts.extend(serde_json::to_value(asked).ok().and_then(data));
+        parts.extend(serde_json::to_value(asked).ok().map(data));
         self.message(Role::Agent, id, parts)
+    }
+
+    /// It goes on, or waits for what else is asked.
+    fn goes_on(&mut self, id: String) -> Payload {
+        match self.asked.first().cloned() {
+            Some(next) => {
+                let message = self.question(&next, id);
+                self.enters(TaskState::InputRequired, Some(message))
+            }
+            None => self.enters(TaskState::Working, None),
+        }
     }
 
     fn enters(&mut self, state: TaskState, message: Option<Message>) -> Payload {
@@ -204,7 +208,7 @@ impl Telling {
     /// The result of a task of the plan.
     fn made(&mut self, outcome: &Outcome) -> Option<Payload> {
         let output = outcome.output.as_ref().filter(|_| outcome.succeeded())?;
-        let mut parts: Vec<Part> = data(output.clone()).into_iter().collect();
+        let mut parts = vec![data(output.clone())];
         let written = output.to_string();
         let mut files: Vec<&str> = jarvis_store::named(&written).collect();
         files.dedup();
@@ -303,10 +307,9 @@ pub(super) fn text(words: impl Into<String>) -> Part {
 }
 
 /// A JSON value as a part.
-fn data(value: Value) -> Option<Part> {
-    let value: AnyValue = serde_json::from_value(value).ok()?;
+fn data(value: Value) -> Part {
     let media_type = "application/json".to_owned();
-    Some(Part { content: Some(Content::Data(value)), media_type, ..Part::default() })
+    Part { content: Some(Content::Data(any::Value::from(value))), media_type, ..Part::default() }
 }
 
 /// The media type of a file of this name; empty where it is not known.

@@ -599,7 +599,7 @@ async fn a_client_of_the_version_before_is_understood() {
     assert_eq!((kinds.len(), kinds[0]), (told.len(), "task"), "{told:?}");
     let last = &told[told.len() - 1].1["result"];
     assert_eq!((&last["kind"], &last["final"], state(last)), (&json!("status-update"), &json!(true), "completed"));
-    let card = harness.get("/.well-known/agent-card.json").await.json;
+    let card = harness.get("/.well-known/agent.json").await.json;
     assert_eq!(
         (&card["url"], &card["preferredTransport"]),
         (&json!(format!("{}/a2a", harness.url)), &json!("JSONRPC"))

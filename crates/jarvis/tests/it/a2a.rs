@@ -43,7 +43,7 @@ async fn a_task_waits_for_leave_over_a_kill_and_a_message_answers_it() {
     assert!(asked[0]["text"].as_str().is_some_and(|words| words.contains("calls `shop.reserve`")), "{asked}");
     assert_eq!(
         (&asked[1]["data"]["tool"], &asked[1]["data"]["arguments"]),
-        (&json!("shop.reserve"), &json!({"article": 17.0}))
+        (&json!("shop.reserve"), &json!({"article": 17}))
     );
     assert_eq!(server.end("-KILL"), None);
 

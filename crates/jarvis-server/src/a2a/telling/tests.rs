@@ -196,3 +196,15 @@ fn ends_are_told_as_what_they_are() {
         assert_eq!(at.map(Timestamp::as_ms), Some(1_001));
     }
 }
+
+#[test]
+fn a_run_that_goes_on_in_another_process_waits_for_what_it_waited_for() {
+    let resumed = || EventKind::Resumed { from: None, from_task: None, steps: 1, ran_ms: 1 };
+    let needed = EventKind::ApprovalNeeded { approval: asked(1) };
+    let mut telling = telling();
+    let told = told(&mut telling, vec![started(None), resumed(), needed, resumed(), given(1, true)]);
+    let states: Vec<&str> = told.iter().filter_map(|told| told[0].as_str()).collect();
+    let (working, asks) = ("TASK_STATE_WORKING", "TASK_STATE_INPUT_REQUIRED");
+    assert_eq!(states, [working, working, asks, asks, working]);
+    assert_eq!(told[3], told[2], "the question is told again");
+}
