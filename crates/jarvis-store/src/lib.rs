@@ -10,8 +10,8 @@ mod media;
 
 pub use blocking::blocking;
 pub use journal::{
-    Changed, Chat, ChatFilter, ChatSummary, ChatWrite, Claim, CostRow, Due, Journal, JournalError, Prune, Pruned, RunFilter,
-    RunRecord, RunStatus, RunSummary, Stored, Sweep, Swept, Synchronous, UserUsage, named,
+    Changed, Chat, ChatFilter, ChatSummary, ChatWrite, Claim, CostRow, Due, Journal, JournalError, Prune, Pruned,
+    RunFilter, RunRecord, RunStatus, RunSummary, Stored, Sweep, Swept, Synchronous, UserUsage, named,
 };
 pub use media::{Incoming, Made, Media, MediaError, StoreFault, StoredMedium};
 #[cfg(feature = "s3")]

@@ -12,7 +12,8 @@ use jarvis_events::SERVER;
 use jarvis_net::Secret;
 use jarvis_pipeline::approval::Approver;
 use jarvis_server::{
-    CallerPolicy, Desk, GrpcOptions, GrpcTls, LinkKey, Listeners, Options, Pace, Parts, Reload, Retention, ServeError, Tls, User,
+    CallerPolicy, Desk, GrpcOptions, GrpcTls, LinkKey, Listeners, Options, Pace, Parts, Reload, Retention, ServeError,
+    Tls, User,
 };
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
