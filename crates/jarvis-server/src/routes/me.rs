@@ -88,6 +88,7 @@ pub(crate) async fn remove(State(server): State<Server>, caller: Caller) -> Resu
         return Ok(Json(RemovedDataReply { plans, ..RemovedDataReply::default() }));
     };
     let chats = journal.clear_chats(mine.user.as_deref()).await?;
+    journal.clear_files(mine.user.as_deref()).await?;
     let known = mine.clone();
     let before = blocking(move || known.run_ids()).await??;
     let prune = Prune { before_ms: Some(u64::MAX), user: mine.user.clone(), cut_off: true, ..Prune::default() };

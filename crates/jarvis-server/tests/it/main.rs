@@ -23,4 +23,5 @@ mod pipelines;
 mod responses;
 mod runs;
 mod served;
+mod tls;
 mod users;

@@ -46,6 +46,22 @@ impl Journal {
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
+    /// Forgets the files of a user, or of all; what they hold is spoken of by nothing then.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub async fn clear_files(&self, user: Option<&str>) -> Result<(), JournalError> {
+        let (path, user) = (self.path.clone(), user.map(str::to_owned));
+        let clear = move |connection: &mut Connection| {
+            let transaction = connection.transaction()?;
+            let sql = "DELETE FROM mentions WHERE holder IN (SELECT id FROM files WHERE ?1 IS NULL OR user = ?1)";
+            transaction.execute(sql, [&user])?;
+            transaction.execute("DELETE FROM files WHERE ?1 IS NULL OR user = ?1", [&user])?;
+            transaction.commit()
+        };
+        self.with(move |connection, _| clear(connection).map_err(lease::failed(&path))).await
+    }
+
     /// Forgets a file: whether nothing else speaks of the path that it had.
     ///
     /// # Errors
