@@ -1,5 +1,6 @@
 // One function per route of the API that the page uses. Types in, types out.
 import * as decode from "./decode";
+import * as decodeModels from "./decode-models";
 import { ApiError, call, getJson, postInit, upload as sendFile } from "./http";
 import { events, lines } from "./sse";
 import type {
@@ -167,13 +168,13 @@ export async function models(): Promise<{ models: Model[]; tasks: TaskType[] }> 
 export const tools = async (): Promise<Tools> => decode.tools(await getJson("/tools"));
 
 export async function localModels(): Promise<LocalModels> {
-  return decode.localModels(await getJson("/local-models"));
+  return decodeModels.localModels(await getJson("/local-models"));
 }
 
 /** What a pull would fetch; needs the administrator's token. */
 export async function planPull(name: string, token: string): Promise<PlannedPull> {
   const response = await call("/admin/models/plan", asAdministrator(postInit({ name }, "application/json"), token));
-  return decode.plannedPull(await response.json());
+  return decodeModels.plannedPull(await response.json());
 }
 
 /** Pulls a model, and tells of it line by line. Aborting stops the pull; what has come is kept. */
@@ -188,7 +189,7 @@ export async function* pull(
   if (!response.body) throw new ApiError("bad_reply", "The server did not answer with lines");
   let ended = false;
   for await (const line of lines(response.body)) {
-    const told = decode.pullLine(JSON.parse(line));
+    const told = decodeModels.pullLine(JSON.parse(line));
     if (told.error) throw new ApiError("pull_failed", told.error.message, told.error.hint);
     ended ||= told.status === "success";
     yield told;

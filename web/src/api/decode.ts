@@ -12,23 +12,18 @@ import type {
   ExecutionConfig,
   Health,
   Kept,
-  KeptModel,
   Kind,
-  LocalModels,
   Me,
   Model,
   Outcome,
   Page,
   Param,
-  PlannedPull,
   PlannedTask,
-  PullLine,
   RunEvent,
   RunStatus,
   RunSummary,
   Selection,
   Status,
-  SuggestedModel,
   TaskError,
   TaskType,
   Tool,
@@ -43,9 +38,9 @@ export const record = (v: unknown): Json =>
 export const list = (v: unknown): unknown[] => (Array.isArray(v) ? v : []);
 export const str = (v: unknown, or = ""): string => (typeof v === "string" ? v : or);
 export const num = (v: unknown, or = 0): number => (typeof v === "number" && Number.isFinite(v) ? v : or);
-const orNull = (v: unknown): string | null => (typeof v === "string" ? v : null);
-const numOrNull = (v: unknown): number | null => (typeof v === "number" && Number.isFinite(v) ? v : null);
-const strings = (v: unknown): string[] =>
+export const orNull = (v: unknown): string | null => (typeof v === "string" ? v : null);
+export const numOrNull = (v: unknown): number | null => (typeof v === "number" && Number.isFinite(v) ? v : null);
+export const strings = (v: unknown): string[] =>
   list(v)
     .map(noteText)
     .filter((s) => s !== "");
@@ -464,59 +459,3 @@ export const page = <T>(v: unknown, name: string, item: (v: unknown) => T): Page
   items: list(record(v)[name]).map(item),
   next: orNull(record(v).next),
 });
-
-function keptModel(v: unknown): KeptModel {
-  const o = record(v);
-  const loaded = record(o.loaded);
-  return {
-    id: str(o.id),
-    name: str(o.name, str(o.id)),
-    tasks: strings(o.tasks),
-    bytes: num(o.bytes),
-    license: orNull(o.license),
-    loaded: typeof loaded.memory === "number" ? { memory: num(loaded.memory) } : null,
-  };
-}
-
-function suggestedModel(v: unknown): SuggestedModel {
-  const o = record(v);
-  return {
-    name: str(o.name),
-    about: str(o.about),
-    repo: str(o.repo),
-    license: orNull(o.license),
-    tasks: strings(o.tasks),
-    bytes: numOrNull(o.bytes),
-    isEstimate: o.is_estimate === true,
-    fits: o.fits !== false,
-  };
-}
-
-export function localModels(v: unknown): LocalModels {
-  const o = record(v);
-  return {
-    kept: list(o.kept).map(keptModel),
-    suggested: list(o.suggested).map(suggestedModel),
-    pulls: o.pulls === true,
-  };
-}
-
-export function plannedPull(v: unknown): PlannedPull {
-  const o = record(v);
-  return {
-    name: str(o.name),
-    commit: str(o.commit),
-    isPinned: o.is_pinned === true,
-    license: orNull(o.license),
-    tasks: strings(o.tasks),
-    total: num(o.total),
-    missing: num(o.missing),
-    free: numOrNull(o.free),
-  };
-}
-
-export function pullLine(v: unknown): PullLine {
-  const o = record(v);
-  const error = typeof o.error === "string" ? { message: o.error, hint: orNull(o.hint) } : null;
-  return { status: str(o.status), digest: str(o.digest), total: num(o.total), completed: num(o.completed), error };
-}
