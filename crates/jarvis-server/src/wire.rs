@@ -5,3 +5,10 @@ pub(crate) mod ask;
 pub(crate) mod decide;
 pub(crate) mod openai;
 pub(crate) mod reply;
+
+/// Sets a field of a JSON object.
+pub(crate) fn set(object: &mut serde_json::Value, name: &str, value: impl Into<serde_json::Value>) {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(name.to_owned(), value.into());
+    }
+}

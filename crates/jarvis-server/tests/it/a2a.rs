@@ -368,7 +368,9 @@ async fn a_task_goes_on_by_itself_and_is_followed_and_cancelled() {
     for told in &all {
         assert_eq!((state(&told[0]["task"]), &told[0]["task"]["id"]), ("TASK_STATE_WORKING", &json!(id)));
         assert_eq!(state(&told[told.len() - 1]["statusUpdate"]), "TASK_STATE_CANCELED", "{told:?}");
-        assert_eq!(told, &all[0], "each is told the same");
+        // One that came later has more of it in the task that it begins with.
+        let both = told.len().min(all[0].len()) - 1;
+        assert_eq!(told[told.len() - both..], all[0][all[0].len() - both..], "each is told the same");
     }
     let again = rpc(&harness, "CancelTask", json!({"id": id})).await.expect_err("it is over");
     assert_eq!(again["code"], -32002);
