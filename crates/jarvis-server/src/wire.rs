@@ -7,3 +7,10 @@ pub(crate) mod kept;
 pub(crate) mod openai;
 pub(crate) mod reply;
 pub(crate) mod responses;
+
+/// Sets a field of a JSON object.
+pub(crate) fn set(object: &mut serde_json::Value, name: &str, value: impl Into<serde_json::Value>) {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(name.to_owned(), value.into());
+    }
+}

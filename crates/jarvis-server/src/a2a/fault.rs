@@ -11,6 +11,7 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
 use crate::error::ApiError;
+use crate::wire::set;
 
 /// Who defines the reasons of the specification.
 const DOMAIN: &str = "a2a-protocol.org";
@@ -160,7 +161,7 @@ impl Fault {
         let mut error = json!({"code": self.wrong.said().rpc, "message": self.message});
         let details = self.details();
         if !details.is_empty() {
-            error["data"] = details.into();
+            set(&mut error, "data", details);
         }
         error
     }

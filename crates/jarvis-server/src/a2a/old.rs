@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::fault::Fault;
 use super::telling::is_over;
+use crate::wire::set;
 use jarvis_proto::a2a::TaskState;
 
 /// The method of version 1.0 that a method of version 0.3 is.
@@ -116,13 +117,13 @@ pub(super) fn result(method: &str, result: Value) -> Value {
                     // Its streams end when somebody is asked.
                     let is_final = is_over(state) || (state == TaskState::InputRequired && method != "SubscribeToTask");
                     let mut value = task_out(value);
-                    value["kind"] = json!("status-update");
-                    value["final"] = json!(is_final);
+                    set(&mut value, "kind", "status-update");
+                    set(&mut value, "final", is_final);
                     value
                 }
                 _ => {
                     let mut value = value;
-                    value["kind"] = json!("artifact-update");
+                    set(&mut value, "kind", "artifact-update");
                     if let Some(artifact) = value.get_mut("artifact") {
                         parts_out(artifact);
                     }
@@ -142,14 +143,14 @@ pub(super) fn result(method: &str, result: Value) -> Value {
 }
 
 fn task_out(mut task: Value) -> Value {
-    task["kind"] = json!("task");
+    set(&mut task, "kind", "task");
     if let Some(status) = task.get_mut("status") {
         if let Some(state) = status.get("state").and_then(Value::as_str) {
             let state = state.trim_start_matches("TASK_STATE_").to_lowercase().replace('_', "-");
-            status["state"] = json!(state);
+            set(status, "state", state);
         }
         if let Some(message) = status.get_mut("message").map(Value::take) {
-            status["message"] = message_out(message);
+            set(status, "message", message_out(message));
         }
     }
     if let Some(history) = task.get_mut("history").and_then(Value::as_array_mut) {
@@ -162,8 +163,9 @@ fn task_out(mut task: Value) -> Value {
 }
 
 fn message_out(mut message: Value) -> Value {
-    message["kind"] = json!("message");
-    message["role"] = if message.get("role") == Some(&json!("ROLE_AGENT")) { json!("agent") } else { json!("user") };
+    set(&mut message, "kind", "message");
+    let role = if message.get("role") == Some(&json!("ROLE_AGENT")) { "agent" } else { "user" };
+    set(&mut message, "role", role);
     parts_out(&mut message);
     message
 }
@@ -211,10 +213,10 @@ pub(super) fn card(card: AgentCard) -> Value {
     let url = card.supported_interfaces.first().map(|interface| interface.url.clone());
     let extended = card.capabilities.as_ref().and_then(|can| can.extended_agent_card);
     let mut card = serde_json::to_value(card).unwrap_or_default();
-    card["url"] = json!(url);
-    card["preferredTransport"] = json!("JSONRPC");
-    card["protocolVersion"] = json!("0.3.0");
-    card["supportsAuthenticatedExtendedCard"] = json!(extended);
+    set(&mut card, "url", url);
+    set(&mut card, "preferredTransport", "JSONRPC");
+    set(&mut card, "protocolVersion", "0.3.0");
+    set(&mut card, "supportsAuthenticatedExtendedCard", extended);
     card
 }
 

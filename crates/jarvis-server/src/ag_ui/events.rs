@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::routes::openai::{Links, Text};
 use crate::runs::{Frame, Place};
 use crate::wire::ag_ui::RunAgentInput;
+use crate::wire::set;
 
 /// The name of an interrupt: what it is about, and the last event that was told before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,7 +116,7 @@ impl Teller {
     /// The beginning of an exchange, with what the run has come to.
     pub(super) fn begins(&mut self) -> Vec<Value> {
         let started = json!({"threadId": self.thread, "runId": self.exchange});
-        self.state["jarvis"] = json!({"run_id": self.run, "status": "running", "files": []});
+        set(&mut self.state, "jarvis", json!({"run_id": self.run, "status": "running", "files": []}));
         let mut told = vec![event("RUN_STARTED", started), event("STATE_SNAPSHOT", json!({"snapshot": self.state}))];
         if self.has_plan {
             told.push(self.plan());
@@ -151,7 +152,7 @@ impl Teller {
             "message": question(asked).trim_end(), "responseSchema": schema, "metadata": {"jarvis": asked},
         });
         if self.steps.iter().any(|step| step.id == asked.task && step.is_open) {
-            told["toolCallId"] = self.call(asked.task).into();
+            set(&mut told, "toolCallId", self.call(asked.task));
         }
         told
     }
@@ -179,18 +180,17 @@ impl Teller {
     }
 
     /// Says how the run is.
-    fn becomes(&mut self, status: &str) -> Value {
-        self.state["jarvis"]["status"] = status.into();
+    fn becomes(&self, status: &str) -> Value {
         event("STATE_DELTA", json!({"delta": [{"op": "replace", "path": "/jarvis/status", "value": status}]}))
     }
 
     fn finished(&self, outcome: Value, result: Value, usage: Option<Value>) -> Value {
         let mut fields = json!({"threadId": self.thread, "runId": self.exchange, "outcome": outcome});
         if !result.is_null() {
-            fields["result"] = result;
+            set(&mut fields, "result", result);
         }
         if let Some(usage) = usage {
-            fields["usage"] = usage;
+            set(&mut fields, "usage", usage);
         }
         event("RUN_FINISHED", fields)
     }

@@ -1,3 +1,5 @@
+//! Events in, tasks and what streams tell of them out.
+
 use jarvis_plan::{Event, Level, Outcome, Resource, RunId, Status, TaskId, Thread, Usage};
 use serde_json::json;
 
