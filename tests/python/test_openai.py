@@ -223,3 +223,26 @@ def test_giving_up_a_plain_request_cancels_the_run(modelled, model):
         with pytest.raises(openai.APITimeoutError):
             client.chat.completions.create(model=MODEL, messages=said("good morning"))
     assert model.held.is_set() and model.aborted.wait(PATIENCE), "the call to the model goes on"
+
+
+def test_what_nothing_serves_says_what_to_configure(client):
+    for ask in [
+        lambda: client.embeddings.create(model="text-embedding-3-small", input="hello"),
+        lambda: client.images.generate(model="dall-e-3", prompt="a red fox"),
+    ]:
+        with pytest.raises(openai.APIStatusError) as refused:
+            ask()
+        assert refused.value.status_code == 501 and refused.value.body["hint"], refused.value.body
+
+
+def test_files_are_sent_once_and_named(client):
+    kept = client.files.create(file=("note.txt", b"one two three"), purpose="user_data")
+    assert (kept.filename, kept.bytes, kept.status) == ("note.txt", 13, "processed")
+    parts = [{"type": "text", "text": "how many words has this file?"}, {"type": "file", "file": {"file_id": kept.id}}]
+    reply = client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": parts}])
+    assert "3" in reply.choices[0].message.content
+    assert client.files.content(kept.id).read() == b"one two three"
+    assert kept.id in [file.id for file in client.files.list()]
+    assert client.files.delete(kept.id).deleted
+    with pytest.raises(openai.NotFoundError):
+        client.files.retrieve(kept.id)

@@ -113,7 +113,13 @@ pub(crate) async fn model_for(server: &Server, name: Option<&str>, task: &str) -
 async fn whatever_serves(server: &Server, task: &str) -> Result<ServedModel, ApiError> {
     let pipeline = &server.parts.pipeline;
     let source = FileSource::for_running(Arc::clone(&pipeline.sources), None, 1);
-    let (host, id) = match source.find(&planned(task), task).await.map_err(failed)? {
+    let nothing = |error: TaskError| {
+        let hint = (pipeline.sources.local_hint)(task).or(error.hint);
+        let hint = hint.unwrap_or_else(|| format!("`jarvis models pull {task}` on the server brings a model for it"));
+        let message = format!("nothing is configured here that can do `{task}`");
+        ApiError::new(axum::http::StatusCode::NOT_IMPLEMENTED, "not_configured", message).hint(hint)
+    };
+    let (host, id) = match source.find(&planned(task), task).await.map_err(nothing)? {
         Found::Fixed { chosen, .. } => (chosen.host.parse::<Host>().ok(), chosen.id),
         Found::Among(candidates) => {
             let first = candidates.models.into_iter().next();

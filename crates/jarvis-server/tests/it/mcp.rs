@@ -136,7 +136,7 @@ async fn a_request_may_choose_its_pipeline() {
     assert_eq!((text(&done), done.is_error), ("Both cost forty-two.", Some(false)));
     assert_eq!(done.structured_content.unwrap()["outcomes"][0]["task"], "calculator");
     for (tool, pipeline, says) in
-        [("run", "none", "the pipelines are: hugginggpt, rewoo, react"), ("plan", "rewoo", "no `pipeline`")]
+        [("run", "none", "the pipelines are: hugginggpt, chat, rewoo, react"), ("plan", "rewoo", "no `pipeline`")]
     {
         let error = call(&client, tool, json!({"request": "x", "pipeline": pipeline})).await.unwrap_err().to_string();
         assert!(error.contains(says), "{error}");

@@ -126,7 +126,7 @@ async fn the_card_tells_what_whoever_reads_it_may_know() {
     let closed = harness::with_chat(planned()).options(options).start().await;
     let card = closed.get("/.well-known/agent-card.json").await.json;
     assert_eq!(card["supportedInterfaces"][0]["url"], "https://jarvis.example.org/a2a");
-    assert_eq!(skills(&card), ["hugginggpt", "rewoo", "react"]);
+    assert_eq!(skills(&card), ["hugginggpt", "chat", "rewoo", "react"]);
     assert_eq!(card["securitySchemes"]["token"]["httpAuthSecurityScheme"]["scheme"], "Bearer");
     assert_eq!(rest(&closed, Method::GET, "/extendedAgentCard", None).await.told(), "401 unauthorized");
     let request = closed.request(Method::GET, "/a2a/extendedAgentCard").header(V, "1.0").bearer_auth("open sesame");
