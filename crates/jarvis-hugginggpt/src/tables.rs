@@ -45,7 +45,7 @@ const SEPARATORS: [&str; 13] =
 /// A question about attached tables, with an order behind it.
 pub(crate) enum Begun {
     /// The queries, and the order, which is about [`ANSWER`].
-    Question(Draft, Request),
+    Question(Draft, Box<Request>),
     /// The question cannot be asked, so nothing is done with its answer.
     Doubt(Draft),
 }
@@ -77,7 +77,7 @@ pub(crate) fn begun(draft: &Draft, request: &Request, tables: &[Table]) -> Optio
     let others = request.attachments.iter().filter(|file| !matches!(file.source, Source::Inline(_))).cloned();
     let attachments = others.chain([answer]).collect();
     let order = Request { text: order.to_owned(), attachments, ..request.clone() };
-    Some(Begun::Question(queries(&made, &question, &intent), order))
+    Some(Begun::Question(queries(&made, &question, &intent), Box::new(order)))
 }
 
 /// Stands for the answer of a question in the draft of what is to be done with it.

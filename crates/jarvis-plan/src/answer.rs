@@ -87,11 +87,15 @@ pub struct Request {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<Turn>,
     /// The form that the reply is to have.
-    #[serde(default, skip_serializing_if = "ReplyForm::is_free")]
-    pub form: ReplyForm,
+    #[serde(default, skip_serializing_if = "is_free")]
+    pub form: Box<ReplyForm>,
     /// Where it stands among others, where the client said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thread: Option<Thread>,
+    pub thread: Option<Box<Thread>>,
+}
+
+fn is_free(form: &ReplyForm) -> bool {
+    form.is_free()
 }
 
 fn is_unbounded(budget: &Budget) -> bool {

@@ -100,7 +100,7 @@ async fn start(server: &Server, caller: &Caller, input: &RunAgentInput) -> Resul
     let ask = Ask { messages, attachments, ..Ask::default() };
     let mut run = RunRequest::of(server, &ask)?;
     let message = input.messages.last().map(|message| message.id.clone()).unwrap_or_default();
-    Arc::make_mut(&mut run.request).thread = Some(Thread { id: input.thread_id.clone(), message });
+    Arc::make_mut(&mut run.request).thread = Some(Box::new(Thread { id: input.thread_id.clone(), message }));
     let live = run.start(server, caller, name, true)?.live;
     let _ = live.thread.set(input.thread_id.clone());
     Ok(live)

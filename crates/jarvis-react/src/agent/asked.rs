@@ -16,7 +16,7 @@ pub struct Asked {
     /// Earlier turns of the conversation, oldest first, for a chat model; the offline agent looks at the question alone.
     pub history: Vec<Turn>,
     /// Where the question stands among others, where the client said so.
-    pub thread: Option<Thread>,
+    pub thread: Option<Box<Thread>>,
     /// The language of the prompt and of offline answers; that of the question unless set.
     pub language: Option<Language>,
     pub max_steps: Option<u32>,

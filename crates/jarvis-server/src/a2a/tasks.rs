@@ -225,7 +225,7 @@ impl Client {
         let ask = Ask { messages, attachments, ..Ask::default() };
         let mut run = RunRequest::of(&self.server, &ask)?;
         let thread = Thread { id: message.context_id.clone(), message: message.message_id.clone() };
-        Arc::make_mut(&mut run.request).thread = Some(thread);
+        Arc::make_mut(&mut run.request).thread = Some(Box::new(thread));
         // Nobody holds the task by a connection: it goes on when the client is gone.
         let live = run.start(&self.server, &self.caller, skill.as_deref(), true)?.live;
         if !message.context_id.is_empty() {

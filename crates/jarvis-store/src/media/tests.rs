@@ -3,6 +3,8 @@
 use jarvis_testing::rows;
 use proptest::prelude::*;
 
+use jarvis_plan::Kind;
+
 use super::*;
 
 const CASES: &str = include_str!("tests.json");

@@ -44,7 +44,7 @@ fn words(parts: &[Part]) -> String {
 fn started(thread: Option<Thread>) -> EventKind {
     let source = Source::Public("/images/1.png".to_owned());
     let attachments = vec![Resource { kind: jarvis_plan::Kind::Image, source, name: Some("cat.png".to_owned()) }];
-    let request = Request { thread, attachments, ..Request::new("look at /images/1.png") };
+    let request = Request { thread: thread.map(Box::new), attachments, ..Request::new("look at /images/1.png") };
     EventKind::run_started("hugginggpt", request, None)
 }
 

@@ -241,7 +241,7 @@ pub(super) async fn request(
         history: asked.history,
         after: asked.after,
         tools: brought.tools,
-        form: brought.form,
+        form: Box::new(brought.form),
         ..Request::default()
     };
     Ok((request, asked.answered))

@@ -34,8 +34,8 @@ use crate::users::{Caller, Right};
 use crate::wire::openai::{FunctionTool, ToolChoice};
 use crate::wire::reply::SseEvent;
 use crate::wire::responses::{
-    CompactRequest, Compacted, Facts, Input, Item, ItemList, ReasoningSettings, ResponseDeleted, ResponseObject,
-    ResponsesRequest, TextSettings,
+    CompactRequest, Compacted, Facts, Input, Item, ItemList, ResponseDeleted, ResponseObject, ResponsesRequest,
+    TextSettings,
 };
 
 /// The longest chain of responses that follow each other.
@@ -110,7 +110,12 @@ pub(crate) async fn create(
     let (_, ended) = wait(started).await?;
     let usage = ended.usage;
     let answer = ended.result??;
-    let told = Told::Answered { answer: answer.answer, usage, cancelled: answer.cancelled, at: now_ms() / 1000 };
+    let told = Told::Answered {
+        answer: answer.answer,
+        usage: Box::new(usage),
+        cancelled: answer.cancelled,
+        at: now_ms() / 1000,
+    };
     Ok(Json(object(&run, &kept, &told, &links)).into_response())
 }
 
@@ -184,7 +189,7 @@ fn asked(server: &Server, body: &ResponsesRequest) -> Result<(Facts, Brought), A
         max_output_tokens: body.max_output_tokens,
         max_tool_calls: body.max_tool_calls,
         truncation: body.truncation.clone().unwrap_or_else(|| "disabled".to_owned()),
-        reasoning: body.reasoning.clone().unwrap_or_else(ReasoningSettings::default),
+        reasoning: body.reasoning.clone().unwrap_or_default(),
         store,
         background,
         service_tier: body.service_tier.clone().unwrap_or_else(|| "default".to_owned()),

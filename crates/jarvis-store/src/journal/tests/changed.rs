@@ -8,7 +8,7 @@ fn in_thread(run: &str, user: &str, thread: &str) -> Event {
     let mut event = started(run);
     if let EventKind::RunStarted { user: whose, request, .. } = &mut event.kind {
         user.clone_into(whose);
-        request.thread = Some(Thread { id: thread.to_owned(), message: "m".to_owned() });
+        request.thread = Some(Box::new(Thread { id: thread.to_owned(), message: "m".to_owned() }));
     }
     event
 }

@@ -20,7 +20,7 @@ pub(super) enum Told {
     Going,
     Answered {
         answer: Answer,
-        usage: Usage,
+        usage: Box<Usage>,
         cancelled: bool,
         at: u64,
     },
@@ -57,7 +57,7 @@ impl Told {
         if event.get("event").and_then(Value::as_str) == Some("done") {
             let usage = event.get("usage").and_then(|usage| serde_json::from_value(usage.clone()).ok());
             let cancelled = event.get("cancelled").and_then(Value::as_bool).unwrap_or(false);
-            return Told::Answered { answer, usage: usage.unwrap_or_default(), cancelled, at };
+            return Told::Answered { answer, usage: Box::new(usage.unwrap_or_default()), cancelled, at };
         }
         let code = text("code");
         let error = ResponseError { code: code_of(code).to_owned(), message: text("message").to_owned() };
