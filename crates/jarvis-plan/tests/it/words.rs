@@ -18,7 +18,8 @@ fn the_words_stay() {
     assert_eq!(
         words(ErrorCode::VARIANTS, ErrorCode::as_str),
         "unsupported_task no_model missing_argument no_output bad_plan invalid_input not_found forbidden too_large cannot_do \
-         not_configured unauthorized rate_limited unavailable upstream bad_reply not_approved budget timeout cancelled panic internal"
+         not_configured unauthorized rate_limited unavailable upstream bad_reply not_approved handed_back budget timeout \
+         cancelled panic internal"
     );
     assert_eq!(words(Status::VARIANTS, Status::as_str), "succeeded failed skipped cancelled");
     assert_eq!(words(&Kind::ALL, Kind::as_str), "text image audio video json");
