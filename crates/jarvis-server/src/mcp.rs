@@ -1,5 +1,5 @@
-//! The MCP endpoint: any client of the Model Context Protocol uses jarvis by the tools `run`, `plan` and `ask`, over
-//! HTTP at `/mcp` or over standard input and output.
+//! The MCP endpoint: any client of the Model Context Protocol uses jarvis by the tools `run`, `plan` and `ask`, and reads runs and files as
+//! resources, over HTTP at `/mcp` or over standard input and output.
 //!
 //! Both generations of the protocol are spoken: 2026-07-28, where each request stands for itself, and the earlier ones,
 //! which begin with `initialize`. Calls become runs like those of the other protocols. Nothing is sent unasked, so there is
@@ -10,6 +10,7 @@ mod calls;
 mod content;
 mod leave;
 mod progress;
+mod resources;
 mod tools;
 
 use std::collections::HashMap;
@@ -25,8 +26,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post_service};
 use futures::StreamExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, Implementation, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
@@ -73,7 +75,7 @@ impl ServerHandler for Jarvis {
         let about = Implementation::new("jarvis", env!("CARGO_PKG_VERSION"))
             .with_title("jarvis")
             .with_description("Plans a request into tasks, runs a model for each, and answers");
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_resources().build())
             .with_server_info(about)
             .with_instructions(INSTRUCTIONS)
     }
@@ -84,6 +86,30 @@ impl ServerHandler for Jarvis {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         Ok(ListToolsResult::with_all_items(tools::all(&self.server.working_pipelines())))
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.runs(request, &context).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.read(&request.uri, &context).await.map(ReadResourceResponse::from)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -24,7 +24,7 @@ use crate::wire::ask::{Ask, Attachment, MOST_ATTACHMENTS};
 /// How long what is left to tell of a run may keep back its result.
 const LATE: Duration = Duration::from_secs(2);
 
-type Context = RequestContext<RoleServer>;
+pub(super) type Context = RequestContext<RoleServer>;
 
 impl Jarvis {
     pub(super) async fn carry_out(&self, call: args::Call, context: &Context) -> Result<CallToolResult, ErrorData> {
@@ -144,7 +144,7 @@ impl Jarvis {
     }
 
     /// Who calls: whoever sent the request over HTTP, or whoever started this program.
-    fn caller(&self, context: &Context) -> Caller {
+    pub(super) fn caller(&self, context: &Context) -> Caller {
         let sent = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
         match self.client {
             Client::There => sent.expect("the guard before the route puts the caller in").clone(),
@@ -220,7 +220,7 @@ async fn finished<T>(started: Started<T>, context: &Context) -> Result<(String, 
     ended.map_err(refused)
 }
 
-fn refused(error: ApiError) -> ErrorData {
+pub(super) fn refused(error: ApiError) -> ErrorData {
     let data = json!({"code": error.fields.code, "retry": matches!(error.fields.code, "overloaded" | "stopping" | "too_many_runs")});
     ErrorData::internal_error(in_full(&error), Some(data))
 }

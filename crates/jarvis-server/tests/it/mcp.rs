@@ -485,3 +485,34 @@ async fn a_server_that_stops_lets_calls_end() {
     assert_eq!(text(&done.unwrap()), "Here you are.");
     tokio::time::timeout(PATIENCE, harness.served).await.expect("it ends").unwrap();
 }
+
+#[tokio::test]
+async fn runs_and_files_are_resources() {
+    let made = harness::Does::Gives(r#"{"generated image": "/images/made.png"}"#);
+    let harness = harness::offline().does("canny-control", made).start().await;
+    std::fs::write(harness.folder().join("public/images/made.png"), "a picture").expect("a file");
+    let client = client(&harness, lifecycles()[1].clone(), None).await.unwrap();
+    let done = call(&client, "run", json!({"request": "find the edges of /images/made.png"})).await.unwrap();
+    let document = done.structured_content.expect("a document");
+    let id = document["run_id"].as_str().expect("an id");
+    harness.settled().await;
+    let listed = client.peer().list_all_resources().await.unwrap();
+    assert_eq!(listed[0].uri, format!("jarvis://runs/{id}"));
+    assert_eq!(listed[0].name, "find the edges of /images/made.png");
+    let templates = client.peer().list_all_resource_templates().await.unwrap();
+    assert_eq!(templates.len(), 2, "{templates:?}");
+    let read = async |uri: &str| {
+        let asked = rmcp::model::ReadResourceRequestParams::new(uri);
+        let read = client.peer().read_resource(asked).await.map_err(|error| error.to_string())?;
+        Ok::<Value, String>(serde_json::to_value(&read).expect("JSON")["contents"][0].clone())
+    };
+    let run = read(&format!("jarvis://runs/{id}")).await.unwrap();
+    let whole: Value = serde_json::from_str(run["text"].as_str().expect("a text")).expect("JSON");
+    assert_eq!((&run["mimeType"], &whole["run"]["run_id"]), (&json!("application/json"), &json!(id)), "{whole}");
+    let file = read("jarvis://files/images/made.png").await.unwrap();
+    assert_eq!((&file["mimeType"], &file["blob"]), (&json!("image/png"), &json!("YSBwaWN0dXJl")));
+    for unknown in ["jarvis://runs/none", "jarvis://files/images/none.png", "jarvis://files/../runs.db", "file:///etc/passwd"] {
+        let error = read(unknown).await.unwrap_err();
+        assert!(error.contains("there is no resource"), "{unknown}: {error}");
+    }
+}
