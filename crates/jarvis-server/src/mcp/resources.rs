@@ -59,7 +59,8 @@ impl Jarvis {
         if let Some(id) = uri.strip_prefix(RUNS) {
             let shown = show(State(self.server.clone()), caller, Path(id.to_owned())).await;
             let Json(run) = shown.map_err(|_| unknown(uri))?;
-            let text = serde_json::to_string(&run).map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+            let text =
+                serde_json::to_string(&run).map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
             let contents = ResourceContents::text(text, uri).with_mime_type("application/json");
             return Ok(ReadResourceResult::new(vec![contents]));
         }

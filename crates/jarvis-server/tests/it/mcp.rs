@@ -508,10 +508,12 @@ async fn runs_and_files_are_resources() {
     };
     let run = read(&format!("jarvis://runs/{id}")).await.unwrap();
     let whole: Value = serde_json::from_str(run["text"].as_str().expect("a text")).expect("JSON");
-    assert_eq!((&run["mimeType"], &whole["run"]["run_id"]), (&json!("application/json"), &json!(id)), "{whole}");
+    assert_eq!((&run["mimeType"], &whole["run_id"]), (&json!("application/json"), &json!(id)), "{whole}");
     let file = read("jarvis://files/images/made.png").await.unwrap();
     assert_eq!((&file["mimeType"], &file["blob"]), (&json!("image/png"), &json!("YSBwaWN0dXJl")));
-    for unknown in ["jarvis://runs/none", "jarvis://files/images/none.png", "jarvis://files/../runs.db", "file:///etc/passwd"] {
+    for unknown in
+        ["jarvis://runs/none", "jarvis://files/images/none.png", "jarvis://files/../runs.db", "file:///etc/passwd"]
+    {
         let error = read(unknown).await.unwrap_err();
         assert!(error.contains("there is no resource"), "{unknown}: {error}");
     }

@@ -142,7 +142,8 @@ mod tests {
     #[test]
     fn the_end_of_a_conversation_is_whole_turns() {
         let long = "x".repeat(KEPT - 40);
-        let turns = [Turn::user("first, which is too long for what is left"), Turn::assistant(&long), Turn::user("last")];
+        let turns =
+            [Turn::user("first, which is too long for what is left"), Turn::assistant(&long), Turn::user("last")];
         let end = end_of(&turns);
         assert!(end.starts_with("assistant: xxx") && end.ends_with("user: last"), "{end}");
         assert_eq!(end_of(&[Turn::user("only")]), "user: only");
