@@ -12,6 +12,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::error::ApiError;
+use crate::served::is_openais;
 use crate::state::Server;
 
 /// The name that stands for the offline planner.
@@ -78,13 +79,17 @@ impl Server {
         std::iter::once(default).chain(others).collect()
     }
 
-    /// The pipeline that plans with a chat model of [`Server::chat_models`].
+    /// The pipeline that plans with a chat model of [`Server::chat_models`]. A name of OpenAI's that is none of them stands for the default:
+    /// the clients of the original server send one, whatever serves them.
     pub(crate) fn pipeline_with(&self, name: &str) -> Result<Arc<HuggingGpt>, ApiError> {
         if name == self.parts.pipeline.model_name() {
             return Ok(Arc::clone(&self.parts.pipeline));
         }
         let known = self.chat_models();
         if !known.iter().any(|known| known == name) {
+            if is_openais(name) {
+                return Ok(Arc::clone(&self.parts.pipeline));
+            }
             let shown: String = name.chars().take(100).collect();
             return Err(ApiError::invalid(format!("there is no chat model `{shown}`"))
                 .param("model")

@@ -77,6 +77,11 @@ impl ServedModels for NoModels {
 /// serves the task type here.
 const OPENAI_NAMES: [&str; 7] = ["whisper-", "tts-", "gpt-", "dall-e", "text-embedding-", "chatgpt-", "omni-"];
 
+/// Whether a name is of one of OpenAI's models.
+pub(crate) fn is_openais(name: &str) -> bool {
+    OPENAI_NAMES.iter().any(|begin| name.starts_with(begin))
+}
+
 /// The model of a request that must serve this task type. Where none is named, or one of OpenAI's, it is the first of the models that
 /// are lent that does, else whatever a run would perform such a task with.
 pub(crate) async fn model_for(server: &Server, name: Option<&str>, task: &str) -> Result<ServedModel, ApiError> {
@@ -89,7 +94,6 @@ pub(crate) async fn model_for(server: &Server, name: Option<&str>, task: &str) -
         let error = || ApiError::invalid(format!("the model `{name}` does not do {task}")).param("model");
         return Some(model).filter(serves).ok_or_else(error);
     }
-    let is_openais = |name: &str| OPENAI_NAMES.iter().any(|begin| name.starts_with(begin));
     match named.filter(|name| !is_openais(name)) {
         Some(name) => {
             let shown: String = name.chars().take(100).collect();
@@ -117,7 +121,8 @@ async fn whatever_serves(server: &Server, task: &str) -> Result<ServedModel, Api
         let hint = (pipeline.sources.local_hint)(task).or(error.hint);
         let hint = hint.unwrap_or_else(|| format!("`jarvis models pull {task}` on the server brings a model for it"));
         let message = format!("nothing is configured here that can do `{task}`");
-        ApiError::new(axum::http::StatusCode::NOT_IMPLEMENTED, "not_configured", message).hint(hint)
+        // Not a 5xx, after which the clients of this protocol ask again.
+        ApiError::new(axum::http::StatusCode::NOT_FOUND, "not_configured", message).hint(hint)
     };
     let (host, id) = match source.find(&planned(task), task).await.map_err(nothing)? {
         Found::Fixed { chosen, .. } => (chosen.host.parse::<Host>().ok(), chosen.id),

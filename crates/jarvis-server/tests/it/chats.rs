@@ -117,7 +117,9 @@ async fn callers_see_the_tools_the_models_and_what_tasks_take() {
     assert_eq!(with("gpt-4").await.json["run"]["planner"], "llm");
     assert_eq!(with("offline").await.json["run"]["planner"], "offline");
     assert_eq!(with("").await.json["run"]["planner"], "llm");
-    let unknown = with("gpt-9").await;
+    // What the clients of the original server send.
+    assert_eq!(with("gpt-3.5-turbo").await.json["run"]["model"], "gpt-4");
+    let unknown = with("mistral-9").await;
     assert_eq!((unknown.told().as_str(), &unknown.json["error"]["param"]), ("400 invalid_request", &json!("model")));
     assert!(unknown.json["error"]["hint"].as_str().is_some_and(|hint| hint.contains("gpt-4, offline")));
 }

@@ -28,8 +28,8 @@ use crate::users::{Caller, Right};
 pub(crate) struct FileForm {
     #[schema(value_type = String, format = Binary)]
     file: Vec<u8>,
-    /// What it is for; it is given back.
-    purpose: String,
+    /// What it is for; it is given back. `user_data` unless it is said.
+    purpose: Option<String>,
 }
 
 /// A file that is kept.

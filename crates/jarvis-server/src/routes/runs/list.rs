@@ -54,6 +54,14 @@ pub(crate) fn checked_limit(limit: u32) -> Result<u32, ApiError> {
     }
 }
 
+/// A time in milliseconds since the Unix epoch, as the journal can keep it.
+pub(crate) fn checked_time(name: &'static str, ms: u64) -> Result<u64, ApiError> {
+    match i64::try_from(ms) {
+        Ok(_) => Ok(ms),
+        Err(_) => Err(ApiError::invalid(format!("`{name}` is too large for a time in milliseconds")).param(name)),
+    }
+}
+
 /// Query parameters, or what is wrong with them.
 pub(crate) fn checked<T>(given: Result<Query<T>, QueryRejection>) -> Result<T, ApiError> {
     given.map(|Query(given)| given).map_err(|rejection| ApiError::invalid(rejection.body_text()))
@@ -96,6 +104,8 @@ pub(crate) async fn list(
     ask: Result<Query<RunsAsk>, QueryRejection>,
 ) -> Result<Json<RunsReply>, ApiError> {
     let RunsAsk { limit, before, status, since_ms, until_ms, text, user } = checked(ask)?;
+    let since_ms = since_ms.map(|ms| checked_time("since_ms", ms)).transpose()?;
+    let until_ms = until_ms.map(|ms| checked_time("until_ms", ms)).transpose()?;
     let limit = checked_limit(limit)?;
     let user = match (caller.lists(), user) {
         (Some(own), Some(other)) if own != other => {

@@ -12,7 +12,7 @@ use jarvis_store::{Prune, Pruned};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::list::checked;
+use super::list::{checked, checked_time};
 use super::{Whereabouts, tell, whereabouts, whole};
 use crate::error::{ApiError, ErrorBody, Failures};
 use crate::state::Server;
@@ -74,6 +74,7 @@ pub(crate) async fn remove_old(
 ) -> Result<Json<RemovedRunsReply>, ApiError> {
     caller.must(Right::Run)?;
     let RemovalAsk { before_ms } = checked(ask)?;
+    let before_ms = checked_time("before_ms", before_ms)?;
     let user = (!caller.is_only()).then(|| caller.name().to_owned());
     let pruned = server.remove_runs(Prune { before_ms: Some(before_ms), user, ..Prune::default() }).await?;
     Ok(Json(RemovedRunsReply { deleted: pruned.runs, media: pruned.media.len() }))
