@@ -10,6 +10,8 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use jarvis_plan::{Kind, Resource, Source};
 use jarvis_store::sniff::sniff;
+use serde::de::IntoDeserializer as _;
+use serde::de::value::Error as ValueError;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -28,8 +30,23 @@ use crate::users::{Caller, Right};
 pub(crate) struct FileForm {
     #[schema(value_type = String, format = Binary)]
     file: Vec<u8>,
-    /// What it is for; it is given back. `user_data` unless it is said.
-    purpose: Option<String>,
+    /// What it is for; it is given back.
+    #[schema(required = false)]
+    purpose: Purpose,
+}
+
+/// What a file is for, in OpenAI's words. It changes nothing here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Purpose {
+    Assistants,
+    Batch,
+    Evals,
+    #[serde(rename = "fine-tune")]
+    FineTune,
+    #[default]
+    UserData,
+    Vision,
 }
 
 /// A file that is kept.
@@ -43,7 +60,7 @@ pub(crate) struct FileObject {
     /// When it was sent, in seconds since the Unix epoch.
     created_at: u64,
     filename: String,
-    purpose: String,
+    purpose: Purpose,
     /// `processed`.
     status: String,
 }
@@ -86,7 +103,7 @@ pub(crate) async fn create(
     caller.must(Right::Run)?;
     let journal = server.parts.journal.clone().ok_or_else(no_journal)?;
     let mut form = form.map_err(|_| ApiError::invalid("the body must be a multipart form with the field `file`"))?;
-    let (mut file, mut purpose) = (None, None);
+    let (mut file, mut purpose) = (None, Purpose::default());
     while let Some(field) = form.next_field().await.map_err(|error| upload::broken(&error))? {
         match field.name() {
             Some("file") => {
@@ -95,7 +112,11 @@ pub(crate) async fn create(
                 let bytes = field.bytes().await.map_err(|error| upload::broken(&error))?;
                 file = Some((name, bytes));
             }
-            Some("purpose") => purpose = Some(field.text().await.map_err(|error| upload::broken(&error))?),
+            Some("purpose") => {
+                let said = field.text().await.map_err(|error| upload::broken(&error))?;
+                let known = Purpose::deserialize(said.trim().into_deserializer());
+                purpose = known.map_err(|error: ValueError| ApiError::invalid(error.to_string()).param("purpose"))?;
+            }
             _ => {}
         }
     }
@@ -118,7 +139,7 @@ pub(crate) async fn create(
         bytes: size,
         created_at: at / 1000,
         filename,
-        purpose: purpose.map_or_else(|| "user_data".to_owned(), |purpose| shown(purpose.trim())),
+        purpose,
         status: "processed".to_owned(),
     };
     let kept = Kept { shown, path };
@@ -178,7 +199,7 @@ pub(crate) struct FilePage {
     #[param(minimum = 1, maximum = 10000, default = 10000)]
     limit: u32,
     /// Those sent for this alone.
-    purpose: Option<String>,
+    purpose: Option<Purpose>,
 }
 
 fn most() -> u32 {
@@ -204,7 +225,7 @@ pub(crate) async fn list(
     let bodies = server.read_journal(move |journal| journal.files_of(&user, limit + 1)).await?;
     let has_more = bodies.len() > page.limit as usize;
     let kept = bodies.iter().filter_map(|body| serde_json::from_str::<Kept>(body).ok()).map(|kept| kept.shown);
-    let fits = |file: &FileObject| page.purpose.as_ref().is_none_or(|purpose| *purpose == file.purpose);
+    let fits = |file: &FileObject| page.purpose.is_none_or(|purpose| purpose == file.purpose);
     Ok(Json(FileList { object: "list", data: kept.take(page.limit as usize).filter(fits).collect(), has_more }))
 }
 
