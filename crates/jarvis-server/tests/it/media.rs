@@ -164,7 +164,7 @@ async fn files_by_id_are_kept_named_and_removed() {
         (&sent.json["filename"], &sent.json["bytes"], &sent.json["purpose"]),
         (&json!("note.txt"), &json!(13), &json!("user_data"))
     );
-    let other = Form::new().part("file", Part::bytes("x").file_name("x.txt")).text("purpose", "lunch");
+    let other = Form::new().part("file", Part::bytes(b"x".to_vec()).file_name("x.txt")).text("purpose", "lunch");
     let other =
         Reply::of(harness.request(Method::POST, "/v1/files").multipart(other).send().await.expect("a reply")).await;
     assert_eq!((other.told().as_str(), &other.json["error"]["param"]), ("400 invalid_request", &json!("purpose")));
