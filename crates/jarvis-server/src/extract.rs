@@ -1,8 +1,9 @@
-//! Bodies in: JSON to a typed twin, with an error that says which field is wrong. Nothing is decoded untyped.
+//! Bodies and queries in, each to a typed twin, with an error that says which field is wrong. Nothing is decoded untyped.
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use serde::de::DeserializeOwned;
 
@@ -52,6 +53,23 @@ where
         }
         typed?;
         read(&bytes).map(|value| MaybeJson(Some(value)))
+    }
+}
+
+/// The parameters of a query as a `T`.
+#[derive(Debug)]
+pub(crate) struct ApiQuery<T>(pub(crate) T);
+
+impl<S, T> FromRequestParts<S> for ApiQuery<T>
+where
+    S: Send + Sync,
+    T: DeserializeOwned,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<ApiQuery<T>, ApiError> {
+        let read = Query::from_request_parts(parts, state).await;
+        read.map(|Query(given)| ApiQuery(given)).map_err(|rejection| ApiError::invalid(rejection.body_text()))
     }
 }
 

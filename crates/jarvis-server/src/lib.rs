@@ -186,10 +186,11 @@ pub fn serve(
     stop: CancellationToken,
 ) -> BoxFuture<'static, Result<(), ServeError>> {
     async move {
-        let all = listeners.http.iter().chain(listeners.grpc.iter().map(|(listener, _)| listener));
-        let addresses = all.map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
-        for address in &addresses {
-            check(*address, &options)?;
+        let http = listeners.http.as_ref().map(TcpListener::local_addr).transpose()?;
+        let grpc = listeners.grpc.as_ref().map(|(listener, _)| listener.local_addr()).transpose()?;
+        let listens = state::Listens { http, grpc };
+        for address in listens.all() {
+            check(address, &options)?;
         }
         if !options.users.is_empty() && parts.journal.is_none() {
             return Err(ServeError::Users("without a journal nobody knows what belongs to whom".to_owned()));
@@ -205,13 +206,7 @@ pub fn serve(
         let (connections, drain) = (options.connections(), options.drain);
         let manner = listen::Manner { write_timeout: options.write_timeout, tls: options.tls.clone() };
         let server = state::Server::new(parts, options);
-        if let Some(listener) = &listeners.http {
-            let _ = server.http_at.set(listener.local_addr()?);
-        }
-        if let Some((listener, _)) = &listeners.grpc {
-            let _ = server.grpc_port.set(listener.local_addr()?.port());
-        }
-        let _ = server.addresses.set(addresses);
+        server.listens.set(listens).expect("the server was made just now");
         server.look().await;
         let looking = server.clone();
         let looked_after = tokio::spawn({

@@ -31,9 +31,9 @@ impl Server {
         let read = tokio::task::spawn_blocking(move || (reload.read)()).await;
         let read = read.map_err(|error| ApiError::internal("the configuration cannot be read", &error))?;
         let options = read.map_err(&refused)?;
-        for address in self.addresses.get().into_iter().flatten() {
+        for address in self.listens.get().into_iter().flat_map(|listens| listens.all()) {
             let with_hint = |error: ServeError| refused(error.to_string()).hint(error.hint());
-            check(*address, &options).map_err(with_hint)?;
+            check(address, &options).map_err(with_hint)?;
         }
         if !self.users.reload(&options) {
             let reason = "whether there are several users, and whether a token is needed, is decided at the start";

@@ -12,6 +12,7 @@ pub(crate) mod model_server;
 pub(crate) mod models;
 pub(crate) mod openai;
 pub(crate) mod page;
+pub(crate) mod paging;
 pub(crate) mod pipeline;
 pub(crate) mod plans;
 pub(crate) mod runs;

@@ -191,14 +191,23 @@ pub(crate) struct Inner {
     pub(crate) users: Users,
     /// Calls the webhooks of callers.
     pub(crate) webhooks: LazyClient,
-    /// Where HTTP is served.
-    pub(crate) http_at: OnceLock<SocketAddr>,
-    /// Where gRPC is served.
-    pub(crate) grpc_port: OnceLock<u16>,
+    /// Where it listens.
+    pub(crate) listens: OnceLock<Listens>,
     pub(crate) wrong_tokens: WrongTokens,
     pub(crate) named: NamedPipelines,
-    /// Where it listens.
-    pub(crate) addresses: OnceLock<Vec<SocketAddr>>,
+}
+
+/// The sockets of a server that serves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Listens {
+    pub(crate) http: Option<SocketAddr>,
+    pub(crate) grpc: Option<SocketAddr>,
+}
+
+impl Listens {
+    pub(crate) fn all(self) -> impl Iterator<Item = SocketAddr> {
+        self.http.into_iter().chain(self.grpc)
+    }
 }
 
 impl Server {
@@ -212,8 +221,7 @@ impl Server {
             journal.owns_what_is_made(parts.media.made());
         }
         let (webhooks, sessions) = (push::client(&options.urls), Sessions::default());
-        let (wrong_tokens, named, addresses) = Default::default();
-        let (http_at, grpc_port) = (OnceLock::new(), OnceLock::new());
+        let (wrong_tokens, named, listens) = Default::default();
         Server(Arc::new(Inner {
             parts,
             options,
@@ -222,11 +230,9 @@ impl Server {
             sessions,
             users,
             webhooks,
-            http_at,
-            grpc_port,
+            listens,
             wrong_tokens,
             named,
-            addresses,
         }))
     }
 

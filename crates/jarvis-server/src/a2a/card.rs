@@ -53,7 +53,7 @@ pub(super) fn card(server: &Server, base: &str, is_extended: bool) -> AgentCard 
     };
     let http = format!("{base}{PATH}");
     let mut supported_interfaces = vec![interface(http.clone(), "JSONRPC"), interface(http, "HTTP+JSON")];
-    if let Some(port) = server.grpc_port.get() {
+    if let Some(port) = server.listens.get().and_then(|at| at.grpc).map(|at| at.port()) {
         let host = url::Url::parse(base).ok().and_then(|url| url.host_str().map(str::to_owned));
         let host = host.unwrap_or_else(|| "127.0.0.1".to_owned());
         supported_interfaces.push(interface(format!("{host}:{port}"), "GRPC"));

@@ -35,7 +35,7 @@ impl Agent {
         let caller = caller.ok_or_else(|| Fault::new(Wrong::Internal, "nobody looked who calls"))?;
         let own = || {
             let scheme = if self.server.options.tls.is_some() { "https" } else { "http" };
-            self.server.http_at.get().map(|address| format!("{scheme}://{address}"))
+            self.server.listens.get().and_then(|at| at.http).map(|address| format!("{scheme}://{address}"))
         };
         let base = self.server.options.public_url.clone().or_else(own).unwrap_or_default();
         Ok((Client { server: self.server.clone(), caller, base }, request.into_inner()))

@@ -15,7 +15,7 @@ use super::args::wrong;
 use super::calls::{Context, refused};
 use super::{Client, Jarvis};
 use crate::files::bytes_of;
-use crate::routes::runs::list::{cursor, read_cursor};
+use crate::routes::paging::{cursor, read_cursor};
 use crate::routes::runs::show;
 
 /// What the addresses of runs begin with.

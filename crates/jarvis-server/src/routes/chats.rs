@@ -1,8 +1,7 @@
 //! The conversations of the page, kept for their user. What is in one is the page's business.
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use jarvis_store::{Chat, ChatFilter, ChatSummary, ChatWrite, Journal};
 use serde::Deserialize;
@@ -10,8 +9,8 @@ use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::error::{ApiError, ErrorBody, Failures};
-use crate::extract::ApiJson;
-use crate::routes::runs::list::{checked, checked_limit, cursor, fifty, read_cursor};
+use crate::extract::{ApiJson, ApiQuery};
+use crate::routes::paging::{self, checked_limit, cursor, fifty, read_cursor};
 use crate::runs::now_ms;
 use crate::state::Server;
 use crate::users::Caller;
@@ -57,11 +56,11 @@ pub(crate) struct ChatAsk {
 pub(crate) async fn list(
     State(server): State<Server>,
     caller: Caller,
-    ask: Result<Query<ChatsAsk>, QueryRejection>,
+    ApiQuery(ask): ApiQuery<ChatsAsk>,
 ) -> Result<Json<ChatsReply>, ApiError> {
     journal(&server)?;
-    let ChatsAsk { limit, before, text } = checked(ask)?;
-    let limit = checked_limit(limit)? as usize;
+    let ChatsAsk { limit, before, text } = ask;
+    let limit = checked_limit(limit, paging::MOST)? as usize;
     let after = before.as_deref().map(read_cursor).transpose()?;
     let text = text.filter(|text| !text.is_empty());
     let filter = ChatFilter { user: caller.name().to_owned(), text, after };

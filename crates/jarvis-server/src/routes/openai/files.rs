@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::multipart::{Multipart, MultipartRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -18,7 +18,9 @@ use uuid::Uuid;
 
 use super::said::shown;
 use crate::error::{ApiError, ErrorBody, Failures};
+use crate::extract::ApiQuery;
 use crate::files::bytes_of;
+use crate::routes::paging::checked_limit;
 use crate::routes::upload;
 use crate::runs::now_ms;
 use crate::state::Server;
@@ -212,21 +214,18 @@ fn most() -> u32 {
 pub(crate) async fn list(
     State(server): State<Server>,
     caller: Caller,
-    page: Result<Query<FilePage>, axum::extract::rejection::QueryRejection>,
+    ApiQuery(page): ApiQuery<FilePage>,
 ) -> Result<Json<FileList>, ApiError> {
-    let Query(page) = page.map_err(|error| ApiError::invalid(error.to_string()))?;
-    if !(1..=10_000).contains(&page.limit) {
-        return Err(ApiError::invalid("`limit` is a number from 1 to 10000").param("limit"));
-    }
+    let limit = checked_limit(page.limit, most())?;
     if server.parts.journal.is_none() {
         return Ok(Json(FileList { object: "list", data: Vec::new(), has_more: false }));
     }
-    let (user, limit) = (caller.name().to_owned(), page.limit);
+    let user = caller.name().to_owned();
     let bodies = server.read_journal(move |journal| journal.files_of(&user, limit + 1)).await?;
-    let has_more = bodies.len() > page.limit as usize;
+    let has_more = bodies.len() > limit as usize;
     let kept = bodies.iter().filter_map(|body| serde_json::from_str::<Kept>(body).ok()).map(|kept| kept.shown);
     let fits = |file: &FileObject| page.purpose.is_none_or(|purpose| purpose == file.purpose);
-    Ok(Json(FileList { object: "list", data: kept.take(page.limit as usize).filter(fits).collect(), has_more }))
+    Ok(Json(FileList { object: "list", data: kept.take(limit as usize).filter(fits).collect(), has_more }))
 }
 
 /// What is known of a file

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
@@ -24,8 +24,9 @@ use super::intake::{self, Brought};
 use super::said::{Said, shown};
 use super::{Links, known, off_thread, start};
 use crate::error::{ApiError, Failures};
-use crate::extract::ApiJson;
+use crate::extract::{ApiJson, ApiQuery};
 use crate::request::wait;
+use crate::routes::paging::checked_limit;
 use crate::routes::runs::removal;
 use crate::runs::{CancelOnDrop, Frame, Place, now_ms};
 use crate::sse;
@@ -284,9 +285,8 @@ pub(crate) async fn show(
     caller: Caller,
     headers: HeaderMap,
     Path(id): Path<String>,
-    again: Result<Query<Again>, axum::extract::rejection::QueryRejection>,
+    ApiQuery(again): ApiQuery<Again>,
 ) -> Result<Response, ApiError> {
-    let Query(again) = again.map_err(|error| ApiError::invalid(error.to_string()))?;
     let (run, kept) = find(&server, &caller, &id).await?;
     let links = Links::of(&server, &headers);
     if !again.stream {
@@ -350,7 +350,7 @@ pub(crate) struct ItemPage {
     /// The most items.
     #[serde(default = "twenty")]
     #[param(minimum = 1, maximum = 100, default = 20)]
-    limit: usize,
+    limit: u32,
     /// `asc`, or `desc` for the last first.
     #[serde(default)]
     order: Option<String>,
@@ -358,7 +358,7 @@ pub(crate) struct ItemPage {
     after: Option<String>,
 }
 
-fn twenty() -> usize {
+fn twenty() -> u32 {
     20
 }
 
@@ -370,12 +370,9 @@ pub(crate) async fn input_items(
     State(server): State<Server>,
     caller: Caller,
     Path(id): Path<String>,
-    page: Result<Query<ItemPage>, axum::extract::rejection::QueryRejection>,
+    ApiQuery(page): ApiQuery<ItemPage>,
 ) -> Result<Json<ItemList>, ApiError> {
-    let Query(page) = page.map_err(|error| ApiError::invalid(error.to_string()))?;
-    if !(1..=100).contains(&page.limit) {
-        return Err(ApiError::invalid("`limit` is a number from 1 to 100").param("limit"));
-    }
+    let limit = checked_limit(page.limit, 100)? as usize;
     let (_, kept) = find(&server, &caller, &id).await?;
     let mut items = kept.input;
     match page.order.as_deref() {
@@ -388,8 +385,8 @@ pub(crate) async fn input_items(
         let at = at.ok_or_else(|| ApiError::invalid("`after` is the id of an item").param("after"))?;
         items.drain(..=at);
     }
-    let has_more = items.len() > page.limit;
-    items.truncate(page.limit);
+    let has_more = items.len() > limit;
+    items.truncate(limit);
     let id = |item: Option<&Item>| item.and_then(|item| item.id.clone());
     let (first_id, last_id) = (id(items.first()), id(items.last()));
     Ok(Json(ItemList { object: "list", data: items, first_id, last_id, has_more }))

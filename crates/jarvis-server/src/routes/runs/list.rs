@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use jarvis_plan::RunId;
 use jarvis_store::{RunFilter, RunStatus};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::error::{ApiError, Failures};
+use crate::extract::ApiQuery;
+use crate::routes::paging::{MOST, checked_limit, checked_time, cursor, fifty, read_cursor};
 use crate::runs::Live;
 use crate::state::Server;
 use crate::users::{Caller, Right};
@@ -39,45 +40,6 @@ pub(crate) struct RunsAsk {
     user: Option<String>,
 }
 
-pub(crate) fn fifty() -> u32 {
-    50
-}
-
-/// The most runs or chats of a page.
-const MOST: u32 = 1000;
-
-/// The number of things that a page may have.
-pub(crate) fn checked_limit(limit: u32) -> Result<u32, ApiError> {
-    match limit {
-        1..=MOST => Ok(limit),
-        _ => Err(ApiError::invalid(format!("`limit` is a number from 1 to {MOST}")).param("limit")),
-    }
-}
-
-/// A time in milliseconds since the Unix epoch, as the journal can keep it.
-pub(crate) fn checked_time(name: &'static str, ms: u64) -> Result<u64, ApiError> {
-    match i64::try_from(ms) {
-        Ok(_) => Ok(ms),
-        Err(_) => Err(ApiError::invalid(format!("`{name}` is too large for a time in milliseconds")).param(name)),
-    }
-}
-
-/// Query parameters, or what is wrong with them.
-pub(crate) fn checked<T>(given: Result<Query<T>, QueryRejection>) -> Result<T, ApiError> {
-    given.map(|Query(given)| given).map_err(|rejection| ApiError::invalid(rejection.body_text()))
-}
-
-/// Where a page ends, as callers give it back: a time and an id.
-pub(crate) fn cursor(at_ms: u64, id: &str) -> String {
-    format!("{at_ms}~{id}")
-}
-
-/// Reads a [`cursor`].
-pub(crate) fn read_cursor(text: &str) -> Result<(u64, String), ApiError> {
-    let read = text.split_once('~').and_then(|(at, id)| Some((at.parse().ok()?, id.to_owned())));
-    read.ok_or_else(|| ApiError::invalid("`before` is the `next` of another page").param("before"))
-}
-
 /// The states that are asked for: whether runs that are queued are, and the others; all where nothing is asked for.
 fn states(text: Option<&str>) -> Result<(bool, Vec<RunStatus>), ApiError> {
     let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return Ok((true, Vec::new())) };
@@ -101,12 +63,12 @@ fn states(text: Option<&str>) -> Result<(bool, Vec<RunStatus>), ApiError> {
 pub(crate) async fn list(
     State(server): State<Server>,
     caller: Caller,
-    ask: Result<Query<RunsAsk>, QueryRejection>,
+    ApiQuery(ask): ApiQuery<RunsAsk>,
 ) -> Result<Json<RunsReply>, ApiError> {
-    let RunsAsk { limit, before, status, since_ms, until_ms, text, user } = checked(ask)?;
+    let RunsAsk { limit, before, status, since_ms, until_ms, text, user } = ask;
     let since_ms = since_ms.map(|ms| checked_time("since_ms", ms)).transpose()?;
     let until_ms = until_ms.map(|ms| checked_time("until_ms", ms)).transpose()?;
-    let limit = checked_limit(limit)?;
+    let limit = checked_limit(limit, MOST)?;
     let user = match (caller.lists(), user) {
         (Some(own), Some(other)) if own != other => {
             caller.must(Right::Admin)?;

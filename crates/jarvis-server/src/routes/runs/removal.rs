@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use jarvis_plan::RunId;
 use jarvis_store::{Prune, Pruned};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::list::{checked, checked_time};
 use super::{Whereabouts, tell, whereabouts, whole};
 use crate::error::{ApiError, ErrorBody, Failures};
+use crate::extract::ApiQuery;
+use crate::routes::paging::checked_time;
 use crate::state::Server;
 use crate::users::{Caller, Right};
 use crate::wire::reply::{RemovedReply, RemovedRunsReply};
@@ -70,10 +70,9 @@ pub(crate) struct RemovalAsk {
 pub(crate) async fn remove_old(
     State(server): State<Server>,
     caller: Caller,
-    ask: Result<Query<RemovalAsk>, QueryRejection>,
+    ApiQuery(RemovalAsk { before_ms }): ApiQuery<RemovalAsk>,
 ) -> Result<Json<RemovedRunsReply>, ApiError> {
     caller.must(Right::Run)?;
-    let RemovalAsk { before_ms } = checked(ask)?;
     let before_ms = checked_time("before_ms", before_ms)?;
     let user = (!caller.is_only()).then(|| caller.name().to_owned());
     let pruned = server.remove_runs(Prune { before_ms: Some(before_ms), user, ..Prune::default() }).await?;
