@@ -8,6 +8,7 @@ import { startSettings } from "../state/settings";
 import { CopyButton } from "../ui/common";
 import { Icon, Logo } from "../ui/icons";
 import { Markdown } from "../ui/markdown";
+import { SearchField } from "../ui/search-field";
 import { curl, readApi, type Api, type Body, type Operation } from "./openapi";
 import { notation } from "./schema";
 
@@ -28,16 +29,7 @@ function Page() {
           <span>jarvis</span>
         </a>
         <span class="muted">HTTP API{a?.version ? ` ${clean(a.version)}` : ""}</span>
-        <label class="search">
-          <Icon name="search" size={16} />
-          <input
-            type="search"
-            placeholder="Filter"
-            aria-label="Filter operations"
-            value={filter.value}
-            onInput={(e) => (filter.value = e.currentTarget.value)}
-          />
-        </label>
+        <SearchField placeholder="Filter" label="Filter operations" words={filter} />
         <a class="quiet" href="/openapi.json" download="openapi.json">
           <Icon name="download" size={16} />
           openapi.json

@@ -13,8 +13,8 @@ import { chatLink, go, route } from "../state/route";
 import { hasMore, listed, listMore, search, type Listed } from "../state/sync";
 import type { Chat } from "../state/storage";
 import { IconButton, saveText, StateMark } from "./common";
-import { Icon } from "./icons";
 import { Menu } from "./menu";
+import { SearchField } from "./search-field";
 import { keptWords } from "./server-line";
 
 /** With fewer chats than this nobody needs a search. */
@@ -49,16 +49,7 @@ export function ChatList({ onOpen }: { onOpen: () => void }) {
     <>
       <h2 class="side-title">{t("chats")}</h2>
       {(all.length >= FEW || wanted !== "" || hasMore.value) && (
-        <label class="search side-search">
-          <Icon name="search" size={15} />
-          <input
-            type="search"
-            placeholder={t("chats_search")}
-            aria-label={t("chats_search")}
-            value={words.value}
-            onInput={(e) => (words.value = e.currentTarget.value)}
-          />
-        </label>
+        <SearchField class="side-search" placeholder={t("chats_search")} label={t("chats_search")} words={words} />
       )}
       {shown.length ? (
         <ul class="chat-list">

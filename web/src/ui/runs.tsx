@@ -13,6 +13,7 @@ import { ErrorBubble } from "./answer";
 import { Confirm, IconButton, StateMark } from "./common";
 import { Icon } from "./icons";
 import { OneRun } from "./one-run";
+import { SearchField } from "./search-field";
 
 export function Runs() {
   const id = route.value.page === "runs" ? route.value.id : null;
@@ -102,16 +103,7 @@ function RunList() {
         <IconButton icon="again" label={t("refresh")} onClick={() => void load()} />
       </div>
       <div class="filters" role="search">
-        <label class="search">
-          <Icon name="search" size={16} />
-          <input
-            type="search"
-            placeholder={t("runs_filter")}
-            aria-label={t("runs_filter")}
-            value={text.value}
-            onInput={(e) => (text.value = e.currentTarget.value)}
-          />
-        </label>
+        <SearchField placeholder={t("runs_filter")} label={t("runs_filter")} words={text} />
         <select
           aria-label={t("column_state")}
           value={state.value}
