@@ -9,9 +9,11 @@ use jarvis_events::{Events, NotWritten, RecordedCall};
 use jarvis_plan::{EventKind, Level, TaskId, Tokens};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tracing::{Instrument as _, Span};
+use tracing::{Instrument as _, Span, field};
 
-/// Makes a call within a span `ask` and reports it as an event, also when it fails or its future is dropped. With `piece`,
+use crate::content;
+
+/// Makes a call within a span `model_call` and reports it as an event, also when it fails or its future is dropped. With `piece`,
 /// the reply is streamed.
 #[allow(clippy::disallowed_methods, reason = "every call of a chat model is made here")]
 pub(crate) async fn call(
@@ -28,8 +30,23 @@ pub(crate) async fn call(
     events.going().map_err(stopped)?;
     events.begin_call().map_err(ChatError::Budget)?;
     let asked = model.model_name(stage);
-    let span = tracing::debug_span!("ask", stage, model = asked, task = request.labels.task);
-    let report = Report::begin(events, request, asked, span.clone(), key);
+    let provider = model.provider(stage, &asked);
+    let span = tracing::debug_span!(
+        "model_call",
+        stage,
+        model = asked,
+        provider,
+        task_id = request.labels.task,
+        max_tokens = request.max_tokens,
+        answered_by = field::Empty,
+        prompt_tokens = field::Empty,
+        cached_tokens = field::Empty,
+        completion_tokens = field::Empty,
+        finish_reason = field::Empty,
+        error = field::Empty,
+    );
+    span.in_scope(|| content::sent(request));
+    let report = Report::begin(events, request, asked, provider, span.clone(), key);
     let mut partial = ChatReply::default();
     let done = match piece {
         Some(piece) => collect(model, request, piece, &mut partial).instrument(span).await,
@@ -41,9 +58,12 @@ pub(crate) async fn call(
         Err(_) if !partial.text.is_empty() => counted(model, request, &partial),
         Err(_) => Tokens::default(),
     };
+    if let Ok(reply) = &done {
+        report.span.in_scope(|| content::replied(reply));
+    }
     let stood_in = done.as_ref().ok().and_then(|reply| reply.model.clone()).filter(|model| *model != report.model);
     let asked = report.model.clone();
-    report.end(&done, tokens);
+    report.end(&done, tokens, |name| model.provider(stage, name));
     if let Some(model) = stood_in {
         events.note(Level::Warning, format!("`{model}` answered for `{asked}`, which could not (stage `{stage}`)"));
     }
@@ -142,6 +162,10 @@ struct Report<'a> {
     task: Option<TaskId>,
     /// The model that is asked.
     model: String,
+    /// Who serves it.
+    provider: String,
+    /// The model that was asked, where another answered.
+    instead_of: String,
     started: Instant,
     span: Span,
     key: String,
@@ -149,24 +173,47 @@ struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    fn begin(events: &'a Events, request: &'a ChatRequest, model: String, span: Span, key: String) -> Report<'a> {
+    fn begin(
+        events: &'a Events,
+        request: &'a ChatRequest,
+        model: String,
+        provider: String,
+        span: Span,
+        key: String,
+    ) -> Report<'a> {
         let task = request.labels.task.and_then(|task| u32::try_from(task).ok()).map(TaskId);
-        Report { events, stage: &request.stage, task, model, started: Instant::now(), span, key, ended: false }
+        Report {
+            events,
+            stage: &request.stage,
+            task,
+            model,
+            provider,
+            instead_of: String::new(),
+            started: Instant::now(),
+            span,
+            key,
+            ended: false,
+        }
     }
 
-    fn end(mut self, done: &Result<ChatReply, ChatError>, tokens: Tokens) {
+    fn end(mut self, done: &Result<ChatReply, ChatError>, tokens: Tokens, provider: impl Fn(&str) -> String) {
         match done {
             Ok(reply) => {
                 let calls = reply.tool_uses.iter().map(|call| format!("{} {}", call.name, call.arguments));
                 let text = std::iter::once(reply.text.trim().to_owned()).chain(calls).collect::<Vec<_>>().join("\n");
-                if let Some(model) = &reply.model {
-                    self.model.clone_from(model);
+                if let Some(model) = reply.model.as_ref().filter(|model| **model != self.model) {
+                    self.instead_of = std::mem::replace(&mut self.model, model.clone());
+                    self.provider = provider(model);
                 }
+                self.span.record("answered_by", &self.model).record("finish_reason", &reply.finish_reason);
                 let told = text.trim();
                 let whole = if self.key.is_empty() { None } else { Whole::beside(told, reply) };
                 self.emit(tokens, told.to_owned(), true, whole);
             }
-            Err(error) => self.emit(tokens, error.to_string(), false, None),
+            Err(error) => {
+                self.span.record("error", error.code().as_str());
+                self.emit(tokens, error.to_string(), false, None);
+            }
         }
     }
 
@@ -179,11 +226,15 @@ impl<'a> Report<'a> {
     ) {
         self.ended = true;
         let ms = self.started.elapsed().as_millis() as u64;
+        self.span.record("prompt_tokens", prompt).record("completion_tokens", completion);
+        self.span.record("cached_tokens", (cached > 0).then_some(cached));
         self.span.in_scope(|| tracing::debug!(ms, prompt_tokens = prompt, completion_tokens = completion, ok, "asked"));
         self.events.emit(EventKind::ModelCall {
             stage: self.stage.to_owned(),
             task: self.task,
             model: std::mem::take(&mut self.model),
+            provider: std::mem::take(&mut self.provider),
+            instead_of: std::mem::take(&mut self.instead_of),
             prompt_tokens: prompt,
             cached_tokens: cached,
             completion_tokens: completion,
@@ -202,6 +253,7 @@ impl<'a> Report<'a> {
 impl Drop for Report<'_> {
     fn drop(&mut self) {
         if !self.ended {
+            self.span.record("error", "cancelled");
             self.emit(Tokens::default(), "the call was given up before its end".to_owned(), false, None);
         }
     }

@@ -29,6 +29,7 @@
 #![warn(missing_docs)]
 
 mod call;
+mod content;
 mod error;
 mod fit;
 mod prompts;

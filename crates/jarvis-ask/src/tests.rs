@@ -157,6 +157,10 @@ impl ChatModel for Silent {
         Vec::new()
     }
 
+    fn provider(&self, _stage: &str, _model: &str) -> String {
+        String::new()
+    }
+
     async fn complete(&self, _: &ChatRequest) -> Result<ChatReply, ChatError> {
         std::future::pending().await
     }

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::config::OpenAiConfig;
 use crate::endpoint::Endpoint;
 use crate::model::ChatError;
+use crate::provider;
 use crate::retry::Failure;
 use crate::transport::{STAGE_HEADER, Transport};
 use crate::wire::{self, start};
@@ -126,7 +127,12 @@ impl OpenAiEmbeddings {
         self
     }
 
-    #[tracing::instrument(name = "embed", level = "debug", skip_all, fields(texts = texts.len()))]
+    #[tracing::instrument(
+        name = "embed",
+        level = "debug",
+        skip_all,
+        fields(texts = texts.len(), model = self.config.model.trim(), provider = provider::of(self.endpoint.base(), None))
+    )]
     async fn call(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut body = Map::new();
         body.insert("model".into(), self.config.model.trim().into());

@@ -64,6 +64,11 @@ async fn begun(model: &dyn ChatModel, request: &ChatRequest) -> Result<ChatStrea
 impl ChatModel for Fallback {
     crate::model_facts_of!(self => self.first);
 
+    fn provider(&self, stage: &str, model: &str) -> String {
+        let mut all = std::iter::once(&self.first).chain(&self.others);
+        all.find(|other| other.model_name(stage) == model).unwrap_or(&self.first).provider(stage, model)
+    }
+
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let mut failed = match self.first.complete(request).await {
             Err(error) if next_may_help(&error) => error,

@@ -11,6 +11,7 @@ mod fallback;
 mod family;
 mod model;
 mod openai;
+pub mod provider;
 mod recording;
 mod redact;
 mod retry;

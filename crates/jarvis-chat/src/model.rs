@@ -244,6 +244,10 @@ pub trait ChatModel: Send + Sync {
     /// endpoint's, so that no wrong token is favoured.
     fn token_ids(&self, stage: &str, text: &str) -> Vec<u32>;
 
+    /// Who serves a model of this stage: the one that is asked, or one that answered in its place. As [`crate::provider`] names them; empty
+    /// where nobody does, as for a recording.
+    fn provider(&self, stage: &str, model: &str) -> String;
+
     /// Whether the model used for this stage takes pictures.
     fn can_see(&self, _stage: &str) -> bool {
         false
@@ -286,6 +290,10 @@ macro_rules! model_facts_of {
 #[async_trait]
 impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
     model_facts_of!(self => (**self));
+
+    fn provider(&self, stage: &str, model: &str) -> String {
+        (**self).provider(stage, model)
+    }
 
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         (**self).complete(request).await

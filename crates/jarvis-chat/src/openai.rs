@@ -22,6 +22,7 @@ use crate::config::{OpenAiConfig, Protocol};
 use crate::discover::ModelServer;
 use crate::endpoint::{CHAT_ENDPOINT, Endpoint};
 use crate::model::{CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, Part};
+use crate::provider;
 use crate::retry::Failure;
 use crate::sse;
 use crate::tokens::Tokens;
@@ -90,7 +91,7 @@ impl OpenAi {
     }
 
     /// Makes a call: repeats it while its failures may pass, and leaves out what the endpoint refuses.
-    #[tracing::instrument(name = "chat", level = "debug", skip_all, fields(stage = request.stage, streamed))]
+    #[tracing::instrument(name = "endpoint", level = "debug", skip_all, fields(stage = request.stage, streamed))]
     async fn call<T, R, F>(&self, request: &ChatRequest, streamed: bool, read: R) -> Result<T, ChatError>
     where
         R: Fn(Response) -> F + Send + Sync,
@@ -196,6 +197,10 @@ impl ChatModel for OpenAi {
 
     fn token_ids(&self, stage: &str, text: &str) -> Vec<u32> {
         self.tokens(stage).ids(text)
+    }
+
+    fn provider(&self, _stage: &str, _model: &str) -> String {
+        provider::of(self.endpoint.base(), self.server().map(|server| server.kind))
     }
 
     fn can_see(&self, stage: &str) -> bool {

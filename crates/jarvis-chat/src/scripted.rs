@@ -70,6 +70,10 @@ impl ChatModel for Scripted {
         Vec::new()
     }
 
+    fn provider(&self, _stage: &str, _model: &str) -> String {
+        String::new()
+    }
+
     fn can_see(&self, _: &str) -> bool {
         self.sees
     }

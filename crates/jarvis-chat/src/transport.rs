@@ -104,7 +104,7 @@ impl Transport {
         F: Future<Output = Result<T, Failure>>,
     {
         let work = async {
-            let response = call.send().await.map_err(|error| self.unsent(error))?;
+            let response = http::send(call).await.map_err(|error| self.unsent(error))?;
             if response.status().is_success() { read(response).await } else { Err(self.refusal(response).await) }
         };
         match tokio::time::timeout(limit, work).await {

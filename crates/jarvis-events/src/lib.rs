@@ -19,6 +19,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use indexmap::IndexMap;
 use jarvis_plan::{Budget, ENGINE, Event, EventKind, Level, RunId, Spent, Tokens, Usage};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tracing::Span;
 
 pub use account::{Account, DAY_MS, Used};
 pub use journal::{Journal, Memory, NotWritten, Written};
@@ -316,6 +317,7 @@ impl Events {
     /// order. What comes after the run's end, such as from a call that nobody waits for any more, is counted and not sent.
     pub fn emit(&self, mut kind: EventKind) {
         log(&kind);
+        mark(&kind);
         if let EventKind::ModelChosen { selection, weights } = &mut kind {
             *weights = self.weights_of(&selection.chosen.id);
         }
@@ -453,6 +455,26 @@ impl Shared {
             .or_else(|| bound("cost", &currency, cost.map_or(0.0, |cost| cost.amount), max_cost))
             .or_else(|| bound("time", " s", time, max_time_s))
             .or_else(|| self.account.spent(self.now_ms()))
+    }
+}
+
+/// What the span of a run says of it.
+fn mark(kind: &EventKind) {
+    let run = Span::current();
+    match kind {
+        EventKind::RunStarted { pipeline, planner, .. } => {
+            run.record("pipeline", pipeline).record("planner", planner);
+        }
+        EventKind::Done { cancelled: true, .. } => {
+            run.record("error", "cancelled");
+        }
+        EventKind::Done { ok: false, .. } => {
+            run.record("error", "not_done");
+        }
+        EventKind::Error { code, .. } => {
+            run.record("error", code);
+        }
+        _ => {}
     }
 }
 

@@ -55,6 +55,8 @@ impl RecordedCall {
             stage: text("stage"),
             task: task.map(TaskId),
             model: text("model"),
+            provider: text("provider"),
+            instead_of: text("instead_of"),
             prompt_tokens: number("prompt_tokens"),
             cached_tokens: number("cached_tokens"),
             completion_tokens: number("completion_tokens"),

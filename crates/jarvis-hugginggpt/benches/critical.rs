@@ -55,6 +55,10 @@ impl ChatModel for Planner {
         Vec::new()
     }
 
+    fn provider(&self, _stage: &str, _model: &str) -> String {
+        String::new()
+    }
+
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         tokio::time::sleep(CALL).await;
         let text = match request.stage.as_str() {

@@ -43,6 +43,10 @@ impl ChatModel for Instant {
         Vec::new()
     }
 
+    fn provider(&self, _stage: &str, _model: &str) -> String {
+        String::new()
+    }
+
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let text = if request.stage == "parse_task" { self.plan.clone() } else { "Done.".into() };
         Ok(ChatReply { text, ..ChatReply::default() })

@@ -7,7 +7,7 @@ use jarvis_plan::{Draft, Limits, Outcome, Plan, Task, TaskId, Vocabulary};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span};
 
 /// A plan that runs. Dropping it ends all work.
 pub(crate) struct Course {
@@ -21,17 +21,18 @@ pub(crate) struct Course {
 impl Course {
     /// Runs a plan, but for the tasks of it that have ended before.
     pub(crate) fn start(engine: Engine, cancel: &CancellationToken, plan: Plan, ended: Vec<Outcome>) -> Course {
-        Course::on(engine, cancel, GrowingPlan::new(plan), ended)
+        Course::on(engine, cancel, &Span::current(), GrowingPlan::new(plan), ended)
     }
 
-    /// Runs the tasks of a plan that is still being written.
-    pub(crate) fn unwritten(engine: Engine, cancel: &CancellationToken) -> Course {
-        Course::on(engine, cancel, GrowingPlan::unwritten(), Vec::new())
+    /// Runs the tasks of a plan that is still being written, as a part of the run whose span this is, not of its planning.
+    pub(crate) fn unwritten(engine: Engine, cancel: &CancellationToken, run: &Span) -> Course {
+        Course::on(engine, cancel, run, GrowingPlan::unwritten(), Vec::new())
     }
 
     fn on(
         engine: Engine,
         cancel: &CancellationToken,
+        above: &Span,
         (plan, growth): (GrowingPlan, Growth),
         before: Vec<Outcome>,
     ) -> Course {
@@ -46,7 +47,8 @@ impl Course {
             };
             engine.run_growing(growth, before, told).await
         };
-        let driven = AbortOnDropHandle::new(tokio::spawn(driven.in_current_span()));
+        let driven =
+            AbortOnDropHandle::new(tokio::spawn(driven.instrument(tracing::debug_span!(parent: above, "execute"))));
         Course { plan, ended, outcomes, driven, stop }
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct Live<'a> {
     events: &'a Events,
     cancel: &'a CancellationToken,
     began: std::time::Instant,
+    /// The span of the run.
+    run: tracing::Span,
     written: Written,
     /// Whether tasks of this reply may start: until one has a fault, or is another than the one that runs.
     follows: bool,
@@ -37,8 +39,8 @@ impl<'a> Live<'a> {
         cancel: &'a CancellationToken,
         began: std::time::Instant,
     ) -> Live<'a> {
-        let written = Written::default();
-        Live { pipeline, request, events, cancel, began, written, follows: true, idle: 0, course: None }
+        let (run, written) = (tracing::Span::current(), Written::default());
+        Live { pipeline, request, events, cancel, began, run, written, follows: true, idle: 0, course: None }
     }
 
     /// Whether any task was started.
@@ -82,7 +84,7 @@ impl<'a> Live<'a> {
         let course = self.course.get_or_insert_with(|| {
             let selector = Arc::new(self.pipeline.chooser(self.request, self.events));
             let engine = self.pipeline.engine(self.request, selector, self.events, self.began);
-            Course::unwritten(engine, self.cancel)
+            Course::unwritten(engine, self.cancel, &self.run)
         });
         let running = course.plan().tasks().len();
         let (known, new) = plan.tasks().split_at(running.min(plan.tasks().len()));

@@ -24,6 +24,7 @@ use jarvis_plan::{
 use jarvis_planner::{Offline, Planner};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::cache::ToolCache;
 use crate::callers::handed_back;
@@ -188,7 +189,7 @@ impl HuggingGpt {
         tokio::select! {
             biased;
             () = cancel.cancelled() => Err(RunError::Cancelled),
-            planned = tokio::time::timeout(allowed, self.plan(request, events, live)) => {
+            planned = tokio::time::timeout(allowed, self.plan(request, events, live).instrument(tracing::debug_span!("plan"))) => {
                 planned.unwrap_or(Err(RunError::timeout(allowed)))
             }
         }
@@ -273,10 +274,12 @@ impl HuggingGpt {
         }
         // The answer has a little time of its own, so that a run that used up its deadline still ends in words.
         let left = self.left(began, events).max(ANSWER_TIME.min(self.settings.engine.run_timeout));
+        let writing =
+            self.answer(request, &plan, &outcomes, &resources, events).instrument(tracing::debug_span!("answer"));
         let answer = tokio::select! {
             biased;
             () = cancel.cancelled() => None,
-            answer = tokio::time::timeout(left, self.answer(request, &plan, &outcomes, &resources, events)) => answer.ok(),
+            answer = tokio::time::timeout(left, writing) => answer.ok(),
         };
         let answer = match answer {
             Some(answer) => answer?,

@@ -6,13 +6,14 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
-use reqwest::{Client, Proxy, Response};
+use reqwest::{Client, Proxy, RequestBuilder, Response};
 use tokio::sync::OnceCell;
 use url::{Host, Url};
 
 use crate::causes::innermost;
 use crate::policy::{PolicyResolver, without_secrets};
 use crate::text::{Secret, shorten};
+use crate::trace::TraceContext;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_REDIRECTS: usize = 5;
@@ -165,6 +166,14 @@ pub fn check_proxy(address: &Secret) -> Result<(), ClientError> {
 fn proxy(address: &Secret) -> Result<Proxy, ClientError> {
     Proxy::all(address.expose())
         .map_err(|error| ClientError::Proxy { address: without_secrets(address.expose()), reason: cause(&error) })
+}
+
+/// Sends a request, with the place in the trace that the call has: for services that work for jarvis. What is merely fetched is not told.
+///
+/// # Errors
+/// When no response came.
+pub async fn send(request: RequestBuilder) -> Result<Response, reqwest::Error> {
+    request.headers(TraceContext::current().headers().collect()).send().await
 }
 
 /// A client that is built when it is first needed, off the runtime's threads: reading the certificate store takes longer

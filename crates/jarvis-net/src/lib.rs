@@ -8,6 +8,7 @@ pub mod http;
 pub mod policy;
 pub mod retry;
 pub mod text;
+pub mod trace;
 
 pub use policy::{Reach, UrlPolicy};
 pub use text::Secret;

@@ -98,6 +98,12 @@ pub enum EventKind {
         task: Option<TaskId>,
         /// The model that answered, or the one that was asked.
         model: String,
+        /// Who serves it, as OpenTelemetry names providers: `openai`, `ollama`, `jarvis` for a local model; else the host.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        provider: String,
+        /// The model that was asked and could not, where another answered for it.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        instead_of: String,
         /// Tokens sent.
         prompt_tokens: u64,
         /// Those of them that the endpoint had kept from calls before.

@@ -1,13 +1,12 @@
 //! The routes put together: what is open, what needs the token, and the limits around them.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Json;
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
+use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, Method, header};
-use axum::middleware::{self, Next};
-use axum::response::Response;
+use axum::middleware;
 use axum::routing::{get, post};
 use tokio_util::sync::CancellationToken;
 use tower_http::compression::CompressionLayer;
@@ -22,6 +21,7 @@ use crate::a2a;
 use crate::ag_ui;
 use crate::error::ApiError;
 use crate::guard;
+use crate::log;
 use crate::mcp;
 use crate::pace;
 use crate::routes::{
@@ -125,11 +125,11 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .fallback(page::page)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(server.clone(), pace::paced))
-        .layer(middleware::from_fn_with_state(server.clone(), count))
         .layer(CompressionLayer::new())
         .layer(middleware::from_fn_with_state(server.clone(), guard::origin))
         .layer(cors)
         .layer(middleware::from_fn(guard::dress))
+        .layer(middleware::from_fn_with_state(server.clone(), log::request))
         .with_state(server)
 }
 
@@ -140,23 +140,6 @@ async fn wrong_method() -> ApiError {
         "this address is not called with that method",
     )
     .hint("the API is at /docs")
-}
-
-async fn count(State(server): State<Server>, request: Request, next: Next) -> Response {
-    let began = Instant::now();
-    let method = match *request.method() {
-        Method::GET => "GET",
-        Method::POST => "POST",
-        Method::PUT => "PUT",
-        Method::DELETE => "DELETE",
-        Method::OPTIONS => "OPTIONS",
-        _ => "other",
-    };
-    let route = request.extensions().get::<MatchedPath>().cloned();
-    let response = next.run(request).await;
-    let route = route.as_ref().map_or("page", MatchedPath::as_str);
-    server.metrics.answered(method, route, response.status().as_u16(), began.elapsed());
-    response
 }
 
 fn cors(origins: &[String]) -> CorsLayer {

@@ -70,6 +70,9 @@ impl Audit {
         if !caller.name().is_empty() {
             line.insert("user".to_owned(), json!(caller.name()));
         }
+        if let Some(id) = caller.request_id() {
+            line.insert("request_id".to_owned(), json!(id.as_str()));
+        }
         line.insert("action".to_owned(), json!(action));
         if let Value::Object(about) = about {
             line.extend(about.into_iter().filter(|(_, value)| !value.is_null()));

@@ -16,6 +16,7 @@ use serde_json::json;
 use utoipa::{IntoResponses, ToSchema};
 
 use crate::elsewhere::NotSaid;
+use crate::log::Refused;
 
 /// An error on its way to a caller. It says what happened and what to try, and nothing of how the server is built.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -219,6 +220,7 @@ impl IntoResponse for ApiError {
         if self.fields.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        response.extensions_mut().insert(Refused(self.fields.code));
         response
     }
 }

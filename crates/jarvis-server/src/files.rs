@@ -33,7 +33,7 @@ pub(crate) async fn taken_in(
     let crate::Parts { media, agent, .. } = &server.parts;
     let taken = jarvis_workers::attach(&name, bytes, media, agent.reader.as_ref()).await?;
     server.own_resource(caller, &taken.resource).await?;
-    server.metrics.uploaded.inc_by(size);
+    server.metrics.uploaded(size);
     Ok(Attachment::of(&taken.resource))
 }
 

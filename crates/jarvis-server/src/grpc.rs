@@ -10,12 +10,14 @@ mod status;
 
 use std::time::Duration;
 
+use axum::middleware;
 use jarvis_net::causes::in_one;
 use jarvis_proto::a2a::a2a_service_server::A2aServiceServer;
 use jarvis_proto::file_based_qa::DESCRIPTORS;
 use jarvis_proto::file_based_qa::file_based_qa_server::FileBasedQaServer;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tonic::service::Routes;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Certificate, Identity, Server as Transport, ServerTlsConfig};
 
@@ -23,6 +25,7 @@ use crate::ServeError;
 use crate::a2a;
 use crate::guard;
 use crate::listen::CLOSING_TIME;
+use crate::log::{self, RequestId};
 use crate::state::Server;
 
 use service::Questions;
@@ -109,6 +112,7 @@ pub(crate) async fn serve(
             .max_decoding_message_size(guard::most_with_files(&server.options))
             .max_encoding_message_size(MAX_ANSWER)
     });
+    let logging = server.clone();
     let token = move |mut request: tonic::Request<()>| {
         let headers = request.metadata().clone().into_headers();
         let caller = guard::caller(&server, &headers, request.remote_addr().map(|peer| peer.ip())).map_err(|error| {
@@ -117,7 +121,8 @@ pub(crate) async fn serve(
                 error.fields.message
             ))
         })?;
-        request.extensions_mut().insert(caller);
+        let id = request.extensions().get::<RequestId>().cloned();
+        request.extensions_mut().insert(caller.asking(id));
         Ok(request)
     };
     let (reporter, health) = tonic_health::server::health_reporter();
@@ -141,12 +146,17 @@ pub(crate) async fn serve(
     if let Some(tls) = &options.tls {
         transport = transport.tls_config(tls.config()).map_err(|error| ServeError::Tls(in_one(&error)))?;
     }
-    let router = transport
+    let mut services = Routes::builder();
+    services
         .add_service(health)
         .add_service(InterceptedService::new(questions, token.clone()))
-        .add_optional_service(agent.map(|agent| InterceptedService::new(agent, token.clone())))
         .add_service(InterceptedService::new(reflection, token.clone()))
-        .add_service(InterceptedService::new(older, token));
+        .add_service(InterceptedService::new(older, token.clone()));
+    if let Some(agent) = agent {
+        services.add_service(InterceptedService::new(agent, token));
+    }
+    let logged = middleware::from_fn_with_state(logging, log::request);
+    let router = transport.add_routes(services.routes().into_axum_router().layer(logged).into());
     let incoming = socket::incoming(listener, connections, stop.clone());
     let in_flight = drained.clone();
     let ended = async {

@@ -17,6 +17,7 @@ use url::Url;
 
 use crate::error::ApiError;
 use crate::listen::Peer;
+use crate::log::RequestId;
 use crate::options::Options;
 use crate::state::Server;
 use crate::users::Caller;
@@ -43,8 +44,11 @@ pub(crate) async fn origin(State(server): State<Server>, request: Request, next:
 pub(crate) async fn token(State(server): State<Server>, mut request: Request, next: Next) -> Response {
     match caller(&server, request.headers(), peer(request.extensions())) {
         Ok(caller) => {
-            request.extensions_mut().insert(caller);
-            next.run(request).await
+            let caller = caller.asking(request.extensions().get::<RequestId>().cloned());
+            request.extensions_mut().insert(caller.clone());
+            let mut response = next.run(request).await;
+            response.extensions_mut().insert(caller);
+            response
         }
         Err(error) => error.into_response(),
     }
@@ -63,14 +67,8 @@ pub(crate) async fn link_or_token(State(server): State<Server>, mut request: Req
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Linked;
 
-/// Gives every reply its id and the headers that make a browser careful.
+/// Gives every reply the headers that make a browser careful.
 pub(crate) async fn dress(request: Request, next: Next) -> Response {
-    let id = request
-        .headers()
-        .get("x-request-id")
-        .filter(|given| given.len() <= 64 && given.as_bytes().iter().all(|b| b.is_ascii_alphanumeric() || *b == b'-'))
-        .cloned()
-        .or_else(|| HeaderValue::from_str(&uuid::Uuid::now_v7().to_string()).ok());
     let bulky = is_bulky(request.headers());
     let mut response = next.run(request).await;
     let refused = response.status().is_client_error() || response.status().is_server_error();
@@ -78,9 +76,6 @@ pub(crate) async fn dress(request: Request, next: Next) -> Response {
     // The body of a refused request may be unread; then the connection cannot be reused.
     if bulky && refused {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-    }
-    if let Some(id) = id {
-        headers.insert("x-request-id", id);
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));

@@ -24,6 +24,7 @@ use tower::Service;
 
 pub(crate) use connections::{Busy, Connections, Held};
 
+use crate::log::SECURITY;
 use crate::tls::{HANDSHAKE_TIME, HTTP_2, Tls};
 
 /// How long a client may take to send the head of a request.
@@ -180,7 +181,7 @@ pub(crate) async fn accept(listener: &TcpListener, connections: &Connections) ->
     match listener.accept().await {
         Ok((stream, peer)) => {
             let Some(held) = connections.admit(peer.ip()).await else {
-                tracing::debug!(%peer, "the address has too many connections");
+                tracing::warn!(target: SECURITY, %peer, "the address has too many connections");
                 let _ = stream.try_write(TOO_MANY);
                 return None;
             };

@@ -20,6 +20,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_engine::{Account, Events, Meter, Past};
 use jarvis_events::Journal as _;
+use jarvis_net::trace::TraceContext;
 use jarvis_pipeline::Kept;
 use jarvis_plan::{Approval, Budget, Event, EventKind, INTERRUPTED, RunId, Usage};
 use jarvis_store::{Journal, RunStatus};
@@ -27,10 +28,11 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tracing::Instrument as _;
+use tracing::{Instrument as _, field};
 
 use crate::desk::{Desk, Seat};
 use crate::error::ApiError;
+use crate::log::RequestId;
 use crate::metrics::Metrics;
 use crate::users::{Caller, Right, check_budget};
 
@@ -102,6 +104,15 @@ struct Begin {
     goes_on: bool,
     /// What it waits for since then.
     asked: Vec<Approval>,
+    /// Which request asked for it, and where that stands in a trace.
+    origin: Origin,
+}
+
+/// Where a run comes from.
+#[derive(Debug, Default)]
+struct Origin {
+    request: Option<RequestId>,
+    place: TraceContext,
 }
 
 impl Runs {
@@ -178,6 +189,7 @@ impl Runs {
             tally: Tally::default(),
             goes_on: false,
             asked: Vec::new(),
+            origin: Origin { request: caller.request_id().cloned(), place: TraceContext::current() },
         };
         self.begin(begin, Box::new(|events, cancel| work(events, cancel).boxed()))
     }
@@ -196,7 +208,7 @@ impl Runs {
             false => self.slots.ticket(&begin.line),
         };
         let ticket = ticket.map_err(|full| {
-            self.metrics.refused.inc();
+            self.metrics.refused();
             match full {
                 Full::Whole => ApiError::overloaded(1),
                 Full::Line => ApiError::too_many_waiting(1),
@@ -214,6 +226,7 @@ impl Runs {
             tally,
             asked,
             goes_on,
+            origin,
         } = begin;
         let (user, max_runs) = (account.name().to_owned(), account.max_runs().filter(|_| !goes_on));
         // What a model without a price costs is not known, and where costs are bounded nothing more may start then.
@@ -242,7 +255,19 @@ impl Runs {
         };
         self.tasks.spawn(async move {
             let relayed = runs.relay(&live, journal, receiver);
-            let lived = live_on(&live, ticket, &lease, seat, events, work);
+            let _present = runs.metrics.live();
+            let lived = live_on(&live, ticket, &lease, seat, events, work, &runs.metrics);
+            let request_id = origin.request.as_ref().map(|id| field::display(id.as_str()));
+            let span = tracing::error_span!(
+                parent: None,
+                "run",
+                run_id = %live.run_id,
+                request_id,
+                pipeline = field::Empty,
+                planner = field::Empty,
+                error = field::Empty,
+            );
+            let lived = lived.instrument(origin.place.adopt(span));
             let (mut ended, ()) = tokio::join!(lived, relayed);
             if live.status() == Some(RunStatus::Interrupted) && live.is_cut_off() {
                 ended.result = Err(Lost::Interrupted);
@@ -279,7 +304,7 @@ impl Runs {
                 && let Err(error) = journal.written(&live.run_id).await
             {
                 tracing::error!(%error, run = %live.run_id, "events of a run are not in the journal");
-                self.metrics.journal_lost.inc();
+                self.metrics.journal_lost();
                 is_lost = true;
             }
             for event in came.drain(..) {
@@ -412,7 +437,9 @@ async fn live_on<T>(
     seat: Option<Seat>,
     events: Events,
     work: Work<T>,
+    metrics: &Metrics,
 ) -> Ended<T> {
+    let came = Instant::now();
     // A run that is not cancelled while it waits gets a slot in the end.
     if let Some(ahead) = ticket.ahead() {
         events.emit(EventKind::Queued { ahead });
@@ -430,10 +457,10 @@ async fn live_on<T>(
     let result = match slot {
         None => Err(Lost::Cancelled),
         Some(slot) => {
+            metrics.waited(came.elapsed());
             lease.hold(slot);
             let _seat = seat;
             let worked = AssertUnwindSafe(work(events.clone(), live.cancel.clone())).catch_unwind();
-            let worked = worked.instrument(tracing::info_span!("run", run_id = %live.run_id));
             tokio::select! {
                 biased;
                 () = live.suspend.cancelled() => Err(Lost::Suspended),

@@ -1,13 +1,11 @@
 //! Server-sent events out: the frames of a run as a reply that stays open until the run ends.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt};
 
-use crate::metrics::Metrics;
 use crate::runs::Frame;
 use crate::state::Server;
 
@@ -27,7 +25,7 @@ where
     S: Stream<Item = Event> + Send + 'static,
     H: Send + 'static,
 {
-    let counted = Counted::new(&server.metrics);
+    let counted = server.metrics.stream();
     let stream = events.map(move |event| {
         let _ = (&held, &counted);
         Ok::<_, Infallible>(event)
@@ -36,19 +34,4 @@ where
     // Some proxies buffer whole replies unless a header turns that off.
     response.headers_mut().insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
     response
-}
-
-struct Counted(Arc<Metrics>);
-
-impl Counted {
-    fn new(metrics: &Arc<Metrics>) -> Counted {
-        metrics.streams.inc();
-        Counted(Arc::clone(metrics))
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.streams.dec();
-    }
 }

@@ -29,7 +29,7 @@ use crate::desk::Desk;
 use crate::elsewhere::Elsewhere;
 use crate::error::ApiError;
 use crate::guard;
-use crate::metrics::Metrics;
+use crate::metrics::{CountToo, Metrics};
 use crate::offered::{ChatModels, ListTools, NamedPipelines};
 use crate::options::Options;
 use crate::pulls::ModelStore;
@@ -85,6 +85,8 @@ pub struct Parts {
     pub prune_logs: Option<Arc<dyn Fn() + Send + Sync>>,
     /// Reads the configuration anew; never where there is none.
     pub reload: Option<Reload>,
+    /// Told of everything that the server counts, beside `/metrics`.
+    pub count_too: Option<Arc<dyn CountToo>>,
     /// What is wrong with the tools: left out, unreachable, changed since their approval.
     pub warnings: Vec<String>,
 }
@@ -212,7 +214,7 @@ impl Listens {
 
 impl Server {
     pub(crate) fn new(parts: Parts, options: Options) -> Server {
-        let metrics = Arc::new(Metrics::new());
+        let metrics = Arc::new(Metrics::new(parts.count_too.clone()));
         let slots = Slots::new(options.bounds());
         let (desk, meter) = (parts.desk.clone(), parts.meter.clone());
         let runs = Runs::new(slots, parts.journal.clone(), Arc::clone(&metrics), desk, meter);

@@ -18,6 +18,7 @@ use jarvis_store::UserUsage;
 
 use crate::error::ApiError;
 use crate::guard;
+use crate::log::RequestId;
 use crate::options::Options;
 use crate::runs::{Line, now_ms};
 
@@ -81,6 +82,8 @@ pub(crate) struct Caller {
     by_token: bool,
     /// The address that the request came from, where it came over a network.
     peer: Option<IpAddr>,
+    /// The id of the request, where it came over a network.
+    request: Option<RequestId>,
 }
 
 impl Caller {
@@ -163,6 +166,16 @@ impl Caller {
         Caller { peer, ..self }
     }
 
+    /// The same user, with the request of this id.
+    pub(crate) fn asking(self, request: Option<RequestId>) -> Caller {
+        Caller { request, ..self }
+    }
+
+    /// The id of the request, where it came over a network.
+    pub(crate) fn request_id(&self) -> Option<&RequestId> {
+        self.request.as_ref()
+    }
+
     /// In which line the caller's runs wait.
     pub(crate) fn line(&self) -> Line {
         Line::of(self.name(), self.peer)
@@ -197,7 +210,7 @@ fn known_of(options: &Options, before: &[(Secret, Caller)]) -> (Known, Option<Ca
     let several = !options.users.is_empty();
     let caller = |account: &Arc<Account>, may| {
         let member = Member { account: Arc::clone(account), may, is_only: !several };
-        Caller { member: Arc::new(member), by_token: true, peer: None }
+        Caller { member: Arc::new(member), by_token: true, peer: None, request: None }
     };
     if several {
         let known = options.users.iter().map(|user| {

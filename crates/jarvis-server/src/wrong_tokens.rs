@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::log::SECURITY;
 use crate::runs::network;
 
 /// Wrong tokens that an address may send at once.
@@ -42,11 +43,11 @@ impl WrongTokens {
         }
         let until = known.entry(address).or_insert(now);
         if *until <= now {
-            tracing::warn!(%address, "a wrong token");
+            tracing::warn!(target: SECURITY, %address, "a wrong token");
         }
         *until = (*until).max(now) + EACH;
         if *until > now + EACH * (AT_ONCE - 1) {
-            tracing::warn!(%address, "many wrong tokens; it is slowed");
+            tracing::warn!(target: SECURITY, %address, "many wrong tokens; it is slowed");
         }
         None
     }

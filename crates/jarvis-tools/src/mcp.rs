@@ -24,6 +24,7 @@ use crate::config::McpEntry;
 use crate::{Env, Observation, Scope, Tool, ToolAddress, ToolError, ToolErrorKind, ToolSpec};
 use connect::Connection;
 use jarvis_net::text::{Secret, shorten};
+use jarvis_net::trace::TraceContext;
 use program::Said;
 
 pub(crate) use list::Listing;
@@ -171,6 +172,10 @@ impl McpServer {
         }
         let mut params = CallToolRequestParams::new(own.to_owned());
         params.arguments = input.as_object().cloned();
+        for (field, value) in TraceContext::current().fields() {
+            let meta = params.meta.get_or_insert_default();
+            meta.insert(field.to_owned(), value.into());
+        }
         let answered = tokio::time::timeout(timeout, connection.peer().call_tool_once(params)).await;
         let response = match answered {
             Ok(Ok(response)) => response,

@@ -9,8 +9,10 @@ use std::time::Duration;
 use futures::FutureExt;
 use indexmap::IndexMap;
 use jarvis_net::text::shorten;
+use jarvis_net::trace::CONTENT;
 use jarvis_plan::schema::Checker;
 use serde_json::Value;
+use tracing::{Instrument as _, Level, Span, field};
 
 use crate::digest::digest;
 use crate::local::on_a_thread;
@@ -203,6 +205,24 @@ impl Registry {
     pub async fn call(&self, name: &str, input: &Value, scope: &Scope) -> Result<Observation, ToolError> {
         self.check(name, input)?;
         let Some(entry) = self.tools.get(name) else { return Err(self.unknown(name)) };
+        let spec = entry.tool.spec();
+        let effect: &str = spec.effect.into();
+        let span = tracing::debug_span!("tool", tool = name, source = ?spec.source, effect, error = field::Empty);
+        let work = async {
+            if tracing::enabled!(target: CONTENT, Level::TRACE) {
+                tracing::trace!(target: CONTENT, arguments = %input);
+            }
+            let done = Registry::call_entry(name, entry, input, scope).await;
+            match &done {
+                Ok(observation) => tracing::trace!(target: CONTENT, result = observation.text),
+                Err(error) => drop(Span::current().record("error", error.kind.as_str())),
+            }
+            done
+        };
+        work.instrument(span).await
+    }
+
+    async fn call_entry(name: &str, entry: &Entry, input: &Value, scope: &Scope) -> Result<Observation, ToolError> {
         let called = AssertUnwindSafe(entry.tool.call(input, scope)).catch_unwind();
         let done = tokio::select! {
             biased;

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use jarvis_net::http::{BodyError, ClientError, ClientOptions, LazyClient, Route, cause, read_capped};
+use jarvis_net::http::{self, BodyError, ClientError, ClientOptions, LazyClient, Route, cause, read_capped};
 use jarvis_net::retry::retry_after;
 use jarvis_net::text::{Secret, shorten};
 use jarvis_plan::{ErrorCode, TaskError};
@@ -104,7 +104,7 @@ impl Service {
             Some(token) => request.bearer_auth(token.expose()),
             None => request,
         };
-        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        let response = http::send(request).await.map_err(|error| self.unreachable(&error))?;
         let status = response.status();
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let is_json = content_type.is_some_and(|value| value.to_ascii_lowercase().contains("json"));

@@ -70,9 +70,21 @@ pub(crate) struct Global {
     /// Say nothing on stderr but errors
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// How logs on stderr are written
+    #[arg(long, global = true, value_enum, env = env_vars::LOG_FORMAT, value_name = "FORMAT", default_value_t = LogFormat::Text, hide_possible_values = true, hide_default_value = true)]
+    pub(crate) log_format: LogFormat,
     /// Say more on stderr; twice for debug logs
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+}
+
+/// How logs are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// A line of JSON for each.
+    Json,
 }
 
 /// The commands.

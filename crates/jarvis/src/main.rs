@@ -13,19 +13,22 @@ mod config;
 mod failure;
 mod hint;
 mod ingest;
+mod logs;
 mod printer;
 mod progress;
 mod results;
 mod retention;
 mod session;
+#[cfg(feature = "otel")]
+mod telemetry;
 mod wiring;
 
-use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command};
+use crate::logs::Logs;
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
@@ -46,7 +49,6 @@ fn main() -> ExitCode {
     if let Command::LocalModel = &cli.command {
         return wiring::local_model();
     }
-    start_logs(cli.global.verbose, printer);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -54,7 +56,13 @@ fn main() -> ExitCode {
             return ExitCode::from(1);
         }
     };
+    let logs = {
+        let _within = runtime.enter();
+        Logs::start(&cli, printer)
+    };
     let ended = runtime.block_on(commands::run(cli, printer));
+    // What is left to be sent is sent while the runtime still is there.
+    logs.end();
     // Work on other threads that was cancelled is not waited for.
     runtime.shutdown_background();
     match ended {
@@ -73,19 +81,4 @@ fn command() -> clap::Command {
         .mut_subcommand("taskbench", commands::taskbench::with_original_names)
         .mut_subcommand("easytool", commands::taskbench::with_original_names);
     command
-}
-
-/// Logs go to stderr: as `JARVIS_LOG` says, else warnings, else debug with `-vv`.
-fn start_logs(verbose: u8, printer: Printer) {
-    // jarvis reports failures of MCP servers itself.
-    let default = if verbose >= 2 { "warn,jarvis=debug" } else { "error,rmcp=off" };
-    let wanted = std::env::var(config::env_vars::LOG).unwrap_or_default();
-    let wanted = if wanted.is_empty() { default } else { &wanted };
-    let filter = tracing_subscriber::EnvFilter::try_new(wanted).unwrap_or_else(|error| {
-        printer.warning(&format!("{} is not understood: {error}", config::env_vars::LOG));
-        tracing_subscriber::EnvFilter::new(default)
-    });
-    let colours = std::io::stderr().is_terminal();
-    let _ =
-        tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).try_init();
 }

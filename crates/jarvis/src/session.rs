@@ -13,7 +13,7 @@ use jarvis_plan::{Event, EventKind, Request, RunId, Usage};
 use jarvis_react::Asked;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument as _;
+use tracing::{Instrument as _, field};
 
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -164,6 +164,11 @@ impl Observer for Screen {
 /// How many events are shown together.
 const MOST_AT_ONCE: usize = 256;
 
+/// The span of a run, whose pipeline and end its events say.
+pub(crate) fn run_span(run_id: &RunId) -> tracing::Span {
+    tracing::error_span!("run", %run_id, pipeline = field::Empty, planner = field::Empty, error = field::Empty)
+}
+
 /// Does work whose events go to the journal and then to an observer: what is kept is shown when it is. The first Ctrl-C cancels the
 /// work; the second ends the process.
 async fn recorded<T, O: Observer>(
@@ -194,7 +199,7 @@ async fn recorded<T, O: Observer>(
         }
         observer
     });
-    let ended = work(&events, cancel).instrument(tracing::info_span!("run", %run_id)).await;
+    let ended = work(&events, cancel).instrument(run_span(&run_id)).await;
     drop(events);
     interrupt.abort();
     let observer = observed.await.expect("observing events does not panic");

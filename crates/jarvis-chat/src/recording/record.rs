@@ -57,6 +57,10 @@ impl<M: ChatModel> Recorder<M> {
 impl<M: ChatModel> ChatModel for Recorder<M> {
     crate::model_facts_of!(self => self.model);
 
+    fn provider(&self, stage: &str, model: &str) -> String {
+        self.model.provider(stage, model)
+    }
+
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let reply = self.model.complete(request).await?;
         let mut line = self.line(request);

@@ -123,6 +123,10 @@ impl ChatModel for Replay {
         self.tokens(stage).ids(text)
     }
 
+    fn provider(&self, _stage: &str, _model: &str) -> String {
+        String::new()
+    }
+
     fn can_see(&self, stage: &str) -> bool {
         if let Some(model) = self.model(stage) {
             return model.can_see;

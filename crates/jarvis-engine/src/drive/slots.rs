@@ -8,7 +8,7 @@ use jarvis_plan::{Candidate, Effect, ErrorCode, Selection, TaskError, TaskId};
 use serde_json::Value;
 use tokio::task::{Id as SlotId, JoinError};
 use tokio::time::Instant;
-use tracing::Instrument;
+use tracing::{Instrument, field};
 
 use super::Driver;
 use crate::{Again, Job};
@@ -63,7 +63,11 @@ impl Driver<'_> {
             if changes && let Err(why) = given.events.written().await {
                 return Done::Performed(Err(TaskError::new(ErrorCode::Internal, format!("it was not called: {why}"))));
             }
-            Done::Performed(worker.perform(&given).await)
+            let done = worker.perform(&given).await;
+            if let Err(error) = &done {
+                tracing::Span::current().record("error", error.code.as_str());
+            }
+            Done::Performed(done)
         };
         self.spawn(id, busy, now, Some(job), work);
     }
@@ -78,11 +82,19 @@ impl Driver<'_> {
     ) {
         let candidate = job.as_ref().map(|job| &job.candidate);
         let (model, host) = (candidate.map(|candidate| &*candidate.id), candidate.map(|candidate| &*candidate.host));
+        let name = match &job {
+            Some(job) => Some(job.name()),
+            None => self.nodes.get(&task).map(|node| node.task.task.as_str()),
+        };
         let span = match busy {
-            Busy::Performing => tracing::debug_span!("task", id = %task, model, host),
-            Busy::Guessing => tracing::debug_span!("guess", id = %task, model, host),
-            Busy::Choosing => tracing::debug_span!("choose", id = %task),
-            Busy::Waiting => tracing::debug_span!("approve", id = %task),
+            Busy::Performing => {
+                tracing::debug_span!("task", task_id = %task, task = name, model, host, error = field::Empty)
+            }
+            Busy::Guessing => {
+                tracing::debug_span!("guess", task_id = %task, task = name, model, host, error = field::Empty)
+            }
+            Busy::Choosing => tracing::debug_span!("choose", task_id = %task, task = name),
+            Busy::Waiting => tracing::debug_span!("approve", task_id = %task, task = name),
         };
         // Most runs are not traced; an empty span need not be entered at each poll.
         let span = if span.is_disabled() { tracing::Span::current() } else { span };

@@ -69,6 +69,10 @@ impl ChatModel for LocalChat {
         ids
     }
 
+    fn provider(&self, _stage: &str, _model: &str) -> String {
+        jarvis_chat::provider::HERE.to_owned()
+    }
+
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let output = self.run(chat_input(request)?, call_of(request), request.timeout).await?;
         let usage = usage(&output);

@@ -162,6 +162,10 @@ struct Logged {
 impl ChatModel for Logged {
     jarvis_chat::model_facts_of!(self => self.chat);
 
+    fn provider(&self, stage: &str, model: &str) -> String {
+        self.chat.provider(stage, model)
+    }
+
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let name = self.log.write(request).await;
         let began = Instant::now();

@@ -16,6 +16,17 @@ pub(super) enum Call {
     Ask(Ask),
 }
 
+impl Call {
+    /// The tool that is called.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Call::Run(_) => "run",
+            Call::Plan(_) => "plan",
+            Call::Ask(_) => "ask",
+        }
+    }
+}
+
 /// The arguments of `run` and of `plan`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

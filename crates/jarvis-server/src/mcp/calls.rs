@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::request::Parts;
+use jarvis_net::trace::TraceContext;
 use jarvis_plan::{Kind, Turn};
 use jarvis_react::{AgentAnswer, Asked};
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -11,6 +12,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+use tracing::{Instrument as _, field};
 
 use super::content::Naming;
 use super::{Client, Jarvis, args, leave, progress};
@@ -28,12 +30,25 @@ pub(super) type Context = RequestContext<RoleServer>;
 
 impl Jarvis {
     pub(super) async fn carry_out(&self, call: args::Call, context: &Context) -> Result<CallToolResult, ErrorData> {
-        self.caller(context).must(Right::Run).map_err(refused)?;
-        match call {
-            args::Call::Run(run) => self.run(run, context).await,
-            args::Call::Plan(run) => self.plan(run, context).await,
-            args::Call::Ask(ask) => self.ask(ask, context).await,
-        }
+        let caller = self.caller(context);
+        caller.must(Right::Run).map_err(refused)?;
+        // Where the call stands in a trace is told with the call itself, whatever it came by.
+        let place = TraceContext::read(|field| context.meta.get(field)?.as_str());
+        let place = match context.extensions.get::<Parts>() {
+            Some(sent) if place.is_empty() => TraceContext::of_headers(&sent.headers),
+            _ => place,
+        };
+        let request_id = caller.request_id().map(|id| field::display(id.as_str()));
+        let span =
+            tracing::error_span!(parent: None, "request", request_id, method = "tools/call", route = call.name());
+        let work = async {
+            match call {
+                args::Call::Run(run) => self.run(run, context).await,
+                args::Call::Plan(run) => self.plan(run, context).await,
+                args::Call::Ask(ask) => self.ask(ask, context).await,
+            }
+        };
+        work.instrument(place.adopt(span)).await
     }
 
     async fn run(&self, run: args::Run, context: &Context) -> Result<CallToolResult, ErrorData> {

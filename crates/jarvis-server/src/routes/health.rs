@@ -88,8 +88,10 @@ pub(crate) async fn metrics(State(server): State<Server>, caller: Caller) -> Res
     if server.users.are_several() {
         caller.must(Right::Admin)?;
     }
-    server.metrics.live.set(i64::try_from(server.runs.count()).unwrap_or(i64::MAX));
-    let text = server.metrics.text().map_err(|error| ApiError::internal("the counters cannot be written", &error))?;
+    let metrics = Arc::clone(&server.metrics);
+    let text = tokio::task::spawn_blocking(move || metrics.text()).await;
+    let text = text.map_err(|error| ApiError::internal("the counters cannot be written", &error))?;
+    let text = text.map_err(|error| ApiError::internal("the counters cannot be written", &error))?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

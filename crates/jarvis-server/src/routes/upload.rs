@@ -69,7 +69,7 @@ pub(crate) async fn upload(
         }
         let resource = file.finish(agent.reader.as_ref()).await?.resource;
         server.own_resource(&caller, &resource).await?;
-        server.metrics.uploaded.inc_by(size);
+        server.metrics.uploaded(size);
         files.push(Uploaded { attachment: Attachment::of(&resource), bytes: size });
     }
     let Some(first) = files.first().cloned() else {

@@ -13,7 +13,7 @@ use jarvis_react::Asked;
 use jarvis_store::{Claim, Journal, JournalError, RunStatus, RunSummary};
 use tokio_util::sync::CancellationToken;
 
-use super::{Begin, Frame, Keep, Line, Log, Tally, Work, short};
+use super::{Begin, Frame, Keep, Line, Log, Origin, Tally, Work, short};
 use crate::a2a::push;
 use crate::error::ApiError;
 use crate::routes::runs::left_to;
@@ -165,6 +165,7 @@ impl Server {
         let run = summary.run_id.clone();
         self.runs.forget_left(&run);
         let begin = Begin {
+            origin: Origin::default(),
             asked: past.asked().cloned().collect(),
             account: self.users.account(&summary.user),
             line: Line::of(&summary.user, None),
@@ -224,6 +225,7 @@ impl Server {
         let work = self.work(began).map_err(conflict)?;
         let run_id = RunId(uuid::Uuid::now_v7().to_string());
         let begin = Begin {
+            origin: Origin::default(),
             stream: Events::resumed(run_id.clone(), past),
             account: self.users.account(&user),
             line: Line::of(&user, None),

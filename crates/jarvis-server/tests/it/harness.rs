@@ -247,6 +247,7 @@ impl Builder {
             tools: Arc::new(|| vec![offered()]),
             prune_logs: None,
             reload: self.reload,
+            count_too: None,
             audit: Some(jarvis_server::Audit::open(&folder.path().join("audit.jsonl")).expect("an audit")),
             pipelines: pipelines(&agent),
             elsewhere: None,

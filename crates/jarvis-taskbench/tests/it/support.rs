@@ -120,6 +120,10 @@ impl<F: Fn(&str, &str) -> Result<String, ChatError> + Send + Sync> ChatModel for
         Vec::new()
     }
 
+    fn provider(&self, _stage: &str, _model: &str) -> String {
+        String::new()
+    }
+
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         self.stages.lock().unwrap().push(request.stage.clone());
         self.most.fetch_max(self.now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);

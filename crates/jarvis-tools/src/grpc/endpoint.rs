@@ -20,6 +20,7 @@ use super::{GrpcError, MAX_MESSAGE};
 use crate::{ToolError, ToolErrorKind};
 use jarvis_net::policy::shown;
 use jarvis_net::text::Secret;
+use jarvis_net::trace::TraceContext;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -91,6 +92,11 @@ impl GrpcEndpoint {
         let mut request = Request::new(message);
         if let Some(authorization) = &self.authorization {
             request.metadata_mut().insert("authorization", authorization.clone());
+        }
+        for (name, value) in TraceContext::current().fields() {
+            if let Ok(value) = value.parse() {
+                request.metadata_mut().insert(name, value);
+            }
         }
         request
     }

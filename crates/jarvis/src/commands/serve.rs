@@ -162,6 +162,7 @@ pub(super) fn parts(app: App, desk: Desk, global: &Global) -> Result<Parts, Fail
         tools,
         prune_logs,
         reload: None,
+        count_too: crate::logs::counts(),
         warnings,
     })
 }

@@ -6,6 +6,17 @@ pub(crate) const LLM: &str = "JARVIS_LLM";
 pub(crate) const CONFIG: &str = "JARVIS_CONFIG";
 /// What is logged to stderr, as `tracing` directives such as `jarvis=debug`.
 pub(crate) const LOG: &str = "JARVIS_LOG";
+/// How it is logged: `text`, or `json` for a line of JSON each. Same as `--log-format`.
+pub(crate) const LOG_FORMAT: &str = "JARVIS_LOG_FORMAT";
+/// Where traces and metrics are sent by OTLP, such as `http://localhost:4318`; unset: nowhere. The other variables of OpenTelemetry's
+/// exporters hold too, see [telemetry.md](telemetry.md).
+pub(crate) const OTEL_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+/// How: `http/protobuf` unless set, or `grpc`.
+pub(crate) const OTEL_PROTOCOL: &str = "OTEL_EXPORTER_OTLP_PROTOCOL";
+/// `true` for no traces and metrics, whatever else is set.
+pub(crate) const OTEL_DISABLED: &str = "OTEL_SDK_DISABLED";
+/// `true` to have in traces what models and tools were sent and answered, word for word.
+pub(crate) const OTEL_CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 /// The token that callers of the server must send, unless `server.token_env` names another variable.
 pub(crate) const TOKEN: &str = "JARVIS_TOKEN";
 /// The token of the server's administrators, unless `server.admin_token_env` names another variable.

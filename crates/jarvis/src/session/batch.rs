@@ -120,6 +120,8 @@ mod tests {
             stage: "plan".to_owned(),
             task: None,
             model: "m".to_owned(),
+            provider: String::new(),
+            instead_of: String::new(),
             prompt_tokens: 10,
             cached_tokens: 0,
             completion_tokens: 2,

@@ -74,6 +74,10 @@ impl ChatModel for LazyChat {
         self.open().map_or_else(|_| Vec::new(), |chat| chat.token_ids(stage, text))
     }
 
+    fn provider(&self, _stage: &str, _model: &str) -> String {
+        jarvis_chat::provider::HERE.to_owned()
+    }
+
     #[allow(clippy::disallowed_methods, reason = "it passes on what was asked")]
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         self.opened().await?.complete(request).await

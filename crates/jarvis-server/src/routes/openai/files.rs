@@ -133,7 +133,7 @@ pub(crate) async fn create(
     let path = store(&server, &filename, bytes).await?;
     let source = Source::Public(path.clone());
     server.own_resource(&caller, &Resource { kind: Kind::Text, source, name: None }).await?;
-    server.metrics.uploaded.inc_by(size);
+    server.metrics.uploaded(size);
     let at = now_ms();
     let shown = FileObject {
         id: format!("file-{}", Uuid::now_v7().simple()),

@@ -29,6 +29,8 @@ fn called(run: &str, seq: u64, tokens: u64) -> Event {
         stage: "plan".into(),
         task: None,
         model: "m".into(),
+        provider: String::new(),
+        instead_of: String::new(),
         prompt_tokens: tokens,
         cached_tokens: 0,
         completion_tokens: 1,

@@ -1,0 +1,115 @@
+//! What is logged, and how: lines on stderr, and the traces that are exported.
+//!
+//! Lines of requests and of security are the server's (`jarvis::request`, `jarvis::security`); all else is for whoever looks for a fault.
+
+use std::io::IsTerminal as _;
+
+use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer, Registry};
+
+use crate::cli::{Cli, Command, LogFormat};
+use crate::config::env_vars;
+use crate::printer::Printer;
+
+/// What must end in good order, so that nothing is lost.
+pub(crate) struct Logs {
+    /// Writes lines of a server on a thread of its own, so that no request waits for a terminal.
+    _writing: Option<WorkerGuard>,
+}
+
+#[cfg(feature = "otel")]
+static TELEMETRY: std::sync::OnceLock<crate::telemetry::Telemetry> = std::sync::OnceLock::new();
+
+/// Where the server's counts go too.
+#[cfg(all(feature = "otel", feature = "serve"))]
+pub(crate) fn counts() -> Option<std::sync::Arc<dyn jarvis_server::CountToo>> {
+    TELEMETRY.get()?.counts()
+}
+
+/// Where the server's counts go too.
+#[cfg(all(not(feature = "otel"), feature = "serve"))]
+pub(crate) fn counts() -> Option<std::sync::Arc<dyn jarvis_server::CountToo>> {
+    None
+}
+
+impl Logs {
+    /// Logs go to stderr: as `JARVIS_LOG` says, else debug with `-vv`, else errors; of a server also warnings and its requests, unless it
+    /// is to be quiet.
+    pub(crate) fn start(cli: &Cli, printer: Printer) -> Logs {
+        // jarvis reports failures of MCP servers itself.
+        let is_server = serves(&cli.command);
+        let default = match (cli.global.verbose, cli.global.quiet, is_server) {
+            (2.., _, _) => "warn,jarvis=debug",
+            (_, false, true) => "error,rmcp=off,jarvis=warn,jarvis::request=info",
+            _ => "error,rmcp=off",
+        };
+        let wanted = std::env::var(env_vars::LOG).unwrap_or_default();
+        let wanted = if wanted.is_empty() { default } else { &wanted };
+        let filter = EnvFilter::try_new(wanted).unwrap_or_else(|error| {
+            printer.warning(&format!("{} is not understood: {error}", env_vars::LOG));
+            EnvFilter::new(default)
+        });
+        let (lines, writing) = match is_server {
+            true => {
+                let (writer, guard) = NonBlockingBuilder::default().finish(std::io::stderr());
+                (lines::<NonBlocking>(writer, cli.global.log_format), Some(guard))
+            }
+            false => (lines(std::io::stderr, cli.global.log_format), None),
+        };
+        let layers = tracing_subscriber::registry().with(lines.with_filter(filter));
+        #[cfg(feature = "otel")]
+        let layers = layers.with(telemetry(printer));
+        let _ = layers.try_init();
+        Logs { _writing: writing }
+    }
+
+    /// Sends what is left of traces and metrics. Blocks.
+    pub(crate) fn end(self) {
+        #[cfg(feature = "otel")]
+        if let Some(telemetry) = TELEMETRY.get() {
+            telemetry.end();
+        }
+    }
+}
+
+/// Whether a command is a server, which logs while it works.
+fn serves(command: &Command) -> bool {
+    match command {
+        Command::Serve(_) => true,
+        #[cfg(feature = "restate")]
+        Command::Worker(_) => true,
+        _ => false,
+    }
+}
+
+fn lines<W>(writer: W, format: LogFormat) -> Box<dyn Layer<Registry> + Send + Sync>
+where
+    W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
+{
+    let lines = tracing_subscriber::fmt::layer().with_writer(writer);
+    match format {
+        LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).boxed(),
+    }
+}
+
+/// What exports traces, where the environment asks for it.
+#[cfg(feature = "otel")]
+fn telemetry<S>(printer: Printer) -> Option<Box<dyn Layer<S> + Send + Sync>>
+where
+    S: tracing::Subscriber + for<'span> tracing_subscriber::registry::LookupSpan<'span> + Send + Sync,
+{
+    match crate::telemetry::start() {
+        Ok(telemetry) => {
+            let telemetry = telemetry?;
+            TELEMETRY.get_or_init(|| telemetry).layer().map(|layer| layer.boxed())
+        }
+        Err(problem) => {
+            printer.warning(&format!("no traces and metrics are sent: {problem}"));
+            None
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Traces and metrics for OpenTelemetry, told what to do by the variables that all its programs read: `OTEL_EXPORTER_OTLP_ENDPOINT` turns
+//! them on. What was said and done stands in traces only where `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` asks for it.
+//!
+//! Spans are made where the work is done, in jarvis' own words; [`names`] has what they are called outside.
+
+mod export;
+mod metrics;
+mod names;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jarvis_net::http::{ClientOptions, LazyClient, Route};
+use jarvis_net::trace::{self, Carrier, TraceContext};
+use opentelemetry::propagation::TextMapPropagator;
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_otlp::{ExporterBuildError, MetricExporter, SpanExporter, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tokio::runtime::Handle;
+use tracing::{Metadata, Span, Subscriber};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::FilterFn;
+use tracing_subscriber::registry::LookupSpan;
+use url::Url;
+
+use crate::config::env_vars;
+
+/// What is exported, until [`Telemetry::end`].
+pub(crate) struct Telemetry {
+    traces: Option<SdkTracerProvider>,
+    metrics: Option<SdkMeterProvider>,
+    with_content: bool,
+}
+
+/// A kind of what is exported.
+struct Signal {
+    /// The variable that turns it off, or names another exporter.
+    exporter: &'static str,
+    endpoint: &'static str,
+    protocol: &'static str,
+}
+
+const TRACES: Signal = Signal {
+    exporter: "OTEL_TRACES_EXPORTER",
+    endpoint: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    protocol: "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+};
+
+const METRICS: Signal = Signal {
+    exporter: "OTEL_METRICS_EXPORTER",
+    endpoint: "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+    protocol: "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL",
+};
+
+/// How the collector is spoken to.
+enum Way {
+    Grpc,
+    Http(export::Client),
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+fn is_true(name: &str) -> bool {
+    variable(name).is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
+}
+
+impl Signal {
+    /// How it is exported; `None` where it is not.
+    fn way(&self, runtime: &Handle) -> Result<Option<Way>, String> {
+        let endpoint = variable(self.endpoint).or_else(|| variable(env_vars::OTEL_ENDPOINT));
+        let asked = variable(self.exporter);
+        match (asked.as_deref(), endpoint) {
+            (Some("none"), _) | (None, None) => Ok(None),
+            (None | Some("otlp"), endpoint) => {
+                let protocol = variable(self.protocol).or_else(|| variable(env_vars::OTEL_PROTOCOL));
+                match protocol.as_deref() {
+                    Some("grpc") => Ok(Some(Way::Grpc)),
+                    None | Some("http/protobuf") => {
+                        let base = endpoint.and_then(|text| Url::parse(&text).ok());
+                        let route = base.map_or(Route::Direct, |base| Route::to(&base, None));
+                        let client = LazyClient::new(ClientOptions { route, ..ClientOptions::default() });
+                        Ok(Some(Way::Http(export::Client { runtime: runtime.clone(), client: Arc::new(client) })))
+                    }
+                    Some(other) => {
+                        Err(format!("the protocol `{other}` is not spoken: it is `grpc` or `http/protobuf`"))
+                    }
+                }
+            }
+            (Some(other), _) => Err(format!("{} is `{other}`: it is `otlp` or `none`", self.exporter)),
+        }
+    }
+}
+
+/// What the variables ask for; `None` where they ask for nothing. Within a runtime.
+///
+/// # Errors
+/// When they cannot be understood.
+pub(crate) fn start() -> Result<Option<Telemetry>, String> {
+    if is_true(env_vars::OTEL_DISABLED) {
+        return Ok(None);
+    }
+    let runtime = Handle::current();
+    let (traces, metrics) = (TRACES.way(&runtime)?, METRICS.way(&runtime)?);
+    if traces.is_none() && metrics.is_none() {
+        return Ok(None);
+    }
+    let own_name = variable("OTEL_SERVICE_NAME").is_some()
+        || variable("OTEL_RESOURCE_ATTRIBUTES").is_some_and(|text| text.contains("service.name="));
+    let resource = Resource::builder();
+    let resource = if own_name { resource } else { resource.with_service_name("jarvis") };
+    let version = opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
+    let resource = resource.with_attribute(version).build();
+    let told = |error: ExporterBuildError| error.to_string();
+    let traces = traces.map(span_exporter).transpose().map_err(told)?.map(|exporter| {
+        let named = export::Named(exporter);
+        SdkTracerProvider::builder().with_batch_exporter(named).with_resource(resource.clone()).build()
+    });
+    let metrics =
+        metrics.map(metric_exporter).transpose().map_err(told)?.map(|exporter| {
+            SdkMeterProvider::builder().with_periodic_exporter(exporter).with_resource(resource).build()
+        });
+    if traces.is_some() {
+        trace::carry(Box::new(W3c(TraceContextPropagator::new())));
+    }
+    Ok(Some(Telemetry { traces, metrics, with_content: is_true(env_vars::OTEL_CONTENT) }))
+}
+
+fn span_exporter(way: Way) -> Result<SpanExporter, ExporterBuildError> {
+    match way {
+        Way::Grpc => SpanExporter::builder().with_tonic().build(),
+        Way::Http(client) => SpanExporter::builder().with_http().with_http_client(client).build(),
+    }
+}
+
+fn metric_exporter(way: Way) -> Result<MetricExporter, ExporterBuildError> {
+    match way {
+        Way::Grpc => MetricExporter::builder().with_tonic().build(),
+        Way::Http(client) => MetricExporter::builder().with_http().with_http_client(client).build(),
+    }
+}
+
+impl Telemetry {
+    /// What makes spans of jarvis those of a trace. Of what is logged nothing goes into it.
+    pub(crate) fn layer<S>(&self) -> Option<impl Layer<S> + use<S>>
+    where
+        S: Subscriber + for<'span> LookupSpan<'span>,
+    {
+        let tracer = self.traces.as_ref()?.tracer("jarvis");
+        let with_content = self.with_content;
+        let is_ours = move |of: &Metadata<'_>| match of.is_span() {
+            true => of.target().starts_with("jarvis"),
+            false => with_content && export::is_content(of.target()),
+        };
+        let layer = tracing_opentelemetry::layer()
+            .with_tracer(tracer)
+            .with_location(false)
+            .with_threads(false)
+            .with_tracked_inactivity(false)
+            .with_target(false)
+            .with_level(false);
+        Some(layer.with_filter(FilterFn::new(is_ours)))
+    }
+
+    /// Where the server's counts go too.
+    #[cfg(feature = "serve")]
+    pub(crate) fn counts(&self) -> Option<Arc<dyn jarvis_server::CountToo>> {
+        self.metrics.as_ref().map(|provider| metrics::counts(provider))
+    }
+
+    /// Sends what is left. Blocks for as long as the collector may take.
+    pub(crate) fn end(&self) {
+        let traces = self.traces.as_ref().map(SdkTracerProvider::shutdown);
+        let metrics = self.metrics.as_ref().map(SdkMeterProvider::shutdown);
+        for error in [traces, metrics].into_iter().flatten().filter_map(Result::err) {
+            tracing::error!(%error, "not all traces or metrics were sent");
+        }
+    }
+}
+
+/// Places in traces, in the form of W3C's Trace Context.
+struct W3c(TraceContextPropagator);
+
+impl Carrier for W3c {
+    fn place(&self, span: &Span) -> TraceContext {
+        let mut fields = HashMap::new();
+        self.0.inject_context(&span.context(), &mut fields);
+        fields.into_iter().collect()
+    }
+
+    fn put(&self, span: &Span, below: &TraceContext) {
+        let fields: HashMap<String, String> =
+            below.fields().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        // A span that is not traced has no parent to set.
+        let _ = span.set_parent(self.0.extract(&fields));
+    }
+}
