@@ -42,8 +42,8 @@ pub(crate) struct Metrics {
     requests: Of<Sum>,
     request_seconds: Of<Spread>,
     runs: Of<Sum>,
-    run_seconds: Of<Spread>,
-    queue_seconds: Of<Spread>,
+    run_seconds: Of<Histogram>,
+    queue_seconds: Of<Histogram>,
     tasks: Of<Sum>,
     calls: Of<Sum>,
     call_seconds: Of<Spread>,
@@ -51,11 +51,11 @@ pub(crate) struct Metrics {
     cost: Of<Amount>,
     fallbacks: Of<Sum>,
     budgets: Of<Sum>,
-    refused: Of<Sum>,
-    journal_lost: Of<Sum>,
+    refused: Of<Counter>,
+    journal_lost: Of<Counter>,
     live: Of<Gauge>,
     streams: Of<Gauge>,
-    uploaded: Of<Sum>,
+    uploaded: Of<Counter>,
     /// The models that have labels of their own.
     models: Mutex<HashSet<String>>,
 }
@@ -102,20 +102,30 @@ impl Metrics {
         let tokens = sum("tokens", "Tokens of chat models, as endpoints reported them or counted here");
         let fallbacks = sum("fallbacks", "Times that another model did what the chosen one could not");
         let budgets = sum("budgets_spent", "Runs that reached a bound of their budget");
-        let refused = sum("runs_refused", "Runs refused because the queue was full");
-        let journal_lost = sum("journal_lost", "Failures to write the run journal");
+        let mut count = |name: &'static str, help: &str| {
+            let count = Counter::default();
+            registry.register(name, help, count.clone());
+            Of(name, count)
+        };
+        let refused = count("runs_refused", "Runs refused because the queue was full");
+        let journal_lost = count("journal_lost", "Failures to write the run journal");
         let mut seconds = |name: &'static str, help: &str| {
             let spread = spread();
             registry.register_with_unit(name, help, Unit::Seconds, spread.clone());
             Of(name, spread)
         };
         let request_seconds = seconds("http_request_duration", "Time to the head of the reply");
-        let run_seconds = seconds("run_duration", "Time of a run");
-        let queue_seconds = seconds("queue_wait", "Time that a run waited for its place");
         let call_seconds = seconds("model_call_duration", "Time of a call of a chat model");
+        let mut time = |name: &'static str, help: &str| {
+            let time = histogram();
+            registry.register_with_unit(name, help, Unit::Seconds, time.clone());
+            Of(name, time)
+        };
+        let run_seconds = time("run_duration", "Time of a run");
+        let queue_seconds = time("queue_wait", "Time that a run waited for its place");
         let cost = Of("model_cost", Amount::default());
         registry.register(cost.0, "What calls of chat models cost, by the configured prices", cost.1.clone());
-        let uploaded = Of("uploaded", Sum::default());
+        let uploaded = Of("uploaded", Counter::default());
         registry.register_with_unit(uploaded.0, "Uploads taken in", Unit::Bytes, uploaded.1.clone());
         let mut level = |name: &'static str, help: &str| {
             let level = Gauge::default();
@@ -124,10 +134,6 @@ impl Metrics {
         };
         let live = level("runs_live", "Runs that go on or wait");
         let streams = level("streams_open", "Event streams that are open");
-        for Of(_, sum) in [&refused, &journal_lost, &uploaded] {
-            // What has not happened yet is nothing, and not unknown.
-            drop(sum.get_or_create(&Labels::new()));
-        }
         let models = Mutex::default();
         Metrics {
             registry,
@@ -161,6 +167,16 @@ impl Metrics {
     fn took(&self, Of(name, spread): &Of<Spread>, labels: &[(&'static str, &str)], seconds: f64) {
         spread.get_or_create(&owned(labels)).observe(seconds);
         self.tell(name, labels, seconds);
+    }
+
+    fn bump(&self, Of(name, count): &Of<Counter>, by: u64) {
+        count.inc_by(by);
+        self.tell(name, &[], by as f64);
+    }
+
+    fn lasted(&self, Of(name, time): &Of<Histogram>, seconds: f64) {
+        time.observe(seconds);
+        self.tell(name, &[], seconds);
     }
 
     fn step(&self, Of(name, level): &Of<Gauge>, by: i64) {
@@ -214,13 +230,13 @@ impl Metrics {
                 }
             }
             EventKind::Budget { spent } => self.add(&self.budgets, &[("bound", &spent.bound)], 1),
-            EventKind::TaskAttempt { attempt, .. } => {
-                self.add(&self.fallbacks, &[("kind", "task"), ("model", self.model(&attempt.candidate.id))], 1);
-            }
             EventKind::TaskFinished { outcome } => {
                 // A plan may name anything; only known names become labels.
                 let task = jarvis_catalogue::find(&outcome.task).map_or(OTHER, |kind| kind.name);
                 self.add(&self.tasks, &[("task", task), ("status", outcome.status.as_str())], 1);
+                if let Some((chosen, ..)) = outcome.stand_in() {
+                    self.add(&self.fallbacks, &[("kind", "task"), ("model", self.model(&chosen.id))], 1);
+                }
             }
             EventKind::Done { cancelled: true, ms, .. } => self.ended("cancelled", *ms),
             EventKind::Done { ok, ms, .. } => self.ended(if *ok { "done" } else { "failed" }, *ms),
@@ -233,7 +249,7 @@ impl Metrics {
 
     fn ended(&self, status: &'static str, ms: u64) {
         self.add(&self.runs, &[("status", status)], 1);
-        self.took(&self.run_seconds, &[], ms as f64 / 1000.0);
+        self.lasted(&self.run_seconds, ms as f64 / 1000.0);
     }
 
     /// Counts a request that was answered. The route is its pattern, not its path.
@@ -247,22 +263,22 @@ impl Metrics {
 
     /// Counts how long a run waited for its place.
     pub(crate) fn waited(&self, for_place: Duration) {
-        self.took(&self.queue_seconds, &[], for_place.as_secs_f64());
+        self.lasted(&self.queue_seconds, for_place.as_secs_f64());
     }
 
     /// Counts a run that was refused because the queue was full.
     pub(crate) fn refused(&self) {
-        self.add(&self.refused, &[], 1);
+        self.bump(&self.refused, 1);
     }
 
     /// Counts a time that events could not be written to the journal.
     pub(crate) fn journal_lost(&self) {
-        self.add(&self.journal_lost, &[], 1);
+        self.bump(&self.journal_lost, 1);
     }
 
     /// Counts bytes taken in as an upload.
     pub(crate) fn uploaded(&self, bytes: u64) {
-        self.add(&self.uploaded, &[], bytes);
+        self.bump(&self.uploaded, bytes);
     }
 
     /// Counts a run that goes on or waits, until what is returned is dropped.
@@ -307,84 +323,4 @@ impl Drop for Present {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What was told, a line each.
-    #[derive(Default)]
-    struct Told(Mutex<Vec<String>>);
-
-    impl CountToo for Told {
-        fn add(&self, name: &'static str, labels: &[(&'static str, &str)], value: f64) {
-            let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            self.0.lock().expect("no panic").push(format!("{name}{{{}}} {value}", labels.join(",")));
-        }
-    }
-
-    fn call(model: &str, instead_of: &str) -> EventKind {
-        EventKind::ModelCall {
-            stage: "parse_task".into(),
-            task: None,
-            model: model.into(),
-            provider: "openai".into(),
-            instead_of: instead_of.into(),
-            prompt_tokens: 7,
-            cached_tokens: 0,
-            completion_tokens: 2,
-            estimated: false,
-            cost: Some(Money { amount: 0.5, currency: "USD".into() }),
-            ms: 1500,
-            reply: String::new(),
-            ok: true,
-            key: String::new(),
-            whole: None,
-            taken_over: false,
-        }
-    }
-
-    #[test]
-    fn calls_are_counted_by_model_and_told_on() {
-        let told = Arc::new(Told::default());
-        let metrics = Arc::new(Metrics::new(Some(Arc::clone(&told) as Arc<dyn CountToo>)));
-        metrics.observe(&call("small", "large"));
-        let live = metrics.live();
-        metrics.waited(Duration::from_millis(250));
-        let text = metrics.text().expect("it is written");
-        let who = r#"stage="parse_task",model="small",provider="openai""#;
-        for line in [
-            format!("jarvis_model_calls_total{{{who},ok=\"true\"}} 1"),
-            format!("jarvis_model_call_duration_seconds_sum{{{who}}} 1.5"),
-            format!("jarvis_tokens_total{{{who},kind=\"prompt\"}} 7"),
-            format!("jarvis_model_cost_total{{{who},currency=\"USD\"}} 0.5"),
-            r#"jarvis_fallbacks_total{kind="model_call",model="large"} 1"#.to_owned(),
-            "jarvis_queue_wait_seconds_sum 0.25".to_owned(),
-            "jarvis_runs_live 1".to_owned(),
-            "process_resident_memory_bytes ".to_owned(),
-        ] {
-            assert!(text.contains(&line), "{line} is not in\n{text}");
-        }
-        assert!(text.ends_with("# EOF\n") && text.matches("# EOF").count() == 1);
-        drop(live);
-        assert!(metrics.text().expect("it is written").contains("jarvis_runs_live 0"));
-        let told = told.0.lock().expect("no panic");
-        for line in [
-            "model_call_duration{stage=parse_task,model=small,provider=openai} 1.5",
-            "model_cost{stage=parse_task,model=small,provider=openai,currency=USD} 0.5",
-            "runs_live{} -1",
-        ] {
-            assert!(told.iter().any(|told| told == line), "{line} is not in {told:?}");
-        }
-    }
-
-    #[test]
-    fn whoever_names_many_models_makes_no_more_labels() {
-        let metrics = Metrics::new(None);
-        for at in 0..2 * MOST_MODELS {
-            metrics.observe(&call(&format!("m{at}"), ""));
-        }
-        let text = metrics.text().expect("it is written");
-        assert_eq!(text.lines().filter(|line| line.starts_with("jarvis_model_calls_total")).count(), MOST_MODELS + 1);
-        let rest = format!(r#"model="other",provider="other",ok="true"}} {MOST_MODELS}"#);
-        assert!(text.contains(&rest), "{text}");
-    }
-}
+mod tests;

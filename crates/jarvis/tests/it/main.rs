@@ -39,6 +39,8 @@ mod rewoo;
 mod serve;
 mod taskbench_generate;
 mod taskbench_infer;
+#[cfg(unix)]
+mod telemetry;
 mod tools;
 #[cfg(unix)]
 mod users;

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use jarvis_testing::chat::{FakeChat, Reply, Script};
@@ -15,6 +16,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// A server of the binary.
 pub(crate) struct Server {
     child: Child,
+    /// What it says on stderr after where it listens.
+    says: Option<JoinHandle<Vec<String>>>,
     pub(crate) url: String,
     pub(crate) client: reqwest::Client,
 }
@@ -45,10 +48,10 @@ impl Server {
         });
         let url = url.unwrap_or_else(|| panic!("it does not say where it listens: {said:#?}"));
         // Read on, so that it never waits for us.
-        std::thread::spawn(move || lines.for_each(drop));
+        let says = Some(std::thread::spawn(move || lines.collect()));
         #[allow(clippy::disallowed_methods, reason = "the caller of the server is a client of its own")]
         let client = reqwest::Client::builder().timeout(PATIENCE).build().expect("a client");
-        Server { child, url, client }
+        Server { child, says, url, client }
     }
 
     pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
@@ -82,6 +85,15 @@ impl Server {
     pub(crate) fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &id]).status().expect("kill runs").success());
+    }
+
+    /// Has it end, and gives back what it said.
+    #[cfg(unix)]
+    pub(crate) fn log(mut self) -> Vec<String> {
+        self.signal("-TERM");
+        self.child.wait().expect("it ends");
+        let says = self.says.take().expect("it is taken once");
+        says.join().expect("no panic")
     }
 
     #[cfg(unix)]
