@@ -23,6 +23,7 @@ mod metrics;
 mod offered;
 mod options;
 mod pace;
+mod parts;
 mod pulls;
 mod reload;
 mod request;
@@ -56,9 +57,11 @@ pub use offered::{ChatModels, ListTools, OfferedTool, ToolApproval};
 pub use options::{CallerPolicy, Options, Retention};
 pub use pace::Pace;
 pub use pulls::{KeptModel, ModelStore, PlannedPull, PullFailure, PullFault, PullRequest, SuggestedModel};
-pub use reload::Reload;
+pub use reload::{Configured, Reload};
 pub use served::{LoadedModel, NoModels, ServedModel, ServedModels};
-pub use state::{CallerModel, Check, CheckCall, Kept, KeptItem, MakeContext, MakePipeline, Named, Parts, Reach};
+pub use parts::{
+    CallerModel, Check, CheckCall, Kept, KeptItem, MakeContext, MakePipeline, Named, Parts, Reach, Setup,
+};
 pub use tls::Tls;
 pub use users::{May, User};
 

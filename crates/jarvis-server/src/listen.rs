@@ -57,7 +57,6 @@ pub(crate) async fn serve(
     drained: impl Future<Output = ()>,
 ) {
     let graceful = GracefulShutdown::new();
-    let acceptor = manner.tls.as_ref().map(Tls::acceptor);
     loop {
         let accepted = tokio::select! {
             biased;
@@ -69,7 +68,8 @@ pub(crate) async fn serve(
         stream.set_write_timeout(Some(manner.write_timeout));
         let (stream, cut) = (Box::pin(stream), held.cut.clone());
         let one = Connection { app: app.clone(), peer: peer.ip(), held: Arc::new(held), watcher: graceful.watcher() };
-        let acceptor = acceptor.clone();
+        // Of each connection anew: the certificate may have been renewed.
+        let acceptor = manner.tls.as_ref().map(Tls::acceptor);
         tokio::spawn(async move {
             let served = async {
                 match acceptor {

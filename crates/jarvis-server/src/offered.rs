@@ -73,42 +73,48 @@ impl Server {
         if self.options.models_only {
             return Vec::new();
         }
-        let default = self.parts.pipeline.model_name();
-        let others = std::iter::once(OFFLINE.to_owned()).chain(self.parts.chat_models.names());
+        let setup = self.setup();
+        let default = setup.pipeline.model_name();
+        let others = std::iter::once(OFFLINE.to_owned()).chain(setup.chat_models.names());
         let others: Vec<String> = others.filter(|name| *name != default).collect();
         std::iter::once(default).chain(others).collect()
     }
 
     /// The pipeline that plans with a chat model of [`Server::chat_models`]. A name of OpenAI's that is none of them stands for the default:
     /// the clients of the original server send one, whatever serves them.
-    pub(crate) fn pipeline_with(&self, name: &str) -> Result<Arc<HuggingGpt>, ApiError> {
-        if name == self.parts.pipeline.model_name() {
-            return Ok(Arc::clone(&self.parts.pipeline));
+    pub(crate) fn pipeline_with(&self, name: &str) -> Result<(Arc<HuggingGpt>, Model), ApiError> {
+        let setup = self.setup();
+        let configured = || Ok((Arc::clone(&setup.pipeline), Model::Configured));
+        if name == setup.pipeline.model_name() {
+            return configured();
         }
         let known = self.chat_models();
         if !known.iter().any(|known| known == name) {
             if is_openais(name) {
-                return Ok(Arc::clone(&self.parts.pipeline));
+                return configured();
             }
             let shown: String = name.chars().take(100).collect();
             return Err(ApiError::invalid(format!("there is no chat model `{shown}`"))
                 .param("model")
                 .hint(format!("there are: {}", known.join(", "))));
         }
-        let make = || self.parts.chat_models.pipeline((name != OFFLINE).then_some(name));
-        self.named.get(name, make).map_err(|reason| ApiError::internal("the chat model cannot be used", &reason))
+        let make = || setup.chat_models.pipeline((name != OFFLINE).then_some(name));
+        match setup.named.get(name, make) {
+            Ok(pipeline) => Ok((pipeline, Model::Named(name.to_owned()))),
+            Err(reason) => Err(ApiError::internal("the chat model cannot be used", &reason)),
+        }
     }
 
     /// The pipeline that a run began with, where it is known, and what such runs need.
     pub(crate) fn pipeline_of_run(&self, began: &Began) -> (Arc<HuggingGpt>, Meter) {
-        let mut meter = self.parts.meter.clone();
+        let mut meter = self.setup().meter.clone();
         let named = began.settings.get(MODEL).filter(|name| meter.settings.get(MODEL) != Some(name));
-        match named.and_then(|name| Some((name, self.pipeline_with(name).ok()?))) {
+        match named.and_then(|name| Some((name, self.pipeline_with(name).ok()?.0))) {
             Some((name, pipeline)) => {
                 Arc::make_mut(&mut meter.settings).insert(MODEL.to_owned(), name.clone());
                 (pipeline, meter)
             }
-            None => (Arc::clone(&self.parts.pipeline), meter),
+            None => (Arc::clone(&self.setup().pipeline), meter),
         }
     }
 }
@@ -130,11 +136,5 @@ impl NamedPipelines {
         let pipeline = make()?;
         made.insert(name.to_owned(), Arc::clone(&pipeline));
         Ok(pipeline)
-    }
-
-    /// By which name a pipeline was asked for.
-    pub(crate) fn name_of(&self, pipeline: &Arc<HuggingGpt>) -> Option<String> {
-        let made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        made.iter().find(|(_, known)| Arc::ptr_eq(known, pipeline)).map(|(name, _)| name.clone())
     }
 }

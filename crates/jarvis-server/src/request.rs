@@ -21,9 +21,21 @@ use crate::wire::reply::{AnswerReply, Answered, StartedReply, WaitingReply};
 /// A request, and the configured pipeline for it: the server's, or that of a caller with a model of their own.
 pub(crate) struct RunRequest {
     pub(crate) pipeline: Arc<HuggingGpt>,
+    /// Which chat model it plans with.
+    pub(crate) model: Model,
     pub(crate) request: Arc<Request>,
     /// Who planned: `offline`, `llm`, or `plan` where the caller brought the plan.
     pub(crate) planner: &'static str,
+}
+
+/// Which chat model a request is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Model {
+    Configured,
+    /// One of the server's that the request names.
+    Named(String),
+    /// The caller's own.
+    Callers,
 }
 
 pub(crate) type RunResult = Result<Run, RunError>;
@@ -31,8 +43,8 @@ pub(crate) type RunResult = Result<Run, RunError>;
 impl RunRequest {
     pub(crate) fn of(server: &Server, ask: &Ask) -> Result<RunRequest, ApiError> {
         let request = Arc::new(ask.request(&server.options)?);
-        let pipeline = pipeline_of(server, ask)?;
-        Ok(RunRequest { planner: pipeline.planner_name(), pipeline, request })
+        let (pipeline, model) = pipeline_of(server, ask)?;
+        Ok(RunRequest { planner: pipeline.planner_name(), pipeline, model, request })
     }
 
     /// Starts the run of a pipeline of the table; of HuggingGPT unless another is named. `can_wait` says whether whoever asks
@@ -58,24 +70,22 @@ impl RunRequest {
     ) -> Result<Started<RunResult>, ApiError> {
         let name = name.unwrap_or(jarvis_hugginggpt::NAME);
         let keep = if can_wait { Keep::Answerable } else { Keep::Events };
-        let chosen = server.named.name_of(&self.pipeline);
-        let callers_own = chosen.is_none() && !Arc::ptr_eq(&self.pipeline, &server.parts.pipeline);
+        let model = self.model.clone();
         let named = server.pipeline(name).ok_or_else(|| {
-            let names: Vec<&str> = server.parts.pipelines.iter().map(|named| named.name).collect();
+            let names: Vec<&str> = server.pipelines().iter().map(|named| named.name).collect();
             ApiError::not_found("there is no such pipeline").hint(format!("the pipelines are: {}", names.join(", ")))
         })?;
         let pipeline = (named.make)(&self.pipeline);
         let pipeline = pipeline.map_err(|reason| ApiError::internal("the pipeline cannot be made", &reason))?;
         let request = Arc::clone(&self.request);
-        let (context, chat) = (Arc::clone(&server.parts.context), self.pipeline.chat.clone());
+        let (context, chat) = (Arc::clone(&server.setup().context), self.pipeline.chat.clone());
         let started =
             server.runs.start_after(past, caller, &self.request.text, keep, move |events, cancel| async move {
-                if callers_own {
+                match model {
+                    Model::Configured => {}
+                    Model::Named(model) => events.needs(MODEL, &model),
                     // Their key is not kept, so nobody else can go on with it.
-                    events.needs("chat endpoint", "the caller's own");
-                }
-                if let Some(model) = chosen {
-                    events.needs(MODEL, &model);
+                    Model::Callers => events.needs("chat endpoint", "the caller's own"),
                 }
                 pipeline.run(request, &context(chat, &events, cancel)).await
             })?;
@@ -144,12 +154,13 @@ fn files_of(request: &Request) -> Vec<String> {
 }
 
 /// The server's HuggingGPT pipeline, with the chat model that is asked for, or that of a caller with a model of their own.
-pub(crate) fn pipeline_of(server: &Server, ask: &Ask) -> Result<Arc<HuggingGpt>, ApiError> {
+pub(crate) fn pipeline_of(server: &Server, ask: &Ask) -> Result<(Arc<HuggingGpt>, Model), ApiError> {
     if let Some(own) = ask.caller(&server.options.caller)? {
-        return (server.parts.for_caller)(own).map_err(ApiError::invalid);
+        let pipeline = (server.setup().for_caller)(own).map_err(ApiError::invalid)?;
+        return Ok((pipeline, Model::Callers));
     }
     match ask.model.as_deref().map(str::trim) {
-        None | Some("") => Ok(Arc::clone(&server.parts.pipeline)),
+        None | Some("") => Ok((Arc::clone(&server.setup().pipeline), Model::Configured)),
         Some(name) => server.pipeline_with(name),
     }
 }

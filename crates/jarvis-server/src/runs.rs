@@ -12,7 +12,7 @@ mod slots;
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
@@ -83,7 +83,8 @@ pub(crate) struct Runs {
     tasks: TaskTracker,
     closing: AtomicBool,
     desk: Desk,
-    meter: Meter,
+    /// What runs that begin are measured by.
+    meter: RwLock<Meter>,
     me: Weak<Runs>,
 }
 
@@ -132,7 +133,7 @@ impl Runs {
             tasks: TaskTracker::new(),
             closing: AtomicBool::new(false),
             desk,
-            meter,
+            meter: RwLock::new(meter),
             me: Weak::clone(me),
         })
     }
@@ -230,8 +231,9 @@ impl Runs {
         } = begin;
         let (user, max_runs) = (account.name().to_owned(), account.max_runs().filter(|_| !goes_on));
         // What a model without a price costs is not known, and where costs are bounded nothing more may start then.
-        let budget = self.meter.budget.within(Budget { max_cost: account.a_day().max_cost, ..Budget::default() });
-        events.metered(&Meter { account, budget, ..self.meter.clone() });
+        let meter = self.meter.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let budget = meter.budget.within(Budget { max_cost: account.a_day().max_cost, ..Budget::default() });
+        events.metered(&Meter { account, budget, ..meter });
         let journal = self.journal.clone().filter(|_| keep != Keep::Nothing).map(Kept::awaited);
         if let Some(journal) = &journal {
             events.kept_in(Arc::new(journal.clone()));
@@ -337,6 +339,11 @@ impl Runs {
         if let Some(journal) = &journal {
             journal.abandon(&live.run_id);
         }
+    }
+
+    /// Measures runs that begin from now on by another meter.
+    pub(crate) fn meter_by(&self, meter: Meter) {
+        *self.meter.write().unwrap_or_else(PoisonError::into_inner) = meter;
     }
 
     pub(crate) fn get(&self, run_id: &str) -> Option<Arc<Live>> {

@@ -85,7 +85,7 @@ pub(crate) fn is_openais(name: &str) -> bool {
 /// The model of a request that must serve this task type. Where none is named, or one of OpenAI's, it is the first of the models that
 /// are lent that does, else whatever a run would perform such a task with.
 pub(crate) async fn model_for(server: &Server, name: Option<&str>, task: &str) -> Result<ServedModel, ApiError> {
-    let models = &server.parts.models;
+    let models = &server.setup().models;
     let serves = |model: &ServedModel| model.tasks.iter().any(|served| served == task);
     let named = name.map(str::trim).filter(|name| !name.is_empty());
     if let Some(name) = named
@@ -115,7 +115,7 @@ pub(crate) async fn model_for(server: &Server, name: Option<&str>, task: &str) -
 
 /// What a run would perform a task of this type with.
 async fn whatever_serves(server: &Server, task: &str) -> Result<ServedModel, ApiError> {
-    let pipeline = &server.parts.pipeline;
+    let pipeline = &server.setup().pipeline;
     let source = FileSource::for_running(Arc::clone(&pipeline.sources), None, 1);
     let nothing = |error: TaskError| {
         let hint = (pipeline.sources.local_hint)(task).or(error.hint);
@@ -156,7 +156,7 @@ pub(crate) async fn perform(
     args: IndexMap<String, Value>,
 ) -> Result<Value, TaskError> {
     let events = Events::unread();
-    events.metered(&Meter { account: Arc::clone(caller.account()), ..server.parts.meter.clone() });
+    events.metered(&Meter { account: Arc::clone(caller.account()), ..server.setup().meter.clone() });
     let cancel = CancellationToken::new();
     let _stops_when_dropped = cancel.clone().drop_guard();
     let text = args.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -169,7 +169,7 @@ pub(crate) async fn perform(
         cancel,
         part: 0,
     };
-    server.parts.pipeline.worker.perform(&job).await
+    server.setup().pipeline.worker.perform(&job).await
 }
 
 /// A task's failure as that of the request it was made for.

@@ -1,6 +1,6 @@
 //! HTTPS: a certificate and its key, and connections that speak by them, HTTP/2 among them.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio_rustls::TlsAcceptor;
@@ -17,9 +17,9 @@ pub(crate) const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 /// What a client that speaks HTTP/2 calls it.
 pub(crate) const HTTP_2: &[u8] = b"h2";
 
-/// A certificate chain with its key.
+/// A certificate chain with its key. Clones are the same one, also when it is renewed.
 #[derive(Clone)]
-pub struct Tls(Arc<ServerConfig>);
+pub struct Tls(Arc<RwLock<Arc<ServerConfig>>>);
 
 impl std::fmt::Debug for Tls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -48,11 +48,20 @@ impl Tls {
             .with_single_cert(chain, key);
         let mut config = config.map_err(|error| refused("the certificate and the key do not fit", &error))?;
         config.alpn_protocols = vec![HTTP_2.to_vec(), b"http/1.1".to_vec()];
-        Ok(Tls(Arc::new(config)))
+        Ok(Tls(Arc::new(RwLock::new(Arc::new(config)))))
     }
 
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        TlsAcceptor::from(Arc::clone(&self.0))
+        TlsAcceptor::from(self.config())
+    }
+
+    fn config(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Speaks by the certificate of another from now on; connections that there are go on.
+    pub(crate) fn become_as(&self, other: &Tls) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = other.config();
     }
 }
 

@@ -79,7 +79,7 @@ pub(crate) use local::{LocalRuntime, RUNS_LOCAL_MODELS, files_of, hub_environmen
 pub(crate) use media::{failure as media_failure, media, open_media};
 use pipelines::Contexts;
 #[cfg(feature = "restate")]
-pub(crate) use restate_runs::carried_out_by_restate;
+pub(crate) use restate_runs::{carried_out_by_restate, told_by_restate};
 pub(crate) use tools::{Tools, changed_tools, look_at_tools, open_tools};
 
 /// Where `models refresh` and probing ask unless configured otherwise.
@@ -118,6 +118,8 @@ pub(crate) struct App {
     pub(crate) endpoint: Option<Arc<OpenAi>>,
     /// Where the workers send what they are given.
     addresses: Addresses,
+    #[cfg_attr(not(feature = "serve"), allow(dead_code, reason = "only a server reads its configuration anew"))]
+    staying: Staying,
     base: Arc<Base>,
 }
 
@@ -142,26 +144,27 @@ impl App {
         printer: Printer,
     ) -> Result<App, Failure> {
         let loaded = load_config(global, printer)?;
+        let staying = Staying::open(&loaded.config, reader, &flags, printer)?;
+        App::assemble(loaded, staying, flags, approver, global, printer).await
+    }
+
+    /// Builds what the configuration says around what stays.
+    pub(crate) async fn assemble(
+        loaded: Loaded,
+        staying: Staying,
+        flags: Flags<'_>,
+        approver: Arc<dyn Approver>,
+        global: &Global,
+        printer: Printer,
+    ) -> Result<App, Failure> {
         let folders = Folders::of(&loaded.config)?;
         let tools = open_tools(&loaded, &folders, printer).await?;
         let mut config = loaded.config;
-        let Flags { approval, budget, replan, journal: journal_use, .. } = flags;
+        let Flags { approval, budget, replan, .. } = flags;
         config.budget.set(budget);
         config.planning.replan = replan.unwrap_or(config.planning.replan);
-        let local = match config.local.enabled {
-            true => Some(Arc::new(LocalRuntime::open(&config, &folders)?)),
-            false => None,
-        };
+        let Staying { media, results, journal, logs, local } = staying.clone();
         let chat = chat::build(&mut config, local.as_deref(), global.record.as_deref()).await?;
-        let media = Arc::new(media(&config, &folders)?);
-        let journal = journal_use.open(&config, &folders, printer)?;
-        let logs = match RequestLogs::open(&folders.logs) {
-            Ok(logs) => Some(Arc::new(logs)),
-            Err(error) => {
-                printer.warning(&format!("the request logs cannot be kept in {}: {error}", folders.logs.display()));
-                None
-            }
-        };
         let catalogue = catalogue(&config, printer)?;
         let prompts = Arc::new(prompts(&config)?);
         let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
@@ -186,15 +189,6 @@ impl App {
                  (`llm.plans: true` lets it plan)"
             ));
         }
-        let results = match reader {
-            Reader::Here { out } => {
-                let whole = |folder: PathBuf| std::path::absolute(&folder).unwrap_or(folder);
-                let usual = whole(config.output.dir.clone().unwrap_or(folders.results));
-                let folder = out.map_or_else(|| usual.clone(), whole);
-                Some(Arc::new(Results::new(Arc::clone(&media), folder, usual)))
-            }
-            Reader::Wire => None,
-        };
         let shelf = results.clone().map(|results| results as Arc<dyn Shelf>);
         let gate_of_runs = Arc::clone(&gate);
         let base = Base {
@@ -232,8 +226,15 @@ impl App {
             meter,
             endpoint,
             addresses,
+            staying,
             base: Arc::new(base),
         })
+    }
+
+    #[cfg(feature = "serve")]
+    /// What stays whatever the configuration says later.
+    pub(crate) fn staying(&self) -> Staying {
+        self.staying.clone()
     }
 
     #[cfg(feature = "serve")]
@@ -276,6 +277,46 @@ pub(crate) enum Reader {
     Here { out: Option<PathBuf> },
     /// Callers over a wire, which find files by their display paths.
     Wire,
+}
+
+/// What is opened once in a process: folders, the journal, and the models in its memory.
+#[derive(Clone)]
+pub(crate) struct Staying {
+    media: Arc<Media>,
+    results: Option<Arc<Results>>,
+    journal: Option<Arc<Journal>>,
+    logs: Option<Arc<RequestLogs>>,
+    /// The models of this machine, unless the configuration leaves them out.
+    local: Option<Arc<LocalRuntime>>,
+}
+
+impl Staying {
+    fn open(config: &Config, reader: Reader, flags: &Flags<'_>, printer: Printer) -> Result<Staying, Failure> {
+        let folders = Folders::of(config)?;
+        let local = match config.local.enabled {
+            true => Some(Arc::new(LocalRuntime::open(config, &folders)?)),
+            false => None,
+        };
+        let media = Arc::new(media(config, &folders)?);
+        let journal = flags.journal.open(config, &folders, printer)?;
+        let logs = match RequestLogs::open(&folders.logs) {
+            Ok(logs) => Some(Arc::new(logs)),
+            Err(error) => {
+                printer.warning(&format!("the request logs cannot be kept in {}: {error}", folders.logs.display()));
+                None
+            }
+        };
+        let results = match reader {
+            Reader::Here { out } => {
+                let whole = |folder: PathBuf| std::path::absolute(&folder).unwrap_or(folder);
+                let usual = whole(config.output.dir.clone().unwrap_or(folders.results));
+                let folder = out.map_or_else(|| usual.clone(), whole);
+                Some(Arc::new(Results::new(Arc::clone(&media), folder, usual)))
+            }
+            Reader::Wire => None,
+        };
+        Ok(Staying { media, results, journal, logs, local })
+    }
 }
 
 pub(crate) struct Base {

@@ -67,7 +67,7 @@ pub(super) fn card(server: &Server, base: &str, is_extended: bool) -> AgentCard 
     let requirement = SecurityRequirement { schemes: HashMap::from([("token".to_owned(), StringList::default())]) };
     let mut skills: Vec<AgentSkill> = server.working_pipelines().into_iter().map(pipeline).collect();
     if is_extended || !need_token {
-        skills.extend(server.parts.pipeline.offered().iter().map(|tool| AgentSkill {
+        skills.extend(server.setup().pipeline.offered().iter().map(|tool| AgentSkill {
             id: tool.name.clone(),
             name: tool.name.replace(['-', '_'], " "),
             description: jarvis_net::text::cut(&tool.description, DESCRIPTION, "…"),

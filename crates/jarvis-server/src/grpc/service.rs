@@ -48,7 +48,7 @@ impl FileBasedQa for Questions {
         let caller = caller(&request)?;
         let asked = self.asked(request).await?;
         let until = asked.until;
-        let agent = Arc::clone(&self.server.parts.agent);
+        let agent = Arc::clone(&self.server.setup().agent);
         let question = asked.asked.question.clone();
         let work = move |events, cancel| async move { agent.ask(&asked.now(), &events, cancel).await };
         let Started { live, end } = self
@@ -77,7 +77,7 @@ impl FileBasedQa for Questions {
     ) -> Result<Response<Self::QueryFileStreamStream>, Status> {
         let caller = caller(&request)?;
         let asked = self.asked(request).await?;
-        let (agent, media) = (Arc::clone(&self.server.parts.agent), Arc::clone(&self.server.parts.media));
+        let (agent, media) = (Arc::clone(&self.server.setup().agent), Arc::clone(&self.server.parts.media));
         let question = asked.asked.question.clone();
         let (sender, receiver) = mpsc::channel(WAITING);
         let steps_to = sender.clone();
@@ -147,7 +147,7 @@ impl Questions {
                 return Err(Status::invalid_argument(format!("`{other}` is no language: en, ru or zh")));
             }
         };
-        let document = self.server.parts.agent.read(file_data).await.map_err(|error| status::of_document(&error))?;
+        let document = self.server.setup().agent.read(file_data).await.map_err(|error| status::of_document(&error))?;
         let max_steps = Some(max_steps);
         let asked = Asked { language, max_steps, warnings: document.warnings, ..Asked::new(question, document.text) };
         Ok(Timed { asked, until })

@@ -90,7 +90,7 @@ impl Jarvis {
     async fn plan(&self, run: args::Run, context: &Context) -> Result<CallToolResult, ErrorData> {
         let caller = self.caller(context);
         let request = self.request(run, &caller).await?.request;
-        let decisions = self.server.decisions_for(&caller, &self.server.parts.decisions);
+        let decisions = self.server.decisions_for(&caller, &self.server.setup().decisions);
         let text = request.text.clone();
         let work = move |events, cancel| async move { decisions.decide(request, &events, cancel).await };
         let started = self.server.runs.start(&caller, &text, Keep::Nothing, work).map_err(refused)?;
@@ -117,7 +117,7 @@ impl Jarvis {
         if bytes.len() > most {
             return Err(args::wrong(format!("the document has {} bytes, and {most} are taken at most", bytes.len())));
         }
-        let agent = Arc::clone(&self.server.parts.agent);
+        let agent = Arc::clone(&self.server.setup().agent);
         let document = agent
             .read(bytes.into())
             .await

@@ -127,7 +127,7 @@ pub(crate) async fn decide(
                     }
                 };
                 let mut checked = calls.iter().filter(|_| !is_question);
-                checked.try_for_each(|call| (server.parts.check)(&asked.tool, call)).map_err(invalid)?;
+                checked.try_for_each(|call| (server.setup().check)(&asked.tool, call)).map_err(invalid)?;
             }
             Decision::Approve { arguments: ask.arguments.map(|arguments| arguments.into_iter().collect()) }
         }

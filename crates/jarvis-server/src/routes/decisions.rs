@@ -56,7 +56,7 @@ pub(crate) fn start_only(
     caller: &Caller,
     run: &RunRequest,
 ) -> Result<Started<DecisionResult>, ApiError> {
-    let decisions = server.decisions_for(caller, &server.parts.local_decisions);
+    let decisions = server.decisions_for(caller, &server.setup().local_decisions);
     let decisions = Decisions { pipeline: Arc::clone(&run.pipeline), ..decisions };
     let request = Arc::clone(&run.request);
     server.runs.start(caller, &run.request.text, Keep::Nothing, move |events, cancel| async move {
@@ -67,12 +67,12 @@ pub(crate) fn start_only(
 fn start(server: &Server, caller: &Caller, ask: DecideAsk) -> Result<Started<DecisionResult>, ApiError> {
     let format = ask.format;
     let (subject, ask) = ask.read(&server.options)?;
-    let decisions = server.decisions_for(caller, &server.parts.decisions);
-    let decisions = Decisions { pipeline: pipeline_of(server, &ask)?, ..decisions };
+    let decisions = server.decisions_for(caller, &server.setup().decisions);
+    let decisions = Decisions { pipeline: pipeline_of(server, &ask)?.0, ..decisions };
     let is_pipeline = match format {
         Some(format) => format == Format::Pipeline,
         // A scenario is planned as a vision pipeline unless a format is given.
-        None => server.parts.format == Format::Pipeline || matches!(subject, Subject::Scenario(_)),
+        None => server.setup().format == Format::Pipeline || matches!(subject, Subject::Scenario(_)),
     };
     let text = match &subject {
         Subject::Request(request) => request.text.clone(),
@@ -117,7 +117,7 @@ pub(crate) async fn test(
 ) -> Result<Json<Value>, ApiError> {
     let work = async {
         let trial = Trial::read(&body)?;
-        let decisions = server.parts.decisions.clone();
+        let decisions = server.setup().decisions.clone();
         let started = server.runs.start(
             &caller,
             "a trial of the planning prompt",
@@ -147,6 +147,6 @@ pub(crate) async fn refresh(State(server): State<Server>, caller: Caller) -> Res
         caller.must(Right::Admin)?;
     }
     server.audit(&caller, "refresh_catalogue", Value::Null).await?;
-    server.parts.decisions.source.refresh();
+    server.setup().decisions.source.refresh();
     Ok(Json(json!({ "refreshed": true })))
 }

@@ -41,8 +41,8 @@ pub(crate) async fn ready(State(server): State<Server>, request: Request) -> (St
 const PATIENCE: Duration = Duration::from_secs(2);
 
 async fn look(server: &Server, request: Request) -> HealthReply {
-    let mut checks = (server.parts.checks)().await;
-    let (mut kept, mut warnings) = (server.parts.kept.clone(), server.parts.warnings.clone());
+    let mut checks = (server.setup().checks)().await;
+    let (mut kept, mut warnings) = (server.parts.kept.clone(), server.setup().warnings.clone());
     let caller = guard::caller(server, request.headers(), guard::peer(request.extensions())).ok();
     if caller.is_none() {
         checks.iter_mut().for_each(|check| check.detail = None);
@@ -55,8 +55,8 @@ async fn look(server: &Server, request: Request) -> HealthReply {
             item.place = format!("{}, in {folder}", item.place);
         }
     }
-    let pipeline = &server.parts.pipeline;
-    let source = Arc::clone(&server.parts.decisions.source);
+    let pipeline = &server.setup().pipeline;
+    let source = Arc::clone(&server.setup().decisions.source);
     let tasks = tokio::time::timeout(PATIENCE, source.tasks()).await.ok().and_then(Result::ok);
     HealthReply {
         status: if checks.iter().all(|check| check.ok) { "healthy" } else { "degraded" },
@@ -72,7 +72,7 @@ async fn look(server: &Server, request: Request) -> HealthReply {
         chat_models: server.chat_models(),
         runs_live: server.runs.seen_by(caller.as_ref(), server.users.are_several()),
         checks,
-        reach: server.parts.reach.clone(),
+        reach: server.setup().reach.clone(),
         kept,
         warnings,
     }

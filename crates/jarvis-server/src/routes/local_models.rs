@@ -40,10 +40,10 @@ pub(crate) struct LocalModels {
 #[utoipa::path(get, path = "/local-models", tag = "models",
     responses((status = 200, description = "What is kept, what is loaded, and what would help", body = LocalModels), Failures))]
 pub(crate) async fn list(State(server): State<Server>) -> Json<LocalModels> {
-    let Some(store) = server.parts.store.clone() else {
+    let Some(store) = server.setup().store.clone() else {
         return Json(LocalModels { kept: Vec::new(), suggested: Vec::new(), pulls: false });
     };
-    let loaded = server.parts.models.loaded();
+    let loaded = server.setup().models.loaded();
     let pulls = server.users.have_administrator();
     // The cache is read from the disk.
     let listed = tokio::task::spawn_blocking(move || {
@@ -123,7 +123,7 @@ pub(crate) async fn pull(
 /// The store, for who may change what is on this machine.
 fn allowed(server: &Server, caller: &Caller, request: &PullRequest) -> Result<Arc<dyn ModelStore>, ApiError> {
     guard::check_administrator(server, caller, &format!("jarvis models pull {}", shown(&request.name)))?;
-    server.parts.store.clone().ok_or_else(|| {
+    server.setup().store.clone().ok_or_else(|| {
         ApiError::new(StatusCode::NOT_IMPLEMENTED, "not_configured", "this server keeps no models of its own")
             .hint("set `local.enabled: true` in its configuration, and use a build with the feature `experts` or `llm`")
     })

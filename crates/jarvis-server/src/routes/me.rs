@@ -128,7 +128,7 @@ impl Mine {
     fn of(server: &Server, caller: &Caller) -> Mine {
         let user = (!caller.is_only()).then(|| caller.name().to_owned());
         // Both decide into the same folder.
-        let plans = server.decisions_for(caller, &server.parts.decisions).plans;
+        let plans = server.decisions_for(caller, &server.setup().decisions).plans;
         let plans = plans.into_iter().flat_map(|plans| match user {
             Some(_) => vec![plans],
             None => plans.with_users().into_iter().map(Arc::new).collect(),
@@ -181,7 +181,7 @@ impl Mine {
 impl Server {
     /// Removes the lines of runs from the request logs.
     async fn forget_logs(&self, runs: HashSet<String>) -> Result<(), ApiError> {
-        let Some(logs) = self.parts.pipeline.logs.clone().filter(|_| !runs.is_empty()) else { return Ok(()) };
+        let Some(logs) = self.setup().pipeline.logs.clone().filter(|_| !runs.is_empty()) else { return Ok(()) };
         let removed = blocking(move || logs.remove(|line| runs.contains(&*line.request_id))).await?;
         removed.map_err(|error| ApiError::internal("the request logs cannot be written", &error))
     }

@@ -46,7 +46,7 @@ pub(crate) async fn running() -> Json<Running> {
     params(("id" = String, Path, description = "The model, such as `facebook/detr-resnet-101`")),
     responses((status = 200, description = "Whether it is on this machine", body = Status), Failures))]
 pub(crate) async fn status(State(server): State<Server>, Path(id): Path<String>) -> Json<Status> {
-    Json(Status { loaded: server.parts.models.find(&id).is_some() })
+    Json(Status { loaded: server.setup().models.find(&id).is_some() })
 }
 
 /// The same for an id written without escape.
@@ -71,7 +71,7 @@ pub(crate) async fn call_of_owner(
 #[utoipa::path(get, path = "/loaded", tag = "models",
     responses((status = 200, description = "Those that are loaded now", body = LoadedModels), Failures))]
 pub(crate) async fn loaded(State(server): State<Server>) -> Json<LoadedModels> {
-    Json(LoadedModels { models: server.parts.models.loaded() })
+    Json(LoadedModels { models: server.setup().models.loaded() })
 }
 
 /// Call a model
@@ -89,7 +89,7 @@ pub(crate) async fn call(
     ApiJson(body): ApiJson<Map<String, Value>>,
 ) -> Result<Json<Value>, ApiError> {
     caller.must_run()?;
-    let Some(model) = server.parts.models.find(&id) else {
+    let Some(model) = server.setup().models.find(&id) else {
         let shown: String = id.chars().take(200).collect();
         let message = format!("there is no model `{shown}` here");
         let error = ApiError::new(StatusCode::NOT_FOUND, "model_not_found", message);

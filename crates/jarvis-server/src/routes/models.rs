@@ -27,7 +27,7 @@ const DESCRIPTION: usize = 200;
     responses((status = 200, description = "All that are known", body = ModelsReply),
         Failures))]
 pub(crate) async fn models(State(server): State<Server>) -> Json<ModelsReply> {
-    let pipeline = &server.parts.pipeline;
+    let pipeline = &server.setup().pipeline;
     let ready = pipeline.sources.ready();
     let ready = ready.iter().map(|one| (&one.model, one.host));
     let listed = pipeline.sources.catalogue.all().map(|model| (model, model.host));

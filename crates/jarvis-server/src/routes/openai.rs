@@ -66,14 +66,14 @@ pub(crate) async fn complete(
     ApiJson(mut body): ApiJson<ChatCompletionRequest>,
 ) -> Result<Response, ApiError> {
     caller.must_run()?;
-    let local = server.parts.models.find(&body.model).and_then(|model| Some((model.id, model.chat?)));
+    let local = server.setup().models.find(&body.model).and_then(|model| Some((model.id, model.chat?)));
     if let Some((id, model)) = local {
         return local_chat::complete(&server, &caller, id, model, body).await;
     }
     let named = known(&server, &body.model)?;
     let model = card(named.name).id;
     if let Some(chore) = Chore::of(&body.messages) {
-        return match server.parts.pipeline.chat.clone() {
+        return match server.setup().pipeline.chat.clone() {
             Some(chat) => local_chat::complete(&server, &caller, model, chat, body).await,
             None => Ok(pieces::fixed(&server, &body, Head::of(&uuid::Uuid::now_v7().to_string(), model), chore.answer)),
         };
@@ -116,8 +116,9 @@ async fn start(
         Some(run) => server.handed_back(caller, &run).await,
         None => None,
     };
-    let pipeline = Arc::clone(&server.parts.pipeline);
-    let run = RunRequest { planner: pipeline.planner_name(), pipeline, request: Arc::new(request) };
+    let pipeline = Arc::clone(&server.setup().pipeline);
+    let (planner, model) = (pipeline.planner_name(), Model::Configured);
+    let run = RunRequest { planner, pipeline, model, request: Arc::new(request) };
     run.start_after(past, server, caller, Some(name), false)
 }
 
@@ -134,16 +135,16 @@ async fn off_thread<T: Send + 'static>(
     responses((status = 200, description = "The pipelines", body = ModelList),
         Failures))]
 pub(crate) async fn models(State(server): State<Server>) -> Json<ModelList> {
-    let pipelines = server.pipelines().iter().map(|named| card(named.name));
+    let pipelines = server.pipelines().into_iter().map(|named| card(named.name));
     // Native models do one small thing each, which no client of this protocol asks for.
-    let local = server.parts.models.all().into_iter().filter(|model| model.host == Host::Local);
+    let local = server.setup().models.all().into_iter().filter(|model| model.host == Host::Local);
     let local = local.map(|model| local_card(model.id));
     Json(ModelList { object: "list", data: pipelines.chain(local).collect() })
 }
 
 /// One of the models that can be asked
 pub(crate) async fn model(State(server): State<Server>, Path(id): Path<String>) -> Result<Json<ModelCard>, ApiError> {
-    if let Some(model) = server.parts.models.find(&id) {
+    if let Some(model) = server.setup().models.find(&id) {
         return Ok(Json(local_card(model.id)));
     }
     known(&server, &id).map(|named| Json(card(named.name)))
@@ -158,11 +159,11 @@ pub(crate) async fn model_of_owner(
 }
 
 /// The pipeline that a model's id or its name alone means.
-fn known<'a>(server: &'a Server, given: &str) -> Result<&'a Named, ApiError> {
+fn known(server: &Server, given: &str) -> Result<Named, ApiError> {
     server.pipeline(given.strip_prefix("jarvis/").unwrap_or(given)).ok_or_else(|| {
         let shown: String = given.chars().take(100).collect();
-        let pipelines = server.pipelines().iter().map(|named| card(named.name).id);
-        let local = server.parts.models.all().into_iter().filter(|model| model.chat.is_some()).map(|model| model.id);
+        let pipelines = server.pipelines().into_iter().map(|named| card(named.name).id);
+        let local = server.setup().models.all().into_iter().filter(|model| model.chat.is_some()).map(|model| model.id);
         let names: Vec<String> = pipelines.chain(local).collect();
         ApiError::new(StatusCode::NOT_FOUND, "model_not_found", format!("there is no model `{shown}` here"))
             .hint(format!("the models are: {}", names.join(", ")))

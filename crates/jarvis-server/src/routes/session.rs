@@ -53,11 +53,12 @@ pub(crate) async fn log_out(State(server): State<Server>, headers: HeaderMap) ->
     guard::log_out(&server, &headers)
 }
 
-/// Read the tokens anew
+/// Read the configuration anew
 ///
-/// From the configuration and its files, as the signal SIGHUP has them read. Where something is wrong with them, all stays as it is.
+/// Tokens, models, tools and certificates, as the signal SIGHUP has them read. Runs that go on keep what they began with. Where anything is
+/// wrong, all stays as it is.
 #[utoipa::path(post, path = "/admin/reload", tag = "server",
-    responses((status = 200, description = "They are taken", body = Object), Failures))]
+    responses((status = 200, description = "It is taken", body = Object), Failures))]
 pub(crate) async fn reload(State(server): State<Server>, caller: Caller) -> Result<Json<Value>, ApiError> {
     guard::check_administrator(&server, &caller, "kill -HUP PID")?;
     server.audit(&caller, "reload", Value::Null).await?;

@@ -193,7 +193,7 @@ impl Server {
         let past = Past::of(&record.whole_events()).ok()?;
         let is_ours =
             past.began().is_some_and(|began| began.pipeline == jarvis_hugginggpt::NAME && began.given.is_none());
-        if !is_ours || !self.parts.meter.missing(&past).is_empty() {
+        if !is_ours || !self.setup().meter.missing(&past).is_empty() {
             return None;
         }
         past.for_retry(run.clone(), None).ok()
@@ -245,7 +245,7 @@ impl Server {
     /// What a run that began so does.
     fn work(&self, began: &Began) -> Result<Work<()>, String> {
         if let Some(asked) = Asked::of(began).filter(|_| began.pipeline == jarvis_react::NAME) {
-            let agent = Arc::clone(&self.parts.agent);
+            let agent = Arc::clone(&self.setup().agent);
             return Ok(Box::new(move |events: Events, cancel: CancellationToken| {
                 // How it ended is told by its events; nobody waits for more.
                 Box::pin(async move { drop(agent.ask(&asked, &events, cancel).await) })
@@ -257,7 +257,7 @@ impl Server {
         let named =
             named.ok_or_else(|| format!("it is a run of `{pipeline}`, which this server does not carry out"))?;
         let made = (named.make)(&hugginggpt)?;
-        let (context, chat) = (Arc::clone(&self.parts.context), hugginggpt.chat.clone());
+        let (context, chat) = (Arc::clone(&self.setup().context), hugginggpt.chat.clone());
         Ok(Box::new(move |events: Events, cancel: CancellationToken| {
             Box::pin(async move {
                 let ended = match going {

@@ -192,6 +192,10 @@ impl Builder {
 
     /// What the configuration says when it is read anew.
     pub(crate) fn reloads(mut self, read: impl Fn() -> Result<Options, String> + Send + Sync + 'static) -> Builder {
+        let read = move || {
+            let read = read().map(|options| jarvis_server::Configured { options, setup: None });
+            Box::pin(std::future::ready(read)) as futures::future::BoxFuture<'static, _>
+        };
         self.reload = Some(jarvis_server::Reload { read: Arc::new(read), asked: Arc::default() });
         self
     }
@@ -234,24 +238,13 @@ impl Builder {
             prompt_logs: None,
         };
         let (for_worker, checks) = (Arc::clone(&worker), self.checks);
-        let parts = Parts {
+        let setup = jarvis_server::Setup {
             meter: jarvis_engine::Meter { door: jarvis_events::SERVER, ..jarvis_engine::Meter::default() },
             reach: vec![jarvis_server::Reach { kind: "planning".into(), hosts: vec!["this machine".into()] }],
-            kept: jarvis_server::Kept {
-                folder: Some("/data".into()),
-                items: vec![kept_runs()],
-                ..jarvis_server::Kept::default()
-            },
             warnings: vec!["`files/read` is left out".into()],
             chat_models: Arc::new(Offline(Arc::clone(&worker))),
             tools: Arc::new(|| vec![offered()]),
-            prune_logs: None,
-            reload: self.reload,
-            count_too: None,
-            audit: Some(jarvis_server::Audit::open(&folder.path().join("audit.jsonl")).expect("an audit")),
             pipelines: pipelines(&agent),
-            elsewhere: None,
-            desk: Desk::default(),
             check: Arc::new(|_, _| Ok(())),
             context: context(&agent.registry, self.run_timeout),
             agent,
@@ -261,8 +254,6 @@ impl Builder {
             local_decisions: decisions.clone(),
             decisions,
             format: Format::Config,
-            media,
-            journal,
             for_caller: Arc::new(move |caller| {
                 let endpoint = caller.endpoint.ok_or("an endpoint is needed")?;
                 Ok(Arc::new(self::pipeline(Some(self::model(endpoint.as_str())), Arc::clone(&for_worker))))
@@ -271,6 +262,22 @@ impl Builder {
                 let checks = checks.clone();
                 async move { checks }.boxed()
             }),
+        };
+        let parts = Parts {
+            setup,
+            kept: jarvis_server::Kept {
+                folder: Some("/data".into()),
+                items: vec![kept_runs()],
+                ..jarvis_server::Kept::default()
+            },
+            prune_logs: None,
+            reload: self.reload,
+            count_too: None,
+            audit: Some(jarvis_server::Audit::open(&folder.path().join("audit.jsonl")).expect("an audit")),
+            elsewhere: None,
+            desk: Desk::default(),
+            media,
+            journal,
         };
         let listener = jarvis_server::bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));

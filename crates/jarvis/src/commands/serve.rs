@@ -7,13 +7,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use jarvis_engine::Meter;
 use jarvis_events::SERVER;
 use jarvis_net::Secret;
 use jarvis_pipeline::approval::Approver;
 use jarvis_server::{
-    CallerPolicy, Desk, GrpcOptions, GrpcTls, LinkKey, Listeners, Options, Pace, Parts, Reload, Retention, ServeError,
-    Tls, User,
+    CallerPolicy, Configured, Desk, GrpcOptions, GrpcTls, LinkKey, Listeners, Options, Pace, Parts, Reload, Retention,
+    ServeError, Setup, Tls, User,
 };
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -24,10 +25,10 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::retention;
 use crate::wiring::{
-    App, Flags, Folders, JournalUse, Reader, check_prices, checks, load_config, secret, unpriced, url, url_policy,
+    App, Flags, Folders, JournalUse, Reader, Staying, check_prices, checks, load_config, secret, unpriced, url, url_policy,
 };
 #[cfg(feature = "restate")]
-use crate::wiring::{carried_out_by_restate, scale::CHECKUP};
+use crate::wiring::{carried_out_by_restate, scale::CHECKUP, told_by_restate};
 
 const HTTP_PORT: u16 = 8004;
 
@@ -71,16 +72,22 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
         (false, 0) => "not needed".to_owned(),
     };
     printer.progress(&format!("{work}; a token is {token}; stop with Ctrl-C"));
-    let parts = Parts { reload: Some(reload(global, printer)), ..parts(app, desk, global)? };
-    reload_on_signal(parts.reload.clone());
+    let again = Again { staying: app.staying(), approver: Arc::clone(&approver), global: global.clone(), printer };
+    let parts = parts(app, desk, global)?;
     #[cfg(feature = "restate")]
-    let parts = match (&hosted, &args.restate) {
+    let (parts, finish) = match (&hosted, &args.restate) {
         (Some((_, endpoint)), Some(ingress)) => {
             let client = jarvis_restate::Client::new(ingress.clone(), endpoint.admin.clone());
-            carried_out_by_restate(parts, client, &approver)
+            let elsewhere = told_by_restate(&client);
+            let finish: Finish = Arc::new(move |setup| carried_out_by_restate(setup, client.clone(), &approver));
+            (Parts { setup: finish(parts.setup), elsewhere: Some(elsewhere), ..parts }, finish)
         }
-        _ => parts,
+        _ => (parts, Arc::new(std::convert::identity) as Finish),
     };
+    #[cfg(not(feature = "restate"))]
+    let finish: Finish = Arc::new(std::convert::identity);
+    let parts = Parts { reload: Some(again.reload(finish)), ..parts };
+    reload_on_signal(parts.reload.clone());
     let stop = CancellationToken::new();
     let grace = Duration::from_secs(ready_grace_s);
     tokio::spawn(stop_on_signal(stop.clone(), options.leaving.clone(), grace, printer));
@@ -129,41 +136,43 @@ async fn host_runs(
 }
 
 pub(super) fn parts(app: App, desk: Desk, global: &Global) -> Result<Parts, Failure> {
-    let decisions = app.decisions()?;
-    let service = app.config.decisions.model_api_base_url.is_some();
-    let checks = checks(&app, service.then(|| Arc::clone(&decisions.source)));
-    let for_caller = Arc::new(app.for_caller());
-    let (chat_models, tools, prune_logs) = (app.chat_models(), app.offered_tools(), app.prune_logs()?);
-    let (reach, kept, warnings) = (app.reach(), app.kept()?, app.tool_warnings());
-    let contexts = app.contexts.clone();
-    let audit = app.audit()?;
     Ok(Parts {
-        audit,
-        meter: Meter { door: SERVER, ..app.meter.clone() },
-        pipelines: app.pipelines_for_callers(),
+        audit: app.audit()?,
         elsewhere: None,
         desk,
+        kept: app.kept()?,
+        prune_logs: app.prune_logs()?,
+        reload: None,
+        count_too: crate::logs::counts(),
+        media: Arc::clone(&app.media),
+        journal: app.journal.clone(),
+        setup: setup(app, global)?,
+    })
+}
+
+/// What the configuration makes of models and tools.
+fn setup(app: App, global: &Global) -> Result<Setup, Failure> {
+    let decisions = app.decisions()?;
+    let service = app.config.decisions.model_api_base_url.is_some();
+    let contexts = app.contexts.clone();
+    Ok(Setup {
+        meter: Meter { door: SERVER, ..app.meter.clone() },
+        pipelines: app.pipelines_for_callers(),
         check: app.check_call(),
         context: Arc::new(move |chat, events, cancel| contexts.of(chat, events, cancel)),
+        checks: checks(&app, service.then(|| Arc::clone(&decisions.source))),
         decisions,
         models: Arc::new(app.served_models()),
         store: app.pulls(global.offline)?,
         local_decisions: app.local_decisions()?,
         format: app.config.decisions.format,
+        for_caller: Arc::new(app.for_caller()),
+        reach: app.reach(),
+        chat_models: app.chat_models(),
+        tools: app.offered_tools(),
+        warnings: app.tool_warnings(),
         agent: app.agent,
         pipeline: app.pipeline,
-        media: app.media,
-        journal: app.journal,
-        for_caller,
-        checks,
-        reach,
-        kept,
-        chat_models,
-        tools,
-        prune_logs,
-        reload: None,
-        count_too: crate::logs::counts(),
-        warnings,
     })
 }
 
@@ -404,14 +413,42 @@ fn link_key(config: &Config, printer: Printer) -> Result<LinkKey, Failure> {
     }))
 }
 
-/// Reads the configuration as it is now.
-fn reload(global: &Global, printer: Printer) -> Reload {
-    let global = global.clone();
-    let read = move || {
-        let loaded = load_config(&global, printer).map_err(|failure| failure.error().to_string())?;
-        checked_options(&loaded.config).map_err(|failure| failure.error().to_string())
-    };
-    Reload { read: Arc::new(read), asked: Arc::default() }
+/// What a setup is made into before it serves.
+type Finish = Arc<dyn Fn(Setup) -> Setup + Send + Sync>;
+
+/// Reads the configuration as it is now, and makes what it says of models and tools.
+struct Again {
+    staying: Staying,
+    approver: Arc<dyn Approver>,
+    global: Global,
+    printer: Printer,
+}
+
+impl Again {
+    fn reload(self, finish: Finish) -> Reload {
+        let again = Arc::new(self);
+        let read = move || {
+            let (again, finish) = (Arc::clone(&again), Arc::clone(&finish));
+            async move {
+                let read = again.read().await.map_err(|failure| failure.error().to_string());
+                read.map(|(options, setup)| Configured { options, setup: Some(finish(setup)) })
+            }
+            .boxed()
+        };
+        Reload { read: Arc::new(read), asked: Arc::default() }
+    }
+
+    async fn read(&self) -> Result<(Options, Setup), Failure> {
+        let Again { staying, approver, global, printer } = self;
+        let loaded = load_config(global, *printer)?;
+        let options = checked_options(&loaded.config)?;
+        let flags = Flags::default();
+        let app = App::assemble(loaded, staying.clone(), flags, Arc::clone(approver), global, *printer).await?;
+        if let Some(endpoint) = app.endpoint.clone() {
+            tokio::spawn(async move { endpoint.preload().await });
+        }
+        Ok((options, setup(app, global)?))
+    }
 }
 
 /// SIGHUP has the configuration read anew.

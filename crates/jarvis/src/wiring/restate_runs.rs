@@ -15,7 +15,7 @@ use jarvis_pipeline::approval::{Approver, Decision as Said};
 use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, report_end};
 use jarvis_plan::{ENGINE, ErrorCode, EventKind, Request, RunId, TaskError, TaskId};
 use jarvis_restate::{Cancelled, Client, Error, RunInput, RunLimits};
-use jarvis_server::{Parts, Waiting};
+use jarvis_server::{Elsewhere, Setup, Waiting};
 use tokio_util::sync::CancellationToken;
 
 use super::checks::{check, in_time};
@@ -36,13 +36,17 @@ const AGAIN: [Duration; 4] =
 /// What runs of Restate say of who carries them out.
 const RESTATE: &str = "Restate";
 
+/// Where the runs of Restate are told of.
+pub(crate) fn told_by_restate(client: &Client) -> Arc<dyn Elsewhere> {
+    Arc::new(AtRestate(client.clone()))
+}
+
 /// Lets Restate carry out the requests to HuggingGPT of a server. Those of a caller with a model of their own stay here, since their
 /// key does.
-pub(crate) fn carried_out_by_restate(mut parts: Parts, client: Client, approver: &Arc<dyn Approver>) -> Parts {
-    parts.meter.engine = Some(RESTATE);
-    parts.elsewhere = Some(Arc::new(AtRestate(client.clone())));
-    let (look, admin) = (Arc::clone(&parts.checks), client.admin().clone());
-    parts.checks = Arc::new(move || {
+pub(crate) fn carried_out_by_restate(mut setup: Setup, client: Client, approver: &Arc<dyn Approver>) -> Setup {
+    setup.meter.engine = Some(RESTATE);
+    let (look, admin) = (Arc::clone(&setup.checks), client.admin().clone());
+    setup.checks = Arc::new(move || {
         let (look, admin) = (look(), admin.clone());
         async move {
             let (mut checks, found) = futures::join!(look, in_time(admin.health()));
@@ -51,8 +55,8 @@ pub(crate) fn carried_out_by_restate(mut parts: Parts, client: Client, approver:
         }
         .boxed()
     });
-    for named in parts.pipelines.iter_mut().filter(|named| named.name == NAME) {
-        let (here, own) = (Arc::clone(&named.make), Arc::clone(&parts.pipeline));
+    for named in setup.pipelines.iter_mut().filter(|named| named.name == NAME) {
+        let (here, own) = (Arc::clone(&named.make), Arc::clone(&setup.pipeline));
         let (client, approver) = (client.clone(), Arc::clone(approver));
         named.make = Arc::new(move |configured| {
             if !Arc::ptr_eq(configured, &own) {
@@ -62,7 +66,7 @@ pub(crate) fn carried_out_by_restate(mut parts: Parts, client: Client, approver:
             Ok(Arc::new(OnRestate { client, pipeline: Arc::clone(configured), approver }))
         });
     }
-    parts
+    setup
 }
 
 /// HuggingGPT, carried out by Restate.

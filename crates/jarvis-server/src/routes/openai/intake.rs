@@ -30,7 +30,7 @@ pub(super) fn check_pipeline(server: &Server, named: &Named, brought: &Brought) 
         Err(ApiError::new(StatusCode::BAD_REQUEST, "unsupported_parameter", message).param(param))
     };
     let (plans, talks) = (named.name == jarvis_hugginggpt::NAME, named.name == jarvis_hugginggpt::Conversation::NAME);
-    let has_model = server.parts.pipeline.chat.is_some();
+    let has_model = server.setup().pipeline.chat.is_some();
     if !brought.tools.is_empty() && !plans && !talks {
         return refused(
             "tools",

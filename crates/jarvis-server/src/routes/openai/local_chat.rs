@@ -36,7 +36,7 @@ pub(super) async fn complete(
     let request = request(&body)?;
     let head = Head::of(&uuid::Uuid::now_v7().to_string(), id);
     let events = Events::unread();
-    events.metered(&Meter { account: Arc::clone(caller.account()), ..server.parts.meter.clone() });
+    events.metered(&Meter { account: Arc::clone(caller.account()), ..server.setup().meter.clone() });
     let ask = move |sender: Option<tokio::sync::mpsc::UnboundedSender<String>>| async move {
         let ask = Ask::new(model, &events);
         let asked = ask.stage(STAGE).verbatim().request(|one| *one = request);

@@ -94,7 +94,7 @@ impl Server {
     }
     /// The files that saved plans speak of, and requests that wait for their slot.
     pub(crate) async fn spoken_of(&self) -> Result<BTreeSet<String>, ApiError> {
-        let plans = [&self.parts.decisions.plans, &self.parts.local_decisions.plans].map(Option::clone);
+        let plans = [&self.setup().decisions.plans, &self.setup().local_decisions.plans].map(Option::clone);
         let read = tokio::task::spawn_blocking(move || {
             plans.into_iter().flatten().flat_map(|plans| plans.spoken_of()).collect::<BTreeSet<String>>()
         });

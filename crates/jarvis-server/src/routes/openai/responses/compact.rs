@@ -59,8 +59,8 @@ pub(super) async fn compacted(
         return Err(ApiError::invalid("there is nothing to make shorter").param("input"));
     }
     let events = Events::unread();
-    events.metered(&Meter { account: Arc::clone(caller.account()), ..server.parts.meter.clone() });
-    let text = match &server.parts.pipeline.chat {
+    events.metered(&Meter { account: Arc::clone(caller.account()), ..server.setup().meter.clone() });
+    let text = match &server.setup().pipeline.chat {
         Some(chat) => {
             let ask = Ask::new(Arc::clone(chat), &events);
             let asked = "Sum up the conversation so far for yourself, so that you can go on with it from the summary alone: \
