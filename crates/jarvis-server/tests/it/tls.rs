@@ -5,7 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use jarvis_server::Tls;
+use jarvis_net::Secret;
+use jarvis_server::{Options, Tls};
 use reqwest::Certificate;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -15,24 +16,55 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::harness::{self, Harness, PATIENCE};
 
-/// A server with a certificate of its own, and the certificate.
-async fn secured() -> (Harness, rcgen::CertifiedKey<rcgen::KeyPair>) {
+type Own = rcgen::CertifiedKey<rcgen::KeyPair>;
+
+fn certificate() -> (Own, Tls) {
     let own = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()]).expect("a key");
     let tls =
         Tls::of_pem(own.cert.pem().as_bytes(), own.signing_key.serialize_pem().as_bytes()).expect("a certificate");
+    (own, tls)
+}
+
+/// A server with a certificate of its own, and the certificate.
+async fn secured() -> (Harness, Own) {
+    let (own, tls) = certificate();
     let harness = harness::offline().options(|options| options.tls = Some(tls)).start().await;
     (harness, own)
+}
+
+/// A client that trusts this certificate alone.
+fn trusting(own: &Own) -> reqwest::Client {
+    #[allow(clippy::disallowed_methods, reason = "a client of its own, which trusts the certificate")]
+    let client = reqwest::Client::builder()
+        .tls_certs_only([Certificate::from_pem(own.cert.pem().as_bytes()).expect("a certificate")])
+        .timeout(PATIENCE)
+        .build();
+    client.expect("a client")
+}
+
+#[tokio::test]
+async fn a_certificate_is_renewed_while_it_serves() {
+    const ROOT: &str = "the-token-of-root-QX-91";
+    let ((first, tls), (second, renewed)) = (certificate(), certificate());
+    let options = move |tls: Tls| Options { tls: Some(tls), admin_token: Secret::new(ROOT), ..Options::default() };
+    let harness = harness::offline()
+        .options(|given| *given = options(tls))
+        .reloads(move || Ok(options(renewed.clone())))
+        .start()
+        .await;
+    let url = harness.url.replace("http://", "https://");
+    let (client, next) = (trusting(&first), trusting(&second));
+    assert!(next.get(format!("{url}/health")).send().await.is_err(), "the second certificate is not spoken by yet");
+    let reloaded = client.post(format!("{url}/admin/reload")).bearer_auth(ROOT).send().await.expect("a reply");
+    assert_eq!(reloaded.status(), 200);
+    assert_eq!(next.get(format!("{url}/health")).send().await.expect("a reply").status(), 200);
+    assert!(trusting(&first).get(format!("{url}/health")).send().await.is_err(), "and the first is not any more");
 }
 
 #[tokio::test]
 async fn clients_speak_http_1_over_tls() {
     let (harness, own) = secured().await;
-    #[allow(clippy::disallowed_methods, reason = "a client of its own, which trusts the certificate")]
-    let client = reqwest::Client::builder()
-        .add_root_certificate(Certificate::from_pem(own.cert.pem().as_bytes()).expect("a certificate"))
-        .timeout(PATIENCE)
-        .build()
-        .expect("a client");
+    let client = trusting(&own);
     let url = harness.url.replace("http://", "https://");
     let reply = client.get(format!("{url}/health")).send().await.expect("a reply");
     assert_eq!(reply.status(), 200);

@@ -192,6 +192,60 @@ async fn tokens_in_a_file_are_read_anew_on_a_signal() {
     assert_eq!(server.end("-TERM"), Some(0));
 }
 
+#[tokio::test]
+async fn models_and_tools_are_read_anew_and_runs_that_go_on_keep_theirs() {
+    const ROOT: &str = "the-token-of-root-QX-91";
+    let chat = FakeChat::start(Script::new().on("parse_task", Reply::never())).await;
+    let harness = Harness::new().env("JARVIS_ADMIN_TOKEN", ROOT).env("OPENAI_API_KEY", "sk-test");
+    let api = json!({
+        "openapi": "3.0.0", "info": {"title": "Shop", "version": "1"},
+        "paths": {"/articles": {"get": {"operationId": "find_article", "summary": "Searches for articles.",
+            "responses": {"200": {"description": "Articles"}}}}},
+    });
+    harness.file("api.json", api.to_string());
+    let tools = "tools:\n  - name: shop\n    description: A shop.\n    when: articles are wanted\n    \
+                 openapi: {document: api.json, base_url: 'http://127.0.0.1:9'}\n";
+    let model = format!("llm: {{model: first, base_url: '{}'}}\n", chat.url());
+    let config = harness.file("anew.yaml", &model).display().to_string();
+    let server = Server::start(&harness, &["--config", &config]);
+    let reload = async || {
+        let call = server.client.post(format!("{}/admin/reload", server.url)).bearer_auth(ROOT);
+        let reply = call.send().await.expect("a reply");
+        (reply.status().as_u16(), reply.json::<Value>().await.unwrap_or_default())
+    };
+    let seen = async || {
+        let (health, tools) = (server.get("/health").await.1, server.get("/tools").await.1);
+        let has_shop = tools["tools"].as_array().expect("a list").iter().any(|tool| tool["name"] == "shop/find_article");
+        (health["model"].as_str().unwrap_or_default().to_owned(), has_shop)
+    };
+    assert_eq!(seen().await, ("first".to_owned(), false));
+    let (status, started) = server
+        .post("/hugginggpt", &json!({"messages": [{"role": "user", "content": "say something"}], "detached": true}))
+        .await;
+    assert_eq!(status, 202, "{started}");
+    assert!(chat.wait_requests(1).await, "the run asks the first model");
+
+    // What is wrong is told, and all stays as it is.
+    harness.file("anew.yaml", "llm: {model: second, base_url: 'not an address'}\n");
+    let (status, told) = reload().await;
+    assert_eq!((status, told["error"]["code"].as_str()), (409, Some("cannot_reload")), "{told}");
+    assert_eq!(seen().await, ("first".to_owned(), false));
+
+    harness.file("anew.yaml", format!("{}{tools}", model.replace("first", "second")));
+    assert_eq!(reload().await.0, 200);
+    assert_eq!(seen().await, ("second".to_owned(), true));
+    let id = started["run_id"].as_str().expect("an id");
+    assert_eq!(server.get(&format!("/runs/{id}")).await.1["run"]["status"], "running");
+    let (status, _) = server
+        .post("/hugginggpt", &json!({"messages": [{"role": "user", "content": "say something"}], "detached": true}))
+        .await;
+    assert_eq!(status, 202);
+    assert!(chat.wait_requests(2).await, "the next run asks the second model");
+    let models: Vec<Value> =
+        chat.requests().iter().map(|request| request.body["model"].clone()).collect();
+    assert_eq!(models, [json!("first"), json!("second")]);
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn it_says_that_it_stops_before_it_does() {
