@@ -30,7 +30,7 @@ pub(crate) async fn taken_in(
         return Err(crate::routes::upload::too_large());
     }
     let size = bytes.len() as u64;
-    let crate::Parts { media, agent, .. } = &server.parts;
+    let (media, agent) = (&server.parts.media, &server.setup().agent);
     let taken = jarvis_workers::attach(&name, bytes, media, agent.reader.as_ref()).await?;
     server.own_resource(caller, &taken.resource).await?;
     server.metrics.uploaded(size);

@@ -56,12 +56,10 @@ pub use metrics::{CountToo, ProcessUse};
 pub use offered::{ChatModels, ListTools, OfferedTool, ToolApproval};
 pub use options::{CallerPolicy, Options, Retention};
 pub use pace::Pace;
+pub use parts::{CallerModel, Check, CheckCall, Kept, KeptItem, MakeContext, MakePipeline, Named, Parts, Reach, Setup};
 pub use pulls::{KeptModel, ModelStore, PlannedPull, PullFailure, PullFault, PullRequest, SuggestedModel};
 pub use reload::{Configured, Reload};
 pub use served::{LoadedModel, NoModels, ServedModel, ServedModels};
-pub use parts::{
-    CallerModel, Check, CheckCall, Kept, KeptItem, MakeContext, MakePipeline, Named, Parts, Reach, Setup,
-};
 pub use tls::Tls;
 pub use users::{May, User};
 

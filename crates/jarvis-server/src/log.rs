@@ -63,7 +63,8 @@ pub(crate) async fn request(State(server): State<Server>, mut request: Request, 
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("page", |route| route.as_str().trim_end_matches("/{*rest}"));
     let address = guard::peer(request.extensions());
-    let span = tracing::error_span!("request", request_id = %id, method, route, status = field::Empty);
+    let span =
+        tracing::error_span!("request", request_id = %id, method, route, status = field::Empty, run_id = field::Empty);
     let span = TraceContext::of_headers(request.headers()).adopt(span);
     request.extensions_mut().insert(id.clone());
     let mut response = next.run(request).instrument(span.clone()).await;
@@ -76,12 +77,11 @@ pub(crate) async fn request(State(server): State<Server>, mut request: Request, 
     span.in_scope(|| {
         let caller = response.extensions().get::<Caller>();
         let user = caller.map(Caller::name).filter(|name| !name.is_empty());
-        let run_id = response.headers().get("x-run-id").and_then(|id| id.to_str().ok());
         let (ms, code) = (took.as_millis() as u64, response.extensions().get::<Refused>().map(|refused| refused.0));
         let (status, address) = (status.as_u16(), address.map(field::display));
         match is_probe(route) && status < 400 {
             true => tracing::debug!(target: REQUESTS, status, ms, user, address, "answered"),
-            false => tracing::info!(target: REQUESTS, status, ms, user, address, run_id, code, "answered"),
+            false => tracing::info!(target: REQUESTS, status, ms, user, address, code, "answered"),
         }
         if is_of_security(response.status(), code) {
             tracing::warn!(target: SECURITY, status, user, address, code, "refused");

@@ -12,6 +12,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::error::ApiError;
+use crate::request::Model;
 use crate::served::is_openais;
 use crate::state::Server;
 
@@ -68,6 +69,27 @@ pub enum ToolApproval {
 }
 
 impl Server {
+    /// What is wrong with the tools: what was told at the start, and what waits for approval since.
+    pub(crate) fn tool_warnings(&self) -> Vec<String> {
+        let setup = self.setup();
+        let mut warnings = setup.warnings.clone();
+        for tool in (setup.tools)() {
+            let what = match tool.approval {
+                ToolApproval::New => "is new at its server",
+                ToolApproval::Changed => "is not as it was approved",
+                ToolApproval::NotNeeded | ToolApproval::Approved => continue,
+            };
+            let name = format!("`{}`", tool.name);
+            if !warnings.iter().any(|told| told.contains(&name)) {
+                warnings.push(format!(
+                    "{name} {what}; `jarvis tools show {0}`, then `jarvis tools approve {0}`",
+                    tool.name
+                ));
+            }
+        }
+        warnings
+    }
+
     /// The names of the chat models that a request may name, the default first.
     pub(crate) fn chat_models(&self) -> Vec<String> {
         if self.options.models_only {

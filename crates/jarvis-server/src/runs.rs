@@ -28,7 +28,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tracing::{Instrument as _, field};
+use tracing::{Instrument as _, Span, field};
 
 use crate::desk::{Desk, Seat};
 use crate::error::ApiError;
@@ -245,6 +245,8 @@ impl Runs {
             live.leaves_queue();
         }
         self.admit(&live, max_runs)?;
+        // The line of the request says which run it began.
+        Span::current().record("run_id", &live.run_id.0);
         let (sender, end) = oneshot::channel();
         let started = Started { live: Arc::clone(&live), end };
         let lease = Arc::new(Lease::new(self.slots.clone(), line));

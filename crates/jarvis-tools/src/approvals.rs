@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::config::NewTools;
 use crate::{ToolError, ToolErrorKind};
 
 const VERSION: u32 = 1;
@@ -242,13 +243,19 @@ impl Approvals {
         source: &str,
         origin: &str,
         tools: &[(String, Described)],
+        new_tools: NewTools,
     ) -> Result<Vec<Verdict>, ApprovalsError> {
         self.change(|contents| {
-            let was_known = contents.sources.get(source).is_some_and(|known| known.origin == origin);
+            let is_asked = new_tools == NewTools::Ask;
+            let was_known = is_asked && contents.sources.get(source).is_some_and(|known| known.origin == origin);
             let known = contents.sources.entry(source.to_owned()).or_default();
             origin.clone_into(&mut known.origin);
             for (name, approval) in &mut known.tools {
                 approval.gone = !tools.iter().any(|(offered, _)| offered == name);
+            }
+            if !is_asked {
+                // Those that waited are new once more.
+                known.tools.retain(|_, approval| !approval.unapproved);
             }
             tools.iter().map(|(name, described)| look(known, was_known, name, described)).collect()
         })
@@ -470,7 +477,7 @@ impl Guard {
             if approvals.known(&source, &origin).is_some() && approvals.is_approved(&source, &name, &described)? {
                 return Ok(Verdict::Known);
             }
-            let verdicts = approvals.listed(&source, &origin, &[(name, described)])?;
+            let verdicts = approvals.listed(&source, &origin, &[(name, described)], NewTools::Ask)?;
             Ok(verdicts.first().copied().unwrap_or(Verdict::Changed))
         })
         .await

@@ -122,8 +122,21 @@ pub struct McpEntry {
     pub effects: BTreeMap<String, Effect>,
     /// `annotations` to believe what the server says of the effects of its tools.
     pub trust: Option<Trust>,
+    /// What becomes of a tool that comes to it later: `ask` (it waits until a person approves it) unless set, or `allow`.
+    pub new_tools: NewTools,
     /// Seconds for a call; 20 unless set.
     pub timeout_s: Option<u64>,
+}
+
+/// What becomes of a tool that comes to a server which is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NewTools {
+    /// It waits until a person approves it.
+    #[default]
+    Ask,
+    /// It is approved as those that were there first. A change of a tool that is known still waits.
+    Allow,
 }
 
 /// What of a server's word is believed.

@@ -132,13 +132,14 @@ impl McpServer {
 
     async fn list(&self, connection: &Connection) -> Result<Arc<Listing>, ToolError> {
         let (tools, warnings) = list::tools(&self.name, connection).await?;
-        let (source, origin) = (self.source(), self.origin());
+        let (source, origin, new_tools) = (self.source(), self.origin(), self.entry.new_tools);
         let offered: Vec<(String, Described)> =
             tools.iter().map(|(own, described)| (self.full(own), described.clone())).collect();
-        let verdicts =
-            approvals::off_thread(&self.approvals, move |approvals| approvals.listed(&source, &origin, &offered))
-                .await
-                .map_err(|error| approvals::unusable(&error))?;
+        let verdicts = approvals::off_thread(&self.approvals, move |approvals| {
+            approvals.listed(&source, &origin, &offered, new_tools)
+        })
+        .await
+        .map_err(|error| approvals::unusable(&error))?;
         for ((own, _), _) in tools.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Verdict::Added) {
             tracing::warn!("{}", approvals::added(&self.full(own)).message);
         }

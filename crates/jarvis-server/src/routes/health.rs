@@ -42,7 +42,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 async fn look(server: &Server, request: Request) -> HealthReply {
     let mut checks = (server.setup().checks)().await;
-    let (mut kept, mut warnings) = (server.parts.kept.clone(), server.setup().warnings.clone());
+    let (mut kept, mut warnings) = (server.parts.kept.clone(), server.tool_warnings());
     let caller = guard::caller(server, request.headers(), guard::peer(request.extensions())).ok();
     if caller.is_none() {
         checks.iter_mut().for_each(|check| check.detail = None);

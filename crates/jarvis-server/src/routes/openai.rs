@@ -25,10 +25,11 @@ use jarvis_plan::{Request, Usage};
 
 use crate::error::{ApiError, Failures};
 use crate::extract::ApiJson;
-use crate::request::{RunRequest, RunResult, wait};
+use crate::parts::Named;
+use crate::request::{Model, RunRequest, RunResult, wait};
 use crate::runs::{CancelOnDrop, Place, Started};
 use crate::sse;
-use crate::state::{Named, Server};
+use crate::state::Server;
 use crate::users::Caller;
 use crate::wire::openai::{ChatCompletion, ChatCompletionRequest, ModelCard, ModelList, Tokens};
 use crate::wire::reply::SseEvent;
@@ -79,7 +80,7 @@ pub(crate) async fn complete(
         };
     }
     let brought = intake::brought(&body)?;
-    intake::check_pipeline(&server, named, &brought)?;
+    intake::check_pipeline(&server, &named, &brought)?;
     let (streams, progress) = (body.stream == Some(true), body.stream_progress == Some(true));
     let usage = body.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true));
     let links = Links::of(&server, &headers);

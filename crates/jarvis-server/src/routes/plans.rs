@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::error::{ApiError, Failures};
 use crate::extract::MaybeJson;
-use crate::request::{RunRequest, RunResult, streamed};
+use crate::request::{Model, RunRequest, RunResult, streamed};
 use crate::runs::{Keep, Started};
 use crate::state::Server;
 use crate::users::Caller;

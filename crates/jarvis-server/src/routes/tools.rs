@@ -15,5 +15,5 @@ use crate::wire::kept::ToolsReply;
     responses((status = 200, description = "All that are known", body = ToolsReply),
         Failures))]
 pub(crate) async fn list(State(server): State<Server>, _caller: Caller) -> Json<ToolsReply> {
-    Json(ToolsReply { tools: (server.setup().tools)(), warnings: server.setup().warnings.clone() })
+    Json(ToolsReply { tools: (server.setup().tools)(), warnings: server.tool_warnings() })
 }

@@ -55,7 +55,7 @@ pub(crate) async fn upload(
         // Only the name counts; some browsers send it with a path.
         let name = field.file_name().unwrap_or("file").rsplit(['/', '\\']).next().unwrap_or("file");
         let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
-        let crate::Parts { media, agent, .. } = &server.parts;
+        let (media, agent) = (&server.parts.media, &server.setup().agent);
         let mut file = Arriving::new(&name, media);
         while let Some(piece) = field.chunk().await.map_err(|error| broken(&error))? {
             if file.size() + piece.len() as u64 > server.options.max_upload as u64 {

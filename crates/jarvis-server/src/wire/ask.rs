@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::error::ApiError;
 use crate::options::{CallerPolicy, Options};
-use crate::state::CallerModel;
+use crate::parts::CallerModel;
 use jarvis_net::Secret;
 
 /// A request, in the shape of the original's HTTP API. Fields that are not listed are ignored.

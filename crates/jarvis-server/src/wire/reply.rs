@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Number, Value};
 use utoipa::{IntoResponses, ToSchema};
 
-use crate::state::{Check, Kept, Reach};
+use crate::parts::{Check, Kept, Reach};
 use crate::wire::ask::Attachment;
 
 /// An answer in the shape of the original's HTTP API, with the run beside it.

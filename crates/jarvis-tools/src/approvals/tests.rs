@@ -11,7 +11,7 @@ fn described(description: &str) -> Described {
 
 fn list(approvals: &Approvals, tools: &[(&str, &str)]) -> Vec<Verdict> {
     let tools: Vec<_> = tools.iter().map(|(name, text)| ((*name).to_owned(), described(text))).collect();
-    approvals.listed("mcp:s", "here", &tools).unwrap()
+    approvals.listed("mcp:s", "here", &tools, NewTools::Ask).unwrap()
 }
 
 /// Approves all that a source offers, and gives the names.
@@ -68,11 +68,29 @@ fn the_first_sight_approves_and_a_change_waits_for_a_person() {
 }
 
 #[test]
+fn new_tools_may_be_allowed_and_changes_still_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let approvals = Approvals::open(folder.path().join("a.json")).unwrap();
+    let listed = |tools: &[(&str, &str)], new_tools| {
+        let tools: Vec<_> = tools.iter().map(|(name, text)| ((*name).to_owned(), described(text))).collect();
+        approvals.listed("mcp:s", "here", &tools, new_tools).unwrap()
+    };
+    list(&approvals, &[("s/a", "A")]);
+    assert_eq!(listed(&[("s/a", "A"), ("s/b", "B")], NewTools::Ask), [Verdict::Known, Verdict::Added]);
+    assert_eq!(
+        listed(&[("s/a", "evil"), ("s/b", "B"), ("s/c", "C")], NewTools::Allow),
+        [Verdict::Changed, Verdict::New, Verdict::New]
+    );
+    assert!(approvals.is_approved("mcp:s", "s/b", &described("B")).unwrap());
+    assert_eq!(listed(&[("s/b", "B"), ("s/c", "C")], NewTools::Ask), [Verdict::Known, Verdict::Known]);
+}
+
+#[test]
 fn an_approval_is_of_one_source_and_of_what_was_looked_at() {
     let folder = tempfile::tempdir().unwrap();
     let approvals = Approvals::open(folder.path().join("a.json")).unwrap();
     let at = |source: &str, name: &str, text: &str| {
-        approvals.listed(source, "here", &[(name.to_owned(), described(text))]).unwrap();
+        approvals.listed(source, "here", &[(name.to_owned(), described(text))], NewTools::Ask).unwrap();
     };
     for text in ["A", "evil"] {
         at("grpc:s", "s", text);

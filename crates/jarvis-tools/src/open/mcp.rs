@@ -8,8 +8,8 @@ use jarvis_plan::Effect;
 use serde_json::{Value, json};
 
 use super::{OpenError, OpenOptions, Opening, timeout_of};
-use crate::approvals::{Approvals, Described, Verdict, added, changed};
-use crate::config::{McpEntry, Trust};
+use crate::approvals::{Approval, Approvals, Described, Verdict, added, changed};
+use crate::config::{McpEntry, NewTools, Trust};
 use crate::mcp::{McpServer, McpTool};
 use crate::untrusted::first_sentence;
 use crate::{ToolSource, ToolSpec};
@@ -42,21 +42,23 @@ pub(super) fn ask(
     timeout_of(&called, entry.timeout_s)?;
     let server = McpServer::new(name, entry.clone(), options.base, options.env, Arc::clone(&approvals));
     let server = Arc::new(server);
-    Ok(async move { offer(server, &approvals, options.refresh).await })
+    let new_tools = entry.new_tools;
+    Ok(async move { offer(server, &approvals, options.refresh, new_tools).await })
 }
 
 fn called(name: &str) -> String {
     format!("the entry `{}` of `mcp_servers`", shorten(name, 80))
 }
 
-async fn offer(server: Arc<McpServer>, approvals: &Arc<Approvals>, refresh: bool) -> Offer {
+async fn offer(server: Arc<McpServer>, approvals: &Arc<Approvals>, refresh: bool, new_tools: NewTools) -> Offer {
     let (source, origin) = (server.source(), server.origin());
     let known = approvals.known(&source, &origin);
     let mut offer = Offer { server, tools: Vec::new(), warnings: Vec::new(), notes: Vec::new() };
     let server = Arc::clone(&offer.server);
     // Asking is what needs time: with what is known of the server that can wait until a tool is called.
+    let waits = |known: &[(String, Approval)]| known.iter().any(|(_, approval)| approval.unapproved);
     let listing = match &known {
-        Some(_) if !refresh => None,
+        Some(known) if !refresh && (new_tools == NewTools::Ask || !waits(known)) => None,
         Some(_) | None => match server.listing().await {
             Ok(listing) => Some(listing),
             Err(error) => {

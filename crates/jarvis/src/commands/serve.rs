@@ -25,7 +25,8 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::retention;
 use crate::wiring::{
-    App, Flags, Folders, JournalUse, Reader, Staying, check_prices, checks, load_config, secret, unpriced, url, url_policy,
+    App, Flags, Folders, JournalUse, Reader, Staying, check_prices, checks, load_config, secret, unpriced, url,
+    url_policy,
 };
 #[cfg(feature = "restate")]
 use crate::wiring::{carried_out_by_restate, scale::CHECKUP, told_by_restate};

@@ -215,7 +215,11 @@ async fn models_and_tools_are_read_anew_and_runs_that_go_on_keep_theirs() {
     };
     let seen = async || {
         let (health, tools) = (server.get("/health").await.1, server.get("/tools").await.1);
-        let has_shop = tools["tools"].as_array().expect("a list").iter().any(|tool| tool["name"] == "shop/find_article");
+        let has_shop = tools["tools"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .any(|tool| tool["name"].as_str().is_some_and(|name| name.contains("find_article")));
         (health["model"].as_str().unwrap_or_default().to_owned(), has_shop)
     };
     assert_eq!(seen().await, ("first".to_owned(), false));
@@ -235,14 +239,13 @@ async fn models_and_tools_are_read_anew_and_runs_that_go_on_keep_theirs() {
     assert_eq!(reload().await.0, 200);
     assert_eq!(seen().await, ("second".to_owned(), true));
     let id = started["run_id"].as_str().expect("an id");
-    assert_eq!(server.get(&format!("/runs/{id}")).await.1["run"]["status"], "running");
+    assert_eq!(server.get(&format!("/runs/{id}")).await.1["status"], "running");
     let (status, _) = server
         .post("/hugginggpt", &json!({"messages": [{"role": "user", "content": "say something"}], "detached": true}))
         .await;
     assert_eq!(status, 202);
     assert!(chat.wait_requests(2).await, "the next run asks the second model");
-    let models: Vec<Value> =
-        chat.requests().iter().map(|request| request.body["model"].clone()).collect();
+    let models: Vec<Value> = chat.requests().iter().map(|request| request.body["model"].clone()).collect();
     assert_eq!(models, [json!("first"), json!("second")]);
 }
 

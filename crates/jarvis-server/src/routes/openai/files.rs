@@ -186,7 +186,7 @@ pub(super) async fn resource(server: &Server, caller: &Caller, id: &str) -> Resu
         return Ok(Resource { kind, source: Source::Public(path), name: None });
     }
     let bytes = bytes_of(server, path).await?;
-    let crate::Parts { media, agent, .. } = &server.parts;
+    let (media, agent) = (&server.parts.media, &server.setup().agent);
     let taken = jarvis_workers::attach(&shown.filename, bytes, media, agent.reader.as_ref()).await?;
     server.own_resource(caller, &taken.resource).await?;
     Ok(taken.resource)

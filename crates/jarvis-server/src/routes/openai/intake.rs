@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::said::{Asked, File, Said, document, picture, shown, sound};
 use crate::error::ApiError;
+use crate::parts::Named;
 use crate::routes::openai::links::Links;
-use crate::state::{Named, Server};
+use crate::state::Server;
 use crate::users::Caller;
 use crate::wire::openai::{
     ChatCompletionRequest, ChatMessage, Content, FunctionTool, OneOrMany, Part, ResponseFormat, ToolChoice,
@@ -214,7 +215,7 @@ pub(super) async fn request(
     brought: Brought,
     links: &Links,
 ) -> Result<(Request, Vec<String>), ApiError> {
-    let crate::Parts { media, agent, .. } = &server.parts;
+    let (media, agent) = (&server.parts.media, &server.setup().agent);
     let mut attachments = Vec::with_capacity(asked.files.len());
     for file in asked.files {
         attachments.push(match file {

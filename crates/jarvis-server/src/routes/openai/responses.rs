@@ -69,7 +69,7 @@ pub(crate) async fn create(
     caller.must_run()?;
     let named = known(&server, &body.model)?;
     let (asked, brought) = asked(&server, &body)?;
-    intake::check_pipeline(&server, named, &brought)?;
+    intake::check_pipeline(&server, &named, &brought)?;
     let links = Links::of(&server, &headers);
     let input = items::numbered(body.input);
     let mut before = chain(&server, &caller, body.previous_response_id.as_deref()).await?;
