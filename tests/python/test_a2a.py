@@ -2,6 +2,8 @@
 
 import asyncio
 import base64
+import json
+import subprocess
 
 import grpc
 import pytest
@@ -12,7 +14,7 @@ from a2a.types import a2a_pb2 as types
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError
 import httpx
 
-from house import PATIENCE, Jarvis, picture
+from house import PATIENCE, ROOT, Jarvis, picture
 
 MOOD = "tell the mood of: I love this house"
 BINDINGS = ["JSONRPC", "HTTP+JSON", "GRPC"]
@@ -140,3 +142,19 @@ def test_a_client_of_the_version_before_is_understood(agent):
     told, task = asyncio.run(asyncio.wait_for(held(), 2 * PATIENCE))
     assert told[-1].status_update.status.state == types.TASK_STATE_COMPLETED
     assert task.status.state == types.TASK_STATE_COMPLETED and task.artifacts
+
+
+@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
+def test_the_javascript_sdk_speaks_with_it(agent, binding):
+    if not (ROOT / "target/node/node_modules/@a2a-js").exists():
+        pytest.skip("the npm packages of tests/node are not installed")
+    script = ROOT / "tests/node/a2a.mjs"
+    done = subprocess.run(
+        ["node", str(script), agent.url, binding], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    came = json.loads(done.stdout)
+    assert "positive" in came["answer"] and "positive" in came["streamed"]
+    assert came["kinds"][0] == "task" and came["kinds"][-1] == "statusUpdate"
+    assert came["read"] == types.TASK_STATE_COMPLETED
+    assert came["refused"] == "TaskNotCancelableError"

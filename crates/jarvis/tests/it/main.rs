@@ -35,6 +35,8 @@ mod pipelines;
 mod pulls;
 #[cfg(all(unix, feature = "restate"))]
 mod restate;
+#[cfg(unix)]
+mod responses;
 mod rewoo;
 mod serve;
 mod taskbench_generate;
