@@ -11,6 +11,7 @@ mod journal;
 mod past;
 mod prices;
 mod resume;
+mod story;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -19,7 +20,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use indexmap::IndexMap;
 use jarvis_plan::{Budget, ENGINE, Event, EventKind, Level, RunId, Spent, Tokens, Usage};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tracing::Span;
 
 pub use account::{Account, DAY_MS, Used};
 pub use journal::{Journal, Memory, NotWritten, Written};
@@ -316,8 +316,7 @@ impl Events {
     /// Adds an event, and tells it to the log. Number, time and place in the stream are fixed together, so the stream is in
     /// order. What comes after the run's end, such as from a call that nobody waits for any more, is counted and not sent.
     pub fn emit(&self, mut kind: EventKind) {
-        log(&kind);
-        mark(&kind);
+        story::tell(&kind);
         if let EventKind::ModelChosen { selection, weights } = &mut kind {
             *weights = self.weights_of(&selection.chosen.id);
         }
@@ -455,61 +454,5 @@ impl Shared {
             .or_else(|| bound("cost", &currency, cost.map_or(0.0, |cost| cost.amount), max_cost))
             .or_else(|| bound("time", " s", time, max_time_s))
             .or_else(|| self.account.spent(self.now_ms()))
-    }
-}
-
-/// What the span of a run says of it.
-fn mark(kind: &EventKind) {
-    let run = Span::current();
-    match kind {
-        EventKind::RunStarted { pipeline, planner, .. } => {
-            run.record("pipeline", pipeline).record("planner", planner);
-        }
-        EventKind::Done { cancelled: true, .. } => {
-            run.record("error", "cancelled");
-        }
-        EventKind::Done { ok: false, .. } => {
-            run.record("error", "not_done");
-        }
-        EventKind::Error { code, .. } => {
-            run.record("error", code);
-        }
-        _ => {}
-    }
-}
-
-/// The story of a run at the level `debug`. Pieces of the answer are no part of it; model calls are logged where they are made.
-fn log(kind: &EventKind) {
-    match kind {
-        EventKind::Token { .. } | EventKind::ModelCall { .. } => {}
-        EventKind::RunStarted { planner, model, .. } => tracing::debug!(planner, model, "run started"),
-        EventKind::Plan { plan } => tracing::debug!(tasks = plan.tasks().len(), notes = plan.notes().len(), "planned"),
-        EventKind::ModelChosen { selection, .. } => {
-            tracing::debug!(id = %selection.task, model = selection.chosen.id, reason = selection.reason, "model chosen");
-        }
-        EventKind::TaskStarted { id, task, model } => tracing::debug!(%id, task, model, "task started"),
-        EventKind::TaskAttempt { id, attempt } => {
-            let error = attempt.error.as_ref().map(|error| error.message.as_str());
-            tracing::debug!(%id, model = attempt.candidate.id, error, "attempt failed");
-        }
-        EventKind::TaskFinished { outcome } => {
-            let (status, ms) = (outcome.status.as_str(), outcome.ms);
-            tracing::debug!(id = %outcome.id, task = outcome.task, status, ms, "task finished");
-        }
-        EventKind::Action { step, tool, .. } => tracing::debug!(step, tool, "action"),
-        EventKind::PlanGrew { round, tasks, .. } => tracing::debug!(round, tasks = tasks.len(), "plan grew"),
-        EventKind::Budget { spent } => tracing::debug!("{spent}"),
-        EventKind::Note { message, .. } => tracing::debug!("{message}"),
-        EventKind::Done { ok, ms, .. } => tracing::debug!(ok, ms, "run ended"),
-        EventKind::Error { code, message, ms, .. } => tracing::debug!(code, error = message, ms, "run failed"),
-        EventKind::Resumed { steps, .. } => tracing::debug!(steps, "resumed"),
-        EventKind::Queued { .. }
-        | EventKind::Mapped { .. }
-        | EventKind::ApprovalNeeded { .. }
-        | EventKind::ApprovalGiven { .. }
-        | EventKind::ExecutionConfig { .. }
-        | EventKind::Thought { .. }
-        | EventKind::Observation { .. }
-        | EventKind::Answer { .. } => tracing::debug!("{}", kind.name()),
     }
 }

@@ -1,6 +1,7 @@
 //! The runs of this server: who may start one and when, who follows it, and how it is cancelled. What a run does is the
 //! pipeline's business.
 
+mod life;
 mod live;
 mod log;
 mod lost;
@@ -10,10 +11,9 @@ mod retention;
 mod slots;
 
 use std::collections::{HashMap, HashSet};
-use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
 use futures::FutureExt;
@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument as _, Span, field};
 
-use crate::desk::{Desk, Seat};
+use crate::desk::Desk;
 use crate::error::ApiError;
 use crate::log::RequestId;
 use crate::metrics::Metrics;
@@ -44,7 +44,6 @@ pub(crate) use slots::{Lease, Slots};
 
 use live::{About, Tally};
 use queue::Full;
-use slots::Ticket;
 
 /// What a run does with its events and the token that cancels it.
 type Work<T> = Box<dyn FnOnce(Events, CancellationToken) -> BoxFuture<'static, T> + Send>;
@@ -260,7 +259,7 @@ impl Runs {
         self.tasks.spawn(async move {
             let relayed = runs.relay(&live, journal, receiver);
             let _present = runs.metrics.live();
-            let lived = live_on(&live, ticket, &lease, seat, events, work, &runs.metrics);
+            let lived = life::live_on(&live, ticket, &lease, seat, events, work, &runs.metrics);
             let request_id = origin.request.as_ref().map(|id| field::display(id.as_str()));
             let span = tracing::error_span!(
                 parent: None,
@@ -436,57 +435,6 @@ impl Runs {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, Arc<Live>>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The life of a run: it waits for its slot, works, and says how it ended if nothing else did.
-async fn live_on<T>(
-    live: &Live,
-    ticket: Ticket,
-    lease: &Lease,
-    seat: Option<Seat>,
-    events: Events,
-    work: Work<T>,
-    metrics: &Metrics,
-) -> Ended<T> {
-    let came = Instant::now();
-    // A run that is not cancelled while it waits gets a slot in the end.
-    if let Some(ahead) = ticket.ahead() {
-        events.emit(EventKind::Queued { ahead });
-    }
-    let slot = match ticket {
-        Ticket::Slot(slot) => Some(slot),
-        waits @ Ticket::Waits(_) => tokio::select! {
-            biased;
-            () = live.cancel.cancelled() => None,
-            slot = waits.wait() => slot,
-        },
-    };
-    live.leaves_queue();
-    let began = Instant::now();
-    let result = match slot {
-        None => Err(Lost::Cancelled),
-        Some(slot) => {
-            metrics.waited(came.elapsed());
-            lease.hold(slot);
-            let _seat = seat;
-            let worked = AssertUnwindSafe(work(events.clone(), live.cancel.clone())).catch_unwind();
-            tokio::select! {
-                biased;
-                () = live.suspend.cancelled() => Err(Lost::Suspended),
-                ended = worked => ended.map_err(|_| Lost::Broken),
-            }
-        }
-    };
-    match &result {
-        // Nothing is said, so that the journal has it as going on.
-        Ok(_) | Err(Lost::Suspended) => {}
-        Err(lost) => {
-            let ms = began.elapsed().as_millis() as u64;
-            events.emit(EventKind::Error { code: lost.code().into(), message: lost.message().into(), hint: None, ms });
-        }
-    }
-    lease.give_back();
-    Ended { result, usage: events.usage(), ms: began.elapsed().as_millis() as u64 }
 }
 
 pub(crate) fn no_such_run() -> ApiError {

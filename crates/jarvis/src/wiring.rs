@@ -27,6 +27,7 @@ mod restate_runs;
 pub(crate) mod scale;
 #[cfg(feature = "serve")]
 mod served;
+mod staying;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -80,6 +81,7 @@ pub(crate) use media::{failure as media_failure, media, open_media};
 use pipelines::Contexts;
 #[cfg(feature = "restate")]
 pub(crate) use restate_runs::{carried_out_by_restate, told_by_restate};
+pub(crate) use staying::Staying;
 pub(crate) use tools::{Tools, changed_tools, look_at_tools, open_tools};
 
 /// Where `models refresh` and probing ask unless configured otherwise.
@@ -145,7 +147,8 @@ impl App {
     ) -> Result<App, Failure> {
         let loaded = load_config(global, printer)?;
         let staying = Staying::open(&loaded.config, reader, &flags, printer)?;
-        App::assemble(loaded, staying, flags, approver, global, printer).await
+        // Boxed, since every command holds this future.
+        Box::pin(App::assemble(loaded, staying, flags, approver, global, printer)).await
     }
 
     /// Builds what the configuration says around what stays.
@@ -277,46 +280,6 @@ pub(crate) enum Reader {
     Here { out: Option<PathBuf> },
     /// Callers over a wire, which find files by their display paths.
     Wire,
-}
-
-/// What is opened once in a process: folders, the journal, and the models in its memory.
-#[derive(Clone)]
-pub(crate) struct Staying {
-    media: Arc<Media>,
-    results: Option<Arc<Results>>,
-    journal: Option<Arc<Journal>>,
-    logs: Option<Arc<RequestLogs>>,
-    /// The models of this machine, unless the configuration leaves them out.
-    local: Option<Arc<LocalRuntime>>,
-}
-
-impl Staying {
-    fn open(config: &Config, reader: Reader, flags: &Flags<'_>, printer: Printer) -> Result<Staying, Failure> {
-        let folders = Folders::of(config)?;
-        let local = match config.local.enabled {
-            true => Some(Arc::new(LocalRuntime::open(config, &folders)?)),
-            false => None,
-        };
-        let media = Arc::new(media(config, &folders)?);
-        let journal = flags.journal.open(config, &folders, printer)?;
-        let logs = match RequestLogs::open(&folders.logs) {
-            Ok(logs) => Some(Arc::new(logs)),
-            Err(error) => {
-                printer.warning(&format!("the request logs cannot be kept in {}: {error}", folders.logs.display()));
-                None
-            }
-        };
-        let results = match reader {
-            Reader::Here { out } => {
-                let whole = |folder: PathBuf| std::path::absolute(&folder).unwrap_or(folder);
-                let usual = whole(config.output.dir.clone().unwrap_or(folders.results));
-                let folder = out.map_or_else(|| usual.clone(), whole);
-                Some(Arc::new(Results::new(Arc::clone(&media), folder, usual)))
-            }
-            Reader::Wire => None,
-        };
-        Ok(Staying { media, results, journal, logs, local })
-    }
 }
 
 pub(crate) struct Base {

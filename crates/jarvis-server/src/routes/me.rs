@@ -57,7 +57,8 @@ pub(crate) async fn show(State(server): State<Server>, caller: Caller) -> Result
 
 /// All that is kept of the caller, as one file
 ///
-/// A ZIP archive: `runs.jsonl` with a run and its events in each line, `chats.jsonl`, `plans/ID.json`, and the files under `files/`.
+/// A ZIP archive: `runs.jsonl` with a run and its events in each line, `chats.jsonl`, `files.jsonl` with what is known of the files that
+/// have ids, `plans/ID.json`, and the files under `files/`.
 #[utoipa::path(get, path = "/me/data", tag = "me",
     responses((status = 200, description = "The archive", content_type = "application/zip", body = Vec<u8>), Failures))]
 pub(crate) async fn export(State(server): State<Server>, caller: Caller) -> Result<Response, ApiError> {

@@ -7,14 +7,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt as _;
 use jarvis_engine::Meter;
 use jarvis_events::SERVER;
 use jarvis_net::Secret;
 use jarvis_pipeline::approval::Approver;
 use jarvis_server::{
-    CallerPolicy, Configured, Desk, GrpcOptions, GrpcTls, LinkKey, Listeners, Options, Pace, Parts, Reload, Retention,
-    ServeError, Setup, Tls, User,
+    CallerPolicy, Desk, GrpcOptions, GrpcTls, LinkKey, Listeners, Options, Pace, Parts, Retention, ServeError, Setup,
+    Tls, User,
 };
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -24,12 +23,13 @@ use crate::config::{Config, GrpcConfig, Resume, TokenConfig, env_vars, token_in}
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::retention;
-use crate::wiring::{
-    App, Flags, Folders, JournalUse, Reader, Staying, check_prices, checks, load_config, secret, unpriced, url,
-    url_policy,
-};
+use crate::wiring::{App, Flags, Folders, JournalUse, Reader, check_prices, checks, secret, unpriced, url, url_policy};
 #[cfg(feature = "restate")]
 use crate::wiring::{carried_out_by_restate, scale::CHECKUP, told_by_restate};
+
+mod anew;
+
+use anew::{Again, Finish, reload_on_signal};
 
 const HTTP_PORT: u16 = 8004;
 
@@ -412,60 +412,6 @@ fn link_key(config: &Config, printer: Printer) -> Result<LinkKey, Failure> {
         printer.warning(&format!("the key of links cannot be kept in {file}: {error}; they end with this process"));
         LinkKey::random()
     }))
-}
-
-/// What a setup is made into before it serves.
-type Finish = Arc<dyn Fn(Setup) -> Setup + Send + Sync>;
-
-/// Reads the configuration as it is now, and makes what it says of models and tools.
-struct Again {
-    staying: Staying,
-    approver: Arc<dyn Approver>,
-    global: Global,
-    printer: Printer,
-}
-
-impl Again {
-    fn reload(self, finish: Finish) -> Reload {
-        let again = Arc::new(self);
-        let read = move || {
-            let (again, finish) = (Arc::clone(&again), Arc::clone(&finish));
-            async move {
-                let read = again.read().await.map_err(|failure| failure.error().to_string());
-                read.map(|(options, setup)| Configured { options, setup: Some(finish(setup)) })
-            }
-            .boxed()
-        };
-        Reload { read: Arc::new(read), asked: Arc::default() }
-    }
-
-    async fn read(&self) -> Result<(Options, Setup), Failure> {
-        let Again { staying, approver, global, printer } = self;
-        let loaded = load_config(global, *printer)?;
-        let options = checked_options(&loaded.config)?;
-        let flags = Flags::default();
-        let app = App::assemble(loaded, staying.clone(), flags, Arc::clone(approver), global, *printer).await?;
-        if let Some(endpoint) = app.endpoint.clone() {
-            tokio::spawn(async move { endpoint.preload().await });
-        }
-        Ok((options, setup(app, global)?))
-    }
-}
-
-/// SIGHUP has the configuration read anew.
-fn reload_on_signal(reload: Option<Reload>) {
-    #[cfg(unix)]
-    if let (Some(reload), Ok(mut hangup)) =
-        (reload, tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()))
-    {
-        tokio::spawn(async move {
-            while hangup.recv().await.is_some() {
-                reload.asked.notify_one();
-            }
-        });
-    }
-    #[cfg(not(unix))]
-    drop(reload);
 }
 
 /// The first signal stops in good order, the second at once. Whoever is told to end by a service manager says so for a while before,

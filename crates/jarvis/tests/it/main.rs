@@ -33,10 +33,10 @@ mod outside;
 mod own_tools;
 mod pipelines;
 mod pulls;
-#[cfg(all(unix, feature = "restate"))]
-mod restate;
 #[cfg(unix)]
 mod responses;
+#[cfg(all(unix, feature = "restate"))]
+mod restate;
 mod rewoo;
 mod serve;
 mod taskbench_generate;

@@ -22,6 +22,10 @@ pub(super) fn archive(mine: &Mine) -> Result<(File, u64), ApiError> {
         runs(&mut zip, mine, journal)?;
         begin(&mut zip, "chats.jsonl", true)?;
         chats(&mut zip, mine, journal)?;
+        begin(&mut zip, "files.jsonl", true)?;
+        for file in journal.files_of(&mine.user.clone().unwrap_or_default(), u32::MAX)? {
+            writeln!(zip, "{file}").map_err(failed)?;
+        }
     }
     for (id, path) in mine.plans.iter().flat_map(|plans| plans.files()) {
         // One that is gone by now is no trouble.

@@ -221,11 +221,15 @@ pub(crate) async fn list(
         return Ok(Json(FileList { object: "list", data: Vec::new(), has_more: false }));
     }
     let user = caller.name().to_owned();
-    let bodies = server.read_journal(move |journal| journal.files_of(&user, limit + 1)).await?;
-    let has_more = bodies.len() > limit as usize;
+    // What they were sent for is known when they are read.
+    let most = if page.purpose.is_some() { u32::MAX } else { limit + 1 };
+    let bodies = server.read_journal(move |journal| journal.files_of(&user, most)).await?;
     let kept = bodies.iter().filter_map(|body| serde_json::from_str::<Kept>(body).ok()).map(|kept| kept.shown);
     let fits = |file: &FileObject| page.purpose.is_none_or(|purpose| purpose == file.purpose);
-    Ok(Json(FileList { object: "list", data: kept.take(limit as usize).filter(fits).collect(), has_more }))
+    let mut data: Vec<FileObject> = kept.filter(fits).take(limit as usize + 1).collect();
+    let has_more = data.len() > limit as usize;
+    data.truncate(limit as usize);
+    Ok(Json(FileList { object: "list", data, has_more }))
 }
 
 /// What is known of a file

@@ -1,0 +1,68 @@
+//! The configuration of a running server read anew: what it says of models and tools is made around what stays.
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use jarvis_pipeline::approval::Approver;
+use jarvis_server::{Configured, Options, Reload, Setup};
+
+use super::{checked_options, setup};
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::wiring::{App, Flags, Staying, load_config};
+
+/// What a setup is made into before it serves.
+pub(super) type Finish = Arc<dyn Fn(Setup) -> Setup + Send + Sync>;
+
+/// Reads the configuration as it is now, and makes what it says of models and tools.
+pub(super) struct Again {
+    pub(super) staying: Staying,
+    pub(super) approver: Arc<dyn Approver>,
+    pub(super) global: Global,
+    pub(super) printer: Printer,
+}
+
+impl Again {
+    pub(super) fn reload(self, finish: Finish) -> Reload {
+        let again = Arc::new(self);
+        let read = move || {
+            let (again, finish) = (Arc::clone(&again), Arc::clone(&finish));
+            async move {
+                let read = again.read().await.map_err(|failure| failure.error().to_string());
+                read.map(|(options, setup)| Configured { options, setup: Some(finish(setup)) })
+            }
+            .boxed()
+        };
+        Reload { read: Arc::new(read), asked: Arc::default() }
+    }
+
+    async fn read(&self) -> Result<(Options, Setup), Failure> {
+        let Again { staying, approver, global, printer } = self;
+        let loaded = load_config(global, *printer)?;
+        let options = checked_options(&loaded.config)?;
+        let flags = Flags::default();
+        let assembled = App::assemble(loaded, staying.clone(), flags, Arc::clone(approver), global, *printer);
+        let app = Box::pin(assembled).await?;
+        if let Some(endpoint) = app.endpoint.clone() {
+            tokio::spawn(async move { endpoint.preload().await });
+        }
+        Ok((options, setup(app, global)?))
+    }
+}
+
+/// SIGHUP has the configuration read anew.
+pub(super) fn reload_on_signal(reload: Option<Reload>) {
+    #[cfg(unix)]
+    if let (Some(reload), Ok(mut hangup)) =
+        (reload, tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()))
+    {
+        tokio::spawn(async move {
+            while hangup.recv().await.is_some() {
+                reload.asked.notify_one();
+            }
+        });
+    }
+    #[cfg(not(unix))]
+    drop(reload);
+}
