@@ -11,6 +11,7 @@ use std::time::SystemTime;
 use serde_json::{Map, Value, json};
 
 use crate::error::ApiError;
+use crate::log::AUDIT;
 use crate::users::Caller;
 
 /// The file of these lines. Cheap to clone.
@@ -78,6 +79,9 @@ impl Audit {
             line.extend(about.into_iter().filter(|(_, value)| !value.is_null()));
         }
         let (audit, line) = (self.clone(), Value::Object(line));
+        let user = Some(caller.name()).filter(|name| !name.is_empty());
+        let (run_id, task, tool) = (said(&line, "run_id"), said(&line, "task"), said(&line, "tool"));
+        tracing::info!(target: AUDIT, user, action, run_id, task, tool, decision = said(&line, "decision"), "audited");
         let written = tokio::task::spawn_blocking(move || audit.write(&line)).await;
         written.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(|error| {
             tracing::error!(%error, path = %self.0.path.display(), "the audit cannot be written");
@@ -88,6 +92,14 @@ impl Audit {
             )
             .hint("the server's log says why")
         })
+    }
+}
+
+/// A member of a line, in words.
+fn said(line: &Value, name: &str) -> Option<String> {
+    match line.get(name)? {
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
     }
 }
 

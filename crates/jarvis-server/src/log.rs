@@ -1,6 +1,7 @@
 //! Each request in the log: who asked what of which route, how it ended, and under which ids; never what was said.
 //!
-//! Lines of requests have the target [`REQUESTS`], those of what was refused for safety's sake [`SECURITY`]. Everything that is logged on
+//! Lines of requests have the target [`REQUESTS`], those of what was refused for safety's sake [`SECURITY`], those of what is audited
+//! [`AUDIT`]. Everything that is logged on
 //! the way stands within the request's span, and so has its id.
 
 use std::fmt;
@@ -20,6 +21,12 @@ use crate::users::Caller;
 
 /// The target of lines about requests.
 pub(crate) const REQUESTS: &str = "jarvis::request";
+
+/// The target of lines about what is audited, beside the file of the audit.
+pub(crate) const AUDIT: &str = "jarvis::audit";
+
+/// The target of lines about the server itself.
+pub(crate) const SERVER: &str = "jarvis::server";
 
 /// The target of lines about what was refused for safety's sake.
 pub(crate) const SECURITY: &str = "jarvis::security";

@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use tokio::sync::Notify;
 
 use crate::error::ApiError;
+use crate::log::SERVER;
 use crate::options::Options;
 use crate::parts::Setup;
 use crate::state::Server;
@@ -60,7 +61,7 @@ impl Server {
         if let Some(setup) = setup {
             self.set_up(setup);
         }
-        tracing::info!("the configuration was read anew");
+        tracing::info!(target: SERVER, "the configuration was read anew");
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! What is logged, and how: lines on stderr, and the traces that are exported.
 //!
-//! Lines of requests and of security are the server's (`jarvis::request`, `jarvis::security`); all else is for whoever looks for a fault.
+//! Lines of requests and of security are the server's (`jarvis::request`, `jarvis::security`, `jarvis::audit`, `jarvis::server`); all else is for whoever looks for a fault.
 
 use std::io::IsTerminal as _;
 
@@ -36,14 +36,14 @@ pub(crate) fn counts() -> Option<std::sync::Arc<dyn jarvis_server::CountToo>> {
 }
 
 impl Logs {
-    /// Logs go to stderr: as `JARVIS_LOG` says, else debug with `-vv`, else errors; of a server also warnings and its requests, unless it
+    /// Logs go to stderr: as `JARVIS_LOG` says, else debug with `-vv`, else errors; of a server also warnings, its requests and what is audited, unless it
     /// is to be quiet.
     pub(crate) fn start(cli: &Cli, printer: Printer) -> Logs {
         // jarvis reports failures of MCP servers itself.
         let is_server = serves(&cli.command);
         let default = match (cli.global.verbose, cli.global.quiet, is_server) {
             (2.., _, _) => "warn,jarvis=debug",
-            (_, false, true) => "error,rmcp=off,jarvis=warn,jarvis::request=info",
+            (_, false, true) => "error,rmcp=off,jarvis=warn,jarvis::request=info,jarvis::audit=info,jarvis::server=info",
             _ => "error,rmcp=off",
         };
         let wanted = std::env::var(env_vars::LOG).unwrap_or_default();

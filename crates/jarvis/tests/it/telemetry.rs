@@ -246,7 +246,8 @@ async fn what_was_said_is_exported_where_somebody_asks_for_it_and_never_logged()
 
 #[tokio::test]
 async fn requests_and_refusals_are_lines_with_ids() {
-    let harness = Harness::new().env("JARVIS_TOKEN", "a-good-long-word-of-9-parts");
+    const ROOT: &str = "the-token-of-root-QX-91";
+    let harness = Harness::new().env("JARVIS_TOKEN", "a-good-long-word-of-9-parts").env("JARVIS_ADMIN_TOKEN", ROOT);
     let server = Server::start(&harness, &["--log-format", "json"]);
     let url = format!("{}/hugginggpt", server.url);
     let body = json!({"messages": [{"role": "user", "content": format!("tell the mood of: {SECRET}")}]});
@@ -255,6 +256,8 @@ async fn requests_and_refusals_are_lines_with_ids() {
     assert_eq!(done.status(), 200);
     let done: Value = done.json().await.expect("JSON");
     assert_eq!(call("a-bad-one").send().await.expect("a reply").status(), 401);
+    let reload = server.client.post(format!("{}/admin/reload", server.url)).bearer_auth(ROOT);
+    assert_eq!(reload.send().await.expect("a reply").status(), 200);
     let log: Vec<Value> = server
         .log()
         .iter()
@@ -275,6 +278,12 @@ async fn requests_and_refusals_are_lines_with_ids() {
     );
     let refused = of("jarvis::security", 401);
     assert_eq!((&refused["level"], &refused["code"]), (&json!("WARN"), &json!("unauthorized")));
+    let audited = log.iter().find(|line| line["target"] == "jarvis::audit").expect("a line");
+    assert_eq!((&audited["action"], &audited["spans"][0]["route"]), (&json!("reload"), &json!("/admin/reload")));
+    let kept = std::fs::read_to_string(harness.data().join("audit.jsonl")).expect("the audit");
+    let kept: Value = serde_json::from_str(kept.trim()).expect("a line");
+    assert_eq!(kept["request_id"], audited["spans"][0]["request_id"]);
+    assert!(log.iter().any(|line| line["target"] == "jarvis::server"), "the reload is told: {log:#?}");
     let everything = format!("{log:?}");
     assert!(!everything.contains("a-bad-one") && !everything.contains("Hildegard"), "{everything}");
     // What is not wanted is not written.
