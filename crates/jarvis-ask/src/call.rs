@@ -170,6 +170,7 @@ struct Report<'a> {
     span: Span,
     key: String,
     ended: bool,
+    given_up: bool,
 }
 
 impl<'a> Report<'a> {
@@ -193,6 +194,7 @@ impl<'a> Report<'a> {
             span,
             key,
             ended: false,
+            given_up: false,
         }
     }
 
@@ -243,6 +245,7 @@ impl<'a> Report<'a> {
             ms,
             reply,
             ok,
+            given_up: self.given_up,
             key: std::mem::take(&mut self.key),
             whole,
             taken_over: false,
@@ -253,6 +256,7 @@ impl<'a> Report<'a> {
 impl Drop for Report<'_> {
     fn drop(&mut self) {
         if !self.ended {
+            self.given_up = true;
             self.span.record("error", "cancelled");
             self.emit(Tokens::default(), "the call was given up before its end".to_owned(), false, None);
         }

@@ -24,7 +24,8 @@ impl Fallback {
 
     fn told(&self, stage: &str, at: usize, error: &ChatError) {
         let next = self.others.get(at).map(|model| model.model_name(stage)).unwrap_or_default();
-        tracing::warn!(stage, %error, next, "a chat model failed, and the next one is asked");
+        tracing::warn!(stage, error = error.code().as_str(), next, "a chat model failed, and the next one is asked");
+        tracing::debug!(%error, "it said");
     }
 }
 

@@ -90,8 +90,9 @@ impl Transport {
                 return None;
             }
             let pause = failure.retry_after.unwrap_or(scheduled).min(retries.longest_pause);
-            let error = self.redactor.error(failure.error.clone());
-            tracing::warn!(?pause, %error, "retrying the call of the {}", self.what);
+            // What an endpoint says may repeat what it was sent.
+            tracing::warn!(?pause, error = failure.error.code().as_str(), "retrying the call of the {}", self.what);
+            tracing::debug!(error = %self.redactor.error(failure.error.clone()), "it said");
             Some(pause)
         };
         retries.run(attempt, pause).await

@@ -65,6 +65,7 @@ impl RecordedCall {
             ms: 0,
             reply: text("reply"),
             ok: true,
+            given_up: false,
             key: key.to_owned(),
             whole: self.event.get("whole").cloned(),
             taken_over: true,

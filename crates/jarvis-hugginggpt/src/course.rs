@@ -47,8 +47,10 @@ impl Course {
             };
             engine.run_growing(growth, before, told).await
         };
-        let driven =
-            AbortOnDropHandle::new(tokio::spawn(driven.instrument(tracing::debug_span!(parent: above, "execute"))));
+        let span = tracing::debug_span!(parent: above, "execute");
+        // What is logged in a run says which, also where nobody traces its parts.
+        let span = if span.is_disabled() { above.clone() } else { span };
+        let driven = AbortOnDropHandle::new(tokio::spawn(driven.instrument(span)));
         Course { plan, ended, outcomes, driven, stop }
     }
 

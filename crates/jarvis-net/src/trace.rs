@@ -22,7 +22,7 @@ pub trait Carrier: Send + Sync {
     /// The place of a span; an empty one where it is not traced.
     fn place(&self, span: &Span) -> TraceContext;
 
-    /// Puts a span that was not entered yet below a place.
+    /// Puts a span below a place, unless somebody asked for its own before.
     fn put(&self, span: &Span, below: &TraceContext);
 }
 
@@ -69,7 +69,7 @@ impl TraceContext {
             .filter_map(|(name, value)| Some((HeaderName::from_static(name), HeaderValue::from_str(value).ok()?)))
     }
 
-    /// Puts a span that was not entered yet below it.
+    /// Puts a span below it, whose own place nobody asked for yet.
     pub fn adopt(&self, span: Span) -> Span {
         if let Some(carrier) = CARRIER.get().filter(|_| !self.is_empty()) {
             carrier.put(&span, self);

@@ -123,6 +123,9 @@ pub enum EventKind {
         reply: String,
         /// Whether it succeeded.
         ok: bool,
+        /// Whether it was given up before its end, as when its run was cancelled.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        given_up: bool,
         /// What was asked, as a hash of the stage and the whole request.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         key: String,

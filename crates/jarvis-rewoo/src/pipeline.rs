@@ -9,6 +9,7 @@ use jarvis_chat::{ChatReply, Message};
 use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, resources, unchanged};
 use jarvis_plan::{Answer, EventKind, Level, Limits, Request, Role, Source, Turn};
 use serde_json::{Value, json};
+use tracing::Instrument as _;
 
 use crate::blueprint::{self, Blueprint};
 use crate::evidence::{ByEvidence, WithModel};
@@ -45,7 +46,8 @@ impl Rewoo {
         let ask = cx.model(NAME)?;
         let allowed = cx.limits.engine.run_timeout;
         let offer = Offer::of(&cx.tools, request);
-        let planned = async { Ok(self.plan(ask, &offer, request, cx.limits.plan).await?) };
+        let planning = self.plan(ask, &offer, request, cx.limits.plan).instrument(tracing::debug_span!("plan"));
+        let planned = async { Ok(planning.await?) };
         let mut blueprint = cx.within(allowed, planned).await?;
         if blueprint.plan.tasks().iter().any(|task| cx.engine.changes(task)) {
             blueprint.plan.withhold_beside_faults();
@@ -59,10 +61,13 @@ impl Rewoo {
         let limits = jarvis_engine::Limits { run_timeout: allowed.saturating_sub(began.elapsed()), ..cx.limits.engine };
         let engine = cx.engine.clone().with_worker(Arc::new(worker)).resolver(Arc::new(ByEvidence));
         let engine = engine.request(Arc::clone(request)).limits(limits);
-        let outcomes = engine.run(&blueprint.plan).await.into_outcomes();
+        let executed = engine.run(&blueprint.plan).instrument(tracing::debug_span!("execute"));
+        let outcomes = executed.await.into_outcomes();
         let not_done = unchanged(&blueprint.plan, &outcomes, |task| engine.changes(task));
         let left = allowed.saturating_sub(began.elapsed()).max(ANSWER_TIME.min(allowed));
-        let solved = async { Ok(solve::write(ask, &self.prompts, request, &blueprint, &outcomes).await) };
+        let solving = solve::write(ask, &self.prompts, request, &blueprint, &outcomes);
+        let solving = solving.instrument(tracing::debug_span!("answer"));
+        let solved = async { Ok(solving.await) };
         let text = match cx.within(left, solved).await {
             Ok(Ok(text)) => text,
             Ok(Err(error)) if error.is_replay_miss() => return Err(error.into()),

@@ -79,11 +79,8 @@ impl Audit {
             line.extend(about.into_iter().filter(|(_, value)| !value.is_null()));
         }
         let (audit, line) = (self.clone(), Value::Object(line));
-        let user = Some(caller.name()).filter(|name| !name.is_empty());
-        let (run_id, task, tool) = (said(&line, "run_id"), said(&line, "task"), said(&line, "tool"));
-        tracing::info!(target: AUDIT, user, action, run_id, task, tool, decision = said(&line, "decision"), "audited");
-        let written = tokio::task::spawn_blocking(move || audit.write(&line)).await;
-        written.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(|error| {
+        let written = tokio::task::spawn_blocking(move || audit.write(&line).map(|()| line)).await;
+        let line = written.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(|error| {
             tracing::error!(%error, path = %self.0.path.display(), "the audit cannot be written");
             ApiError::new(
                 axum::http::StatusCode::INSUFFICIENT_STORAGE,
@@ -91,7 +88,11 @@ impl Audit {
                 "it was not done, since it could not be written down who did it",
             )
             .hint("the server's log says why")
-        })
+        })?;
+        let user = Some(caller.name()).filter(|name| !name.is_empty());
+        let (run_id, task, tool) = (said(&line, "run_id"), said(&line, "task"), said(&line, "tool"));
+        tracing::info!(target: AUDIT, user, action, run_id, task, tool, decision = said(&line, "decision"), "audited");
+        Ok(())
     }
 }
 

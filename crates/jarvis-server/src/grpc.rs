@@ -121,6 +121,7 @@ pub(crate) async fn serve(
                 error.fields.message
             ))
         })?;
+        guard::place(&headers);
         let id = request.extensions().get::<RequestId>().cloned();
         request.extensions_mut().insert(caller.asking(id));
         Ok(request)

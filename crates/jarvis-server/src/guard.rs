@@ -11,8 +11,10 @@ use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use jarvis_net::Secret;
+use jarvis_net::trace::TraceContext;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use tracing::Span;
 use url::Url;
 
 use crate::error::ApiError;
@@ -45,6 +47,8 @@ pub(crate) async fn token(State(server): State<Server>, mut request: Request, ne
     match caller(&server, request.headers(), peer(request.extensions())) {
         Ok(caller) => {
             let caller = caller.asking(request.extensions().get::<RequestId>().cloned());
+            // Only of whom it is known who they are: a place in a trace is a word on whether it is kept.
+            place(request.headers());
             request.extensions_mut().insert(caller.clone());
             let mut response = next.run(request).await;
             response.extensions_mut().insert(caller);
@@ -52,6 +56,11 @@ pub(crate) async fn token(State(server): State<Server>, mut request: Request, ne
         }
         Err(error) => error.into_response(),
     }
+}
+
+/// Puts the request of now where its caller stands in a trace.
+pub(crate) fn place(headers: &HeaderMap) {
+    TraceContext::of_headers(headers).adopt(Span::current());
 }
 
 /// Looks who asks for a file: whoever has a link to it that was signed here, or else a [`Caller`].
@@ -285,8 +294,19 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// A reply that logs a browser in; the cookie is a word that only this server knows, and not the token.
-pub(crate) fn log_in(server: &Server, caller: &Caller, token: Secret, headers: &HeaderMap) -> Response {
-    with_cookie(&server.sessions.open(caller.in_browser(), token), "2592000", headers)
+pub(crate) fn log_in(
+    server: &Server,
+    caller: &Caller,
+    token: Secret,
+    headers: &HeaderMap,
+) -> Result<Response, ApiError> {
+    let word = server.sessions.open(caller.in_browser(), token.clone());
+    // The tokens may have been read anew since this one was looked at.
+    if server.users.still(&token).is_none() {
+        server.sessions.close(&word);
+        return Err(refused("the token is wrong"));
+    }
+    Ok(with_cookie(&word, "2592000", headers))
 }
 
 /// A reply that logs a browser out: its cookie is good for nothing any more.

@@ -52,7 +52,7 @@ pub use elsewhere::{Elsewhere, NotSaid, Waiting};
 pub use grpc::{GrpcOptions, GrpcTls};
 pub use links::LinkKey;
 pub use listen::bind;
-pub use metrics::{CountToo, ProcessUse};
+pub use metrics::{METRICS, MetricsSink, ProcessUse};
 pub use offered::{ChatModels, ListTools, OfferedTool, ToolApproval};
 pub use options::{CallerPolicy, Options, Retention};
 pub use pace::Pace;
@@ -185,6 +185,7 @@ pub struct Listeners {
 pub fn serve(
     listeners: Listeners,
     parts: Parts,
+    setup: Setup,
     options: Options,
     stop: CancellationToken,
 ) -> BoxFuture<'static, Result<(), ServeError>> {
@@ -208,7 +209,7 @@ pub fn serve(
         }
         let (connections, drain) = (options.connections(), options.drain);
         let manner = listen::Manner { write_timeout: options.write_timeout, tls: options.tls.clone() };
-        let server = state::Server::new(parts, options);
+        let server = state::Server::new(parts, setup, options);
         server.listens.set(listens).expect("the server was made just now");
         server.look().await;
         let looking = server.clone();
@@ -260,10 +261,11 @@ pub fn serve(
 /// When what comes is not the protocol, or a part of it breaks.
 pub fn mcp_stdio(
     parts: Parts,
+    setup: Setup,
     options: Options,
     stop: CancellationToken,
 ) -> BoxFuture<'static, Result<(), ServeError>> {
     // Whoever started it is at home here, and needs no token.
     let options = Options { token: None, users: Vec::new(), ..options };
-    async move { mcp::stdio(state::Server::new(parts, options), stop).await }.boxed()
+    async move { mcp::stdio(state::Server::new(parts, setup, options), stop).await }.boxed()
 }

@@ -181,7 +181,9 @@ pub(crate) async fn accept(listener: &TcpListener, connections: &Connections) ->
     match listener.accept().await {
         Ok((stream, peer)) => {
             let Some(held) = connections.admit(peer.ip()).await else {
-                tracing::warn!(target: SECURITY, %peer, "the address has too many connections");
+                if connections.is_to_be_told(peer.ip()) {
+                    tracing::warn!(target: SECURITY, address = %peer.ip(), "the address has too many connections");
+                }
                 let _ = stream.try_write(TOO_MANY);
                 return None;
             };

@@ -5,17 +5,19 @@
 //! the way stands within the request's span, and so has its id.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use jarvis_net::trace::TraceContext;
-use tracing::{Instrument as _, field};
+use tonic::transport::server::TcpConnectInfo;
+use tracing::{Instrument as _, Span, field};
 
 use crate::guard;
+use crate::listen::Peer;
 use crate::state::Server;
 use crate::users::Caller;
 
@@ -62,39 +64,91 @@ impl fmt::Display for RequestId {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Refused(pub(crate) &'static str);
 
-/// Gives a request its id and its place in a trace, counts it, and writes its line.
+/// Gives a request its id, counts it, and writes its line: also of one whose client went away.
 pub(crate) async fn request(State(server): State<Server>, mut request: Request, next: Next) -> Response {
-    let began = Instant::now();
     let id = RequestId::of(request.headers());
     let method = word(request.method());
-    let route = request.extensions().get::<MatchedPath>().cloned();
-    let route = route.as_ref().map_or("page", |route| route.as_str().trim_end_matches("/{*rest}"));
+    let is_grpc = request.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(GRPC));
+    if let Some(over_grpc) = request.extensions().get::<TcpConnectInfo>().and_then(TcpConnectInfo::remote_addr) {
+        request.extensions_mut().insert(Peer(over_grpc.ip()));
+    }
+    let matched = request.extensions().get::<MatchedPath>();
+    let route = matched.map(|route| route.as_str().trim_end_matches("/{*rest}").trim_start_matches('/'));
+    let route = match (route, is_grpc) {
+        (Some(service), true) => service.to_owned(),
+        (Some(route), false) => format!("/{route}"),
+        (None, true) => "grpc".to_owned(),
+        (None, false) => PAGE.to_owned(),
+    };
     let address = guard::peer(request.extensions());
-    let span =
-        tracing::error_span!("request", request_id = %id, method, route, status = field::Empty, run_id = field::Empty);
-    let span = TraceContext::of_headers(request.headers()).adopt(span);
+    let span = tracing::error_span!(
+        "request",
+        request_id = %id,
+        method,
+        route,
+        status = field::Empty,
+        grpc_status = field::Empty,
+        run_id = field::Empty,
+    );
     request.extensions_mut().insert(id.clone());
-    let mut response = next.run(request).instrument(span.clone()).await;
+    let mut line = Line { server, method, route, address, span: span.clone(), began: Instant::now(), is_open: true };
+    let mut response = next.run(request).instrument(span).await;
     if let Ok(id) = HeaderValue::from_str(id.as_str()) {
         response.headers_mut().insert(ID, id);
     }
-    let (status, took) = (response.status(), began.elapsed());
-    span.record("status", i64::from(status.as_u16()));
-    server.metrics.answered(method, route, status.as_u16(), took);
-    span.in_scope(|| {
-        let caller = response.extensions().get::<Caller>();
-        let user = caller.map(Caller::name).filter(|name| !name.is_empty());
-        let (ms, code) = (took.as_millis() as u64, response.extensions().get::<Refused>().map(|refused| refused.0));
-        let (status, address) = (status.as_u16(), address.map(field::display));
-        match is_probe(route) && status < 400 {
-            true => tracing::debug!(target: REQUESTS, status, ms, user, address, "answered"),
-            false => tracing::info!(target: REQUESTS, status, ms, user, address, code, "answered"),
-        }
-        if is_of_security(response.status(), code) {
-            tracing::warn!(target: SECURITY, status, user, address, code, "refused");
-        }
-    });
+    let code = response.extensions().get::<Refused>().map(|refused| refused.0);
+    let grpc_status = response.headers().get("grpc-status").and_then(|status| status.to_str().ok()?.parse().ok());
+    line.write(response.status().as_u16(), code, grpc_status, response.extensions().get::<Caller>());
     response
+}
+
+/// What content types of gRPC begin with.
+const GRPC: &[u8] = b"application/grpc";
+
+/// The route of what is no route: the files of the page, and paths that there are not.
+const PAGE: &str = "page";
+
+/// The status of a request whose client went away before the reply, as proxies log it.
+const GONE: u16 = 499;
+
+/// The line of a request that has not been written yet.
+struct Line {
+    server: Server,
+    method: &'static str,
+    route: String,
+    address: Option<IpAddr>,
+    span: Span,
+    began: Instant,
+    is_open: bool,
+}
+
+impl Line {
+    fn write(&mut self, status: u16, code: Option<&'static str>, grpc_status: Option<u8>, caller: Option<&Caller>) {
+        self.is_open = false;
+        let Line { server, method, route, address, span, began, .. } = self;
+        let took = began.elapsed();
+        server.metrics.answered(method, route, status, took);
+        span.record("status", i64::from(status)).record("grpc_status", grpc_status);
+        let (ms, address) = (took.as_millis() as u64, address.map(field::display));
+        let user = caller.map(Caller::name).filter(|name| !name.is_empty());
+        span.in_scope(|| {
+            match is_probe(route) && status < 400 && grpc_status.is_none_or(|status| status == 0) {
+                true => tracing::debug!(target: REQUESTS, status, ms, user, address, "answered"),
+                false => tracing::info!(target: REQUESTS, status, grpc_status, ms, user, address, code, "answered"),
+            }
+            if is_of_security(status, code, grpc_status) {
+                tracing::warn!(target: SECURITY, status, grpc_status, user, address, code, "refused");
+            }
+        });
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if self.is_open {
+            self.write(GONE, Some("client_gone"), None, None);
+        }
+    }
 }
 
 /// A method, as a label.
@@ -112,13 +166,15 @@ fn word(method: &Method) -> &'static str {
 
 /// Routes that are asked every few seconds by machines, and the page's own files: nobody reads their lines.
 fn is_probe(route: &str) -> bool {
-    matches!(route, "/health" | "/ready" | "/metrics" | "page" | "/grpc.health.v1.Health")
+    matches!(route, "/health" | "/ready" | "/metrics" | PAGE | "grpc.health.v1.Health")
 }
 
 /// Whether it was refused for who asked, or from where, and not for what was asked.
-fn is_of_security(status: StatusCode, code: Option<&str>) -> bool {
+fn is_of_security(status: u16, code: Option<&str>, grpc_status: Option<u8>) -> bool {
+    /// Not authenticated, and not permitted.
+    const OF_GRPC: [u8; 2] = [16, 7];
     let is_slowed = code == Some("too_many_wrong_tokens");
-    is_slowed || matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::MISDIRECTED_REQUEST)
+    is_slowed || matches!(status, 401 | 403 | 421) || grpc_status.is_some_and(|status| OF_GRPC.contains(&status))
 }
 
 #[cfg(test)]
@@ -144,17 +200,18 @@ mod tests {
 
     #[test]
     fn refusals_of_callers_are_told_from_those_of_requests() {
-        for (status, code, is) in [
-            (401, Some("unauthorized"), true),
-            (403, Some("foreign_origin"), true),
-            (421, None, true),
-            (429, Some("too_many_wrong_tokens"), true),
-            (429, Some("too_many_runs"), false),
-            (404, Some("not_found"), false),
-            (500, None, false),
+        for (status, code, grpc, is) in [
+            (401, Some("unauthorized"), None, true),
+            (403, Some("foreign_origin"), None, true),
+            (421, None, None, true),
+            (429, Some("too_many_wrong_tokens"), None, true),
+            (429, Some("too_many_runs"), None, false),
+            (404, Some("not_found"), None, false),
+            (500, None, None, false),
+            (200, None, Some(16), true),
+            (200, None, Some(5), false),
         ] {
-            let status = StatusCode::from_u16(status).expect("a status");
-            assert_eq!(is_of_security(status, code), is, "{status} {code:?}");
+            assert_eq!(is_of_security(status, code, grpc), is, "{status} {code:?} {grpc:?}");
         }
     }
 }

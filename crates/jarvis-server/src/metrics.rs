@@ -20,10 +20,32 @@ use prometheus_client::registry::{Registry, Unit};
 pub use process::ProcessUse;
 
 /// Told of everything that is counted, by the name that it has at `/metrics` without `jarvis_`, its unit and `_total`.
-pub trait CountToo: Send + Sync {
+pub trait MetricsSink: Send + Sync {
     /// Adds to a sum or a level, or to a spread of values one more.
     fn add(&self, name: &'static str, labels: &[(&'static str, &str)], value: f64);
 }
+
+/// What is counted, by the names that a [`MetricsSink`] is told.
+pub const METRICS: [&str; 18] = [
+    "http_requests",
+    "runs",
+    "tasks",
+    "model_calls",
+    "tokens",
+    "model_fallbacks",
+    "task_fallbacks",
+    "budgets_spent",
+    "runs_refused",
+    "journal_lost",
+    "http_request_duration",
+    "model_call_duration",
+    "run_duration",
+    "queue_wait",
+    "runs_live",
+    "streams_open",
+    "model_cost",
+    "uploaded",
+];
 
 /// Names and values, in the order in which they are written.
 type Labels = Vec<(&'static str, String)>;
@@ -38,7 +60,7 @@ struct Of<M>(&'static str, M);
 
 pub(crate) struct Metrics {
     registry: Registry,
-    too: Option<Arc<dyn CountToo>>,
+    too: Option<Arc<dyn MetricsSink>>,
     requests: Of<Sum>,
     request_seconds: Of<Spread>,
     runs: Of<Sum>,
@@ -49,7 +71,8 @@ pub(crate) struct Metrics {
     call_seconds: Of<Spread>,
     tokens: Of<Sum>,
     cost: Of<Amount>,
-    fallbacks: Of<Sum>,
+    model_fallbacks: Of<Sum>,
+    task_fallbacks: Of<Sum>,
     budgets: Of<Sum>,
     refused: Of<Counter>,
     journal_lost: Of<Counter>,
@@ -88,7 +111,7 @@ fn owned(labels: &[(&'static str, &str)]) -> Labels {
 }
 
 impl Metrics {
-    pub(crate) fn new(too: Option<Arc<dyn CountToo>>) -> Metrics {
+    pub(crate) fn new(too: Option<Arc<dyn MetricsSink>>) -> Metrics {
         let mut registry = Registry::with_prefix("jarvis");
         let mut sum = |name: &'static str, help: &str| {
             let sum = Sum::default();
@@ -100,7 +123,8 @@ impl Metrics {
         let tasks = sum("tasks", "Tasks that ended");
         let calls = sum("model_calls", "Calls of chat models");
         let tokens = sum("tokens", "Tokens of chat models, as endpoints reported them or counted here");
-        let fallbacks = sum("fallbacks", "Times that another model did what the chosen one could not");
+        let model_fallbacks = sum("model_fallbacks", "Calls of a chat model that another answered, since it could not");
+        let task_fallbacks = sum("task_fallbacks", "Tasks that another model did, since the chosen one could not");
         let budgets = sum("budgets_spent", "Runs that reached a bound of their budget");
         let mut count = |name: &'static str, help: &str| {
             let count = Counter::default();
@@ -148,7 +172,8 @@ impl Metrics {
             call_seconds,
             tokens,
             cost,
-            fallbacks,
+            model_fallbacks,
+            task_fallbacks,
             budgets,
             refused,
             journal_lost,
@@ -196,6 +221,11 @@ impl Metrics {
         if known.contains(name) || (known.len() < MOST_MODELS && known.insert(name.to_owned())) { name } else { OTHER }
     }
 
+    /// Keeps labels for these models, whatever else is named.
+    pub(crate) fn expect_models(&self, names: impl IntoIterator<Item = String>) {
+        self.models.lock().unwrap_or_else(PoisonError::into_inner).extend(names);
+    }
+
     pub(crate) fn observe(&self, event: &EventKind) {
         match event {
             EventKind::ModelCall { taken_over: true, .. } => {}
@@ -207,26 +237,35 @@ impl Metrics {
                 prompt_tokens,
                 completion_tokens,
                 ok,
+                given_up,
                 cost,
                 ms,
                 ..
             } => {
-                let ok = if *ok { "true" } else { "false" };
+                let ok = match (*ok, *given_up) {
+                    (true, _) => "true",
+                    (false, true) => "given_up",
+                    (false, false) => "false",
+                };
                 let model = self.model(model);
                 let provider = if model == OTHER { OTHER } else { provider };
                 let who = [("stage", stage.as_str()), ("model", model), ("provider", provider)];
                 let with = |last| [who.as_slice(), &[last]].concat();
                 self.add(&self.calls, &with(("ok", ok)), 1);
-                self.took(&self.call_seconds, &who, *ms as f64 / 1000.0);
-                self.add(&self.tokens, &with(("kind", "prompt")), *prompt_tokens);
-                self.add(&self.tokens, &with(("kind", "completion")), *completion_tokens);
+                self.took(&self.call_seconds, &with(("ok", ok)), *ms as f64 / 1000.0);
+                for (kind, tokens) in [("prompt", *prompt_tokens), ("completion", *completion_tokens)] {
+                    // A call that failed took none, as far as is known.
+                    if tokens > 0 {
+                        self.add(&self.tokens, &with(("kind", kind)), tokens);
+                    }
+                }
                 if let Some(Money { amount, currency }) = cost {
                     let labels = with(("currency", currency));
                     self.cost.1.get_or_create(&owned(&labels)).inc_by(*amount);
                     self.tell(self.cost.0, &labels, *amount);
                 }
                 if !instead_of.is_empty() {
-                    self.add(&self.fallbacks, &[("kind", "model_call"), ("model", self.model(instead_of))], 1);
+                    self.add(&self.model_fallbacks, &[("model", self.model(instead_of))], 1);
                 }
             }
             EventKind::Budget { spent } => self.add(&self.budgets, &[("bound", &spent.bound)], 1),
@@ -234,8 +273,8 @@ impl Metrics {
                 // A plan may name anything; only known names become labels.
                 let task = jarvis_catalogue::find(&outcome.task).map_or(OTHER, |kind| kind.name);
                 self.add(&self.tasks, &[("task", task), ("status", outcome.status.as_str())], 1);
-                if let Some((chosen, ..)) = outcome.stand_in() {
-                    self.add(&self.fallbacks, &[("kind", "task"), ("model", self.model(&chosen.id))], 1);
+                if outcome.stand_in().is_some() {
+                    self.add(&self.task_fallbacks, &[("task", task)], 1);
                 }
             }
             EventKind::Done { cancelled: true, ms, .. } => self.ended("cancelled", *ms),

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use crate::error::ApiError;
 use crate::request::Model;
 use crate::served::is_openais;
-use crate::state::Server;
+use crate::state::{Current, Server};
 
 /// The name that stands for the offline planner.
 pub(crate) const OFFLINE: &str = "offline";
@@ -92,10 +92,13 @@ impl Server {
 
     /// The names of the chat models that a request may name, the default first.
     pub(crate) fn chat_models(&self) -> Vec<String> {
+        self.chat_models_of(&self.setup())
+    }
+
+    fn chat_models_of(&self, setup: &Current) -> Vec<String> {
         if self.options.models_only {
             return Vec::new();
         }
-        let setup = self.setup();
         let default = setup.pipeline.model_name();
         let others = std::iter::once(OFFLINE.to_owned()).chain(setup.chat_models.names());
         let others: Vec<String> = others.filter(|name| *name != default).collect();
@@ -104,13 +107,12 @@ impl Server {
 
     /// The pipeline that plans with a chat model of [`Server::chat_models`]. A name of OpenAI's that is none of them stands for the default:
     /// the clients of the original server send one, whatever serves them.
-    pub(crate) fn pipeline_with(&self, name: &str) -> Result<(Arc<HuggingGpt>, Model), ApiError> {
-        let setup = self.setup();
+    pub(crate) fn pipeline_with(&self, setup: &Current, name: &str) -> Result<(Arc<HuggingGpt>, Model), ApiError> {
         let configured = || Ok((Arc::clone(&setup.pipeline), Model::Configured));
         if name == setup.pipeline.model_name() {
             return configured();
         }
-        let known = self.chat_models();
+        let known = self.chat_models_of(setup);
         if !known.iter().any(|known| known == name) {
             if is_openais(name) {
                 return configured();
@@ -131,7 +133,7 @@ impl Server {
     pub(crate) fn pipeline_of_run(&self, began: &Began) -> (Arc<HuggingGpt>, Meter) {
         let mut meter = self.setup().meter.clone();
         let named = began.settings.get(MODEL).filter(|name| meter.settings.get(MODEL) != Some(name));
-        match named.and_then(|name| Some((name, self.pipeline_with(name).ok()?.0))) {
+        match named.and_then(|name| Some((name, self.pipeline_with(&self.setup(), name).ok()?.0))) {
             Some((name, pipeline)) => {
                 Arc::make_mut(&mut meter.settings).insert(MODEL.to_owned(), name.clone());
                 (pipeline, meter)

@@ -32,8 +32,6 @@ pub struct Options {
     pub urls: UrlPolicy,
     /// Whether, and to where, a caller may name a chat endpoint and key of their own.
     pub caller: CallerPolicy,
-    /// A model that may be asked and has no price, where there is one: what a run costs cannot be bounded then.
-    pub unpriced: Option<String>,
     /// Answer failed decisions as the originals did: status 500 and `{"error": "…"}`.
     pub compat_errors: bool,
     /// Whether runs that were cut off go on by themselves.
@@ -91,7 +89,6 @@ impl Default for Options {
             public_url: None,
             urls: UrlPolicy::default(),
             caller: CallerPolicy::default(),
-            unpriced: None,
             compat_errors: false,
             resume: true,
             keep: Retention::default(),

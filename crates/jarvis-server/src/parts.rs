@@ -19,16 +19,15 @@ use utoipa::ToSchema;
 use crate::audit::Audit;
 use crate::desk::Desk;
 use crate::elsewhere::Elsewhere;
-use crate::metrics::CountToo;
+use crate::metrics::MetricsSink;
 use crate::offered::{ChatModels, ListTools};
 use crate::pulls::ModelStore;
 use crate::reload::Reload;
 use crate::served::ServedModels;
 
-/// What stays while a server serves, and what it begins with of the rest.
+/// What stays while a server serves.
 #[derive(Clone)]
 pub struct Parts {
-    pub setup: Setup,
     /// Where calls wait for leave; the gate of the pipelines asks there.
     pub desk: Desk,
     pub media: Arc<Media>,
@@ -45,7 +44,7 @@ pub struct Parts {
     /// Reads the configuration anew; never where there is none.
     pub reload: Option<Reload>,
     /// Told of everything that the server counts, beside `/metrics`.
-    pub count_too: Option<Arc<dyn CountToo>>,
+    pub metrics_sink: Option<Arc<dyn MetricsSink>>,
 }
 
 /// What the configuration of models and tools makes. Runs that go on keep what they began with.
@@ -78,6 +77,8 @@ pub struct Setup {
     pub reach: Vec<Reach>,
     /// The chat models that a request may name.
     pub chat_models: Arc<dyn ChatModels>,
+    /// A model that callers may have asked, and that has no price: then no bound of cost can be kept.
+    pub unpriced: Option<String>,
     pub tools: ListTools,
     /// What is wrong with the tools: left out, unreachable, changed since their approval.
     pub warnings: Vec<String>,

@@ -13,7 +13,7 @@ use jarvis_store::named;
 use crate::error::ApiError;
 use crate::runs::{CancelOnDrop, Ended, Keep, Place, Started};
 use crate::sse;
-use crate::state::Server;
+use crate::state::{Current, Server};
 use crate::users::Caller;
 use crate::wire::ask::Ask;
 use crate::wire::reply::{AnswerReply, Answered, StartedReply, WaitingReply};
@@ -24,6 +24,8 @@ pub(crate) struct RunRequest {
     /// Which chat model it plans with.
     pub(crate) model: Model,
     pub(crate) request: Arc<Request>,
+    /// What the server worked with when it came.
+    pub(crate) setup: Arc<Current>,
     /// Who planned: `offline`, `llm`, or `plan` where the caller brought the plan.
     pub(crate) planner: &'static str,
 }
@@ -42,9 +44,10 @@ pub(crate) type RunResult = Result<Run, RunError>;
 
 impl RunRequest {
     pub(crate) fn of(server: &Server, ask: &Ask) -> Result<RunRequest, ApiError> {
-        let request = Arc::new(ask.request(&server.options)?);
-        let (pipeline, model) = pipeline_of(server, ask)?;
-        Ok(RunRequest { planner: pipeline.planner_name(), pipeline, model, request })
+        let setup = server.setup();
+        let request = Arc::new(ask.request(&server.options, setup.unpriced.as_deref())?);
+        let (pipeline, model) = pipeline_of(server, &setup, ask)?;
+        Ok(RunRequest { planner: pipeline.planner_name(), pipeline, model, setup, request })
     }
 
     /// Starts the run of a pipeline of the table; of HuggingGPT unless another is named. `can_wait` says whether whoever asks
@@ -71,16 +74,22 @@ impl RunRequest {
         let name = name.unwrap_or(jarvis_hugginggpt::NAME);
         let keep = if can_wait { Keep::Answerable } else { Keep::Events };
         let model = self.model.clone();
-        let named = server.pipeline(name).ok_or_else(|| {
+        let named = server.pipelines_of(&self.setup).into_iter().find(|named| named.name == name).ok_or_else(|| {
             let names: Vec<&str> = server.pipelines().iter().map(|named| named.name).collect();
             ApiError::not_found("there is no such pipeline").hint(format!("the pipelines are: {}", names.join(", ")))
         })?;
         let pipeline = (named.make)(&self.pipeline);
         let pipeline = pipeline.map_err(|reason| ApiError::internal("the pipeline cannot be made", &reason))?;
         let request = Arc::clone(&self.request);
-        let (context, chat) = (Arc::clone(&server.setup().context), self.pipeline.chat.clone());
-        let started =
-            server.runs.start_after(past, caller, &self.request.text, keep, move |events, cancel| async move {
+        let (context, chat) = (Arc::clone(&self.setup.context), self.pipeline.chat.clone());
+        let meter = self.setup.meter.clone();
+        let started = server.runs.start_measured(
+            meter,
+            past,
+            caller,
+            &self.request.text,
+            keep,
+            move |events, cancel| async move {
                 match model {
                     Model::Configured => {}
                     Model::Named(model) => events.needs(MODEL, &model),
@@ -88,7 +97,8 @@ impl RunRequest {
                     Model::Callers => events.needs("chat endpoint", "the caller's own"),
                 }
                 pipeline.run(request, &context(chat, &events, cancel)).await
-            })?;
+            },
+        )?;
         started.live.speaks_of(files_of(&self.request));
         Ok(started)
     }
@@ -154,14 +164,14 @@ fn files_of(request: &Request) -> Vec<String> {
 }
 
 /// The server's HuggingGPT pipeline, with the chat model that is asked for, or that of a caller with a model of their own.
-pub(crate) fn pipeline_of(server: &Server, ask: &Ask) -> Result<(Arc<HuggingGpt>, Model), ApiError> {
+pub(crate) fn pipeline_of(server: &Server, setup: &Current, ask: &Ask) -> Result<(Arc<HuggingGpt>, Model), ApiError> {
     if let Some(own) = ask.caller(&server.options.caller)? {
-        let pipeline = (server.setup().for_caller)(own).map_err(ApiError::invalid)?;
+        let pipeline = (setup.for_caller)(own).map_err(ApiError::invalid)?;
         return Ok((pipeline, Model::Callers));
     }
     match ask.model.as_deref().map(str::trim) {
-        None | Some("") => Ok((Arc::clone(&server.setup().pipeline), Model::Configured)),
-        Some(name) => server.pipeline_with(name),
+        None | Some("") => Ok((Arc::clone(&setup.pipeline), Model::Configured)),
+        Some(name) => server.pipeline_with(setup, name),
     }
 }
 

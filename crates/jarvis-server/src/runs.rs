@@ -106,6 +106,8 @@ struct Begin {
     asked: Vec<Approval>,
     /// Which request asked for it, and where that stands in a trace.
     origin: Origin,
+    /// What it is measured by.
+    meter: Meter,
 }
 
 /// Where a run comes from.
@@ -113,6 +115,13 @@ struct Begin {
 struct Origin {
     request: Option<RequestId>,
     place: TraceContext,
+}
+
+impl Origin {
+    /// The request of now.
+    fn of(caller: &Caller) -> Origin {
+        Origin { request: caller.request_id().cloned(), place: TraceContext::current() }
+    }
 }
 
 impl Runs {
@@ -171,6 +180,27 @@ impl Runs {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
+        let meter = self.meter.read().unwrap_or_else(PoisonError::into_inner).clone();
+        self.start_measured(meter, past, caller, request, keep, work)
+    }
+
+    /// The same, measured by the meter of the setup that the request came to.
+    ///
+    /// # Errors
+    /// As [`Runs::start`].
+    pub(crate) fn start_measured<T, F>(
+        &self,
+        meter: Meter,
+        past: Option<Past>,
+        caller: &Caller,
+        request: &str,
+        keep: Keep,
+        work: impl FnOnce(Events, CancellationToken) -> F + Send + 'static,
+    ) -> Result<Started<T>, ApiError>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
         caller.must(Right::Run)?;
         let run_id = RunId(uuid::Uuid::now_v7().to_string());
         let stream = match past {
@@ -189,7 +219,8 @@ impl Runs {
             tally: Tally::default(),
             goes_on: false,
             asked: Vec::new(),
-            origin: Origin { request: caller.request_id().cloned(), place: TraceContext::current() },
+            origin: Origin::of(caller),
+            meter,
         };
         self.begin(begin, Box::new(|events, cancel| work(events, cancel).boxed()))
     }
@@ -227,10 +258,10 @@ impl Runs {
             asked,
             goes_on,
             origin,
+            meter,
         } = begin;
         let (user, max_runs) = (account.name().to_owned(), account.max_runs().filter(|_| !goes_on));
         // What a model without a price costs is not known, and where costs are bounded nothing more may start then.
-        let meter = self.meter.read().unwrap_or_else(PoisonError::into_inner).clone();
         let budget = meter.budget.within(Budget { max_cost: account.a_day().max_cost, ..Budget::default() });
         events.metered(&Meter { account, budget, ..meter });
         let journal = self.journal.clone().filter(|_| keep != Keep::Nothing).map(Kept::awaited);

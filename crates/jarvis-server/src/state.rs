@@ -72,10 +72,11 @@ impl Listens {
 }
 
 impl Server {
-    pub(crate) fn new(parts: Parts, options: Options) -> Server {
-        let metrics = Arc::new(Metrics::new(parts.count_too.clone()));
+    pub(crate) fn new(parts: Parts, setup: Setup, options: Options) -> Server {
+        let metrics = Arc::new(Metrics::new(parts.metrics_sink.clone()));
         let slots = Slots::new(options.bounds());
-        let (desk, meter) = (parts.desk.clone(), parts.setup.meter.clone());
+        let (desk, meter) = (parts.desk.clone(), setup.meter.clone());
+        metrics.expect_models(named_models(&setup));
         let runs = Runs::new(slots, parts.journal.clone(), Arc::clone(&metrics), desk, meter);
         let users = Users::of(&options);
         if let Some(journal) = parts.journal.as_ref().filter(|_| users.are_several()) {
@@ -83,7 +84,7 @@ impl Server {
         }
         let (webhooks, sessions) = (push::client(&options.urls), Sessions::default());
         let (wrong_tokens, listens, reloading) = Default::default();
-        let current = Current { setup: parts.setup.clone(), named: NamedPipelines::default() };
+        let current = Current { setup, named: NamedPipelines::default() };
         Server(Arc::new(Inner {
             parts,
             options,
@@ -107,6 +108,7 @@ impl Server {
     /// Works with another setup from now on. Runs that go on keep what they began with.
     pub(crate) fn set_up(&self, setup: Setup) {
         self.runs.meter_by(setup.meter.clone());
+        self.metrics.expect_models(named_models(&setup));
         let current = Current { setup, named: NamedPipelines::default() };
         *self.setup.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(current);
     }
@@ -196,7 +198,12 @@ impl Server {
 
     /// The pipelines that callers may use; none where the server serves models alone.
     pub(crate) fn pipelines(&self) -> Vec<Named> {
-        if self.options.models_only { Vec::new() } else { self.setup().pipelines.clone() }
+        self.pipelines_of(&self.setup())
+    }
+
+    /// The same of a setup.
+    pub(crate) fn pipelines_of(&self, setup: &Current) -> Vec<Named> {
+        if self.options.models_only { Vec::new() } else { setup.pipelines.clone() }
     }
 
     /// The names of the pipelines that work as configured, the default first.
@@ -205,6 +212,11 @@ impl Server {
         let has_model = setup.pipeline.chat.is_some();
         setup.pipelines.iter().filter(|named| has_model || !named.needs_model).map(|named| named.name).collect()
     }
+}
+
+/// The chat models that a configuration names.
+fn named_models(setup: &Setup) -> Vec<String> {
+    std::iter::once(setup.pipeline.model_name()).chain(setup.chat_models.names()).collect()
 }
 
 impl Deref for Server {

@@ -42,9 +42,6 @@ impl WrongTokens {
             }
         }
         let until = known.entry(address).or_insert(now);
-        if *until <= now {
-            tracing::warn!(target: SECURITY, %address, "a wrong token");
-        }
         *until = (*until).max(now) + EACH;
         if *until > now + EACH * (AT_ONCE - 1) {
             tracing::warn!(target: SECURITY, %address, "many wrong tokens; it is slowed");

@@ -12,7 +12,7 @@ use jarvis_net::text::shorten;
 use jarvis_net::trace::CONTENT;
 use jarvis_plan::schema::Checker;
 use serde_json::Value;
-use tracing::{Instrument as _, Level, Span, field};
+use tracing::{Instrument as _, Level, field};
 
 use crate::digest::digest;
 use crate::local::on_a_thread;
@@ -208,6 +208,7 @@ impl Registry {
         let spec = entry.tool.spec();
         let effect: &str = spec.effect.into();
         let span = tracing::debug_span!("tool", tool = name, source = ?spec.source, effect, error = field::Empty);
+        let own = span.clone();
         let work = async {
             if tracing::enabled!(target: CONTENT, Level::TRACE) {
                 tracing::trace!(target: CONTENT, arguments = %input);
@@ -215,7 +216,9 @@ impl Registry {
             let done = Registry::call_entry(name, entry, input, scope).await;
             match &done {
                 Ok(observation) => tracing::trace!(target: CONTENT, result = observation.text),
-                Err(error) => drop(Span::current().record("error", error.kind.as_str())),
+                Err(error) => {
+                    own.record("error", error.kind.as_str());
+                }
             }
             done
         };

@@ -3,8 +3,11 @@
 //! Lines of requests and of security are the server's (`jarvis::request`, `jarvis::security`, `jarvis::audit`, `jarvis::server`); all else is for whoever looks for a fault.
 
 use std::io::IsTerminal as _;
+use std::sync::{Mutex, PoisonError};
 
-use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
+use jarvis_net::trace::CONTENT;
+use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
+use tracing_subscriber::filter::{FilterExt as _, filter_fn};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -14,24 +17,24 @@ use crate::cli::{Cli, Command, LogFormat};
 use crate::config::env_vars;
 use crate::printer::Printer;
 
-/// What must end in good order, so that nothing is lost.
-pub(crate) struct Logs {
-    /// Writes lines of a server on a thread of its own, so that no request waits for a terminal.
-    _writing: Option<WorkerGuard>,
-}
+/// What writes the lines of a server on a thread of its own, so that no request waits for a terminal.
+static WRITING: Mutex<Option<(WorkerGuard, ErrorCounter)>> = Mutex::new(None);
+
+/// Logs that were started, and end in good order.
+pub(crate) struct Logs;
 
 #[cfg(feature = "otel")]
 static TELEMETRY: std::sync::OnceLock<crate::telemetry::Telemetry> = std::sync::OnceLock::new();
 
 /// Where the server's counts go too.
 #[cfg(all(feature = "otel", feature = "serve"))]
-pub(crate) fn counts() -> Option<std::sync::Arc<dyn jarvis_server::CountToo>> {
+pub(crate) fn counts() -> Option<std::sync::Arc<dyn jarvis_server::MetricsSink>> {
     TELEMETRY.get()?.counts()
 }
 
 /// Where the server's counts go too.
 #[cfg(all(not(feature = "otel"), feature = "serve"))]
-pub(crate) fn counts() -> Option<std::sync::Arc<dyn jarvis_server::CountToo>> {
+pub(crate) fn counts() -> Option<std::sync::Arc<dyn jarvis_server::MetricsSink>> {
     None
 }
 
@@ -43,7 +46,9 @@ impl Logs {
         let is_server = serves(&cli.command);
         let default = match (cli.global.verbose, cli.global.quiet, is_server) {
             (2.., _, _) => "warn,jarvis=debug",
-            (_, false, true) => "error,rmcp=off,jarvis=warn,jarvis::request=info,jarvis::audit=info,jarvis::server=info",
+            (_, false, true) => {
+                "error,rmcp=off,jarvis=warn,jarvis::request=info,jarvis::audit=info,jarvis::server=info"
+            }
             _ => "error,rmcp=off",
         };
         let wanted = std::env::var(env_vars::LOG).unwrap_or_default();
@@ -55,24 +60,49 @@ impl Logs {
         let (lines, writing) = match is_server {
             true => {
                 let (writer, guard) = NonBlockingBuilder::default().finish(std::io::stderr());
-                (lines::<NonBlocking>(writer, cli.global.log_format), Some(guard))
+                let lost = writer.error_counter();
+                (lines::<NonBlocking>(writer, cli.global.log_format), Some((guard, lost)))
             }
             false => (lines(std::io::stderr, cli.global.log_format), None),
         };
-        let layers = tracing_subscriber::registry().with(lines.with_filter(filter));
+        let layers = tracing_subscriber::registry().with(lines.with_filter(filter.and(filter_fn(is_no_content))));
         #[cfg(feature = "otel")]
         let layers = layers.with(telemetry(printer));
         let _ = layers.try_init();
-        Logs { _writing: writing }
+        *WRITING.lock().unwrap_or_else(PoisonError::into_inner) = writing;
+        Logs
     }
 
-    /// Sends what is left of traces and metrics. Blocks.
+    /// Sends what is left of traces and metrics, and writes the lines that are left. Blocks.
     pub(crate) fn end(self) {
-        #[cfg(feature = "otel")]
-        if let Some(telemetry) = TELEMETRY.get() {
-            telemetry.end();
-        }
+        end();
     }
+}
+
+fn end() {
+    #[cfg(feature = "otel")]
+    if let Some(telemetry) = TELEMETRY.get() {
+        telemetry.end();
+    }
+    let writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some((guard, lost)) = writing {
+        // More came at once than could be written.
+        if lost.dropped_lines() > 0 {
+            tracing::error!(lines = lost.dropped_lines(), "lines of this log were lost");
+        }
+        drop(guard);
+    }
+}
+
+/// Ends the process at once, with what is left of logs and traces.
+pub(crate) fn exit(code: i32) -> ! {
+    end();
+    std::process::exit(code)
+}
+
+/// What is said and done, word for word, is for no log, whatever is asked of it.
+fn is_no_content(of: &tracing::Metadata<'_>) -> bool {
+    of.target() != CONTENT
 }
 
 /// Whether a command is a server, which logs while it works.

@@ -27,13 +27,17 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, LogFormat};
 use crate::logs::Logs;
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
     let cli = Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
     let printer = Printer::new(cli.global.quiet, cli.global.verbose);
+    let printer = match cli.global.log_format {
+        LogFormat::Json => printer.in_json(),
+        LogFormat::Text => printer,
+    };
     if let Command::Completions { shell } = &cli.command {
         // To memory first: the generator panics where nobody reads on, as in `jarvis completions bash | head`.
         let mut script = Vec::new();

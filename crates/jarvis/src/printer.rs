@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use jarvis_net::causes::messages;
 use jarvis_net::text::cut;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::failure::Failure;
 
@@ -23,6 +25,8 @@ pub(crate) enum Verbosity {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
     verbosity: Verbosity,
+    /// Whether what is about the work is written as lines of JSON, as logs are.
+    as_json: bool,
 }
 
 impl Printer {
@@ -32,7 +36,26 @@ impl Printer {
             (false, 0) => Verbosity::Normal,
             (false, _) => Verbosity::Verbose,
         };
-        Printer { verbosity }
+        Printer { verbosity, as_json: false }
+    }
+
+    /// The same, with lines of JSON on stderr.
+    pub(crate) fn in_json(self) -> Printer {
+        Printer { as_json: true, ..self }
+    }
+
+    /// A line to stderr.
+    fn about(self, level: &str, text: &str) {
+        let text = harmless(text);
+        let mut out = std::io::stderr().lock();
+        let _ = match self.as_json {
+            true => {
+                let at = humantime::format_rfc3339_micros(SystemTime::now()).to_string();
+                let line = json!({"timestamp": at, "level": level, "message": text.trim_end(), "target": "jarvis"});
+                writeln!(out, "{line}")
+            }
+            false => write!(out, "{text}"),
+        };
     }
 
     pub(crate) fn verbosity(self) -> Verbosity {
@@ -65,13 +88,15 @@ impl Printer {
     /// Progress: a line to stderr unless quiet.
     pub(crate) fn progress(self, line: &str) {
         if self.verbosity > Verbosity::Quiet {
-            let _ = writeln!(std::io::stderr().lock(), "{}", harmless(line));
+            self.about("INFO", &format!("{line}\n"));
         }
     }
 
     /// A warning: a line to stderr unless quiet.
     pub(crate) fn warning(self, text: &str) {
-        self.progress(&format!("warning: {text}"));
+        if self.verbosity > Verbosity::Quiet {
+            self.about("WARN", &format!("warning: {text}\n"));
+        }
     }
 
     /// A note: a line to stderr when verbose.
@@ -90,7 +115,7 @@ impl Printer {
         if let Some(hint) = hint {
             text.push_str(&format!("\nhint: {hint}\n"));
         }
-        let _ = write!(std::io::stderr().lock(), "{}", harmless(&text));
+        self.about("ERROR", &text);
     }
 }
 

@@ -220,7 +220,7 @@ async fn interruptible(cancel: CancellationToken, run_id: RunId, printer: Printe
             if kept.is_some() {
                 printer.warning(&format!("cut off; `jarvis runs resume {run_id}` goes on with it"));
             }
-            std::process::exit(143);
+            crate::logs::exit(143);
         }
     }
 }
@@ -272,6 +272,6 @@ pub(crate) async fn cancel_on_interrupt(cancel: CancellationToken) {
         cancel.cancel();
     }
     if tokio::signal::ctrl_c().await.is_ok() {
-        std::process::exit(130);
+        crate::logs::exit(130);
     }
 }

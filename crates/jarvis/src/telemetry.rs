@@ -9,6 +9,7 @@ mod names;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jarvis_net::http::{ClientOptions, LazyClient, Route};
 use jarvis_net::trace::{self, Carrier, TraceContext};
@@ -42,18 +43,21 @@ struct Signal {
     exporter: &'static str,
     endpoint: &'static str,
     protocol: &'static str,
+    timeout: &'static str,
 }
 
 const TRACES: Signal = Signal {
     exporter: "OTEL_TRACES_EXPORTER",
     endpoint: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
     protocol: "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+    timeout: "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
 };
 
 const METRICS: Signal = Signal {
     exporter: "OTEL_METRICS_EXPORTER",
     endpoint: "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
     protocol: "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL",
+    timeout: "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT",
 };
 
 /// How the collector is spoken to.
@@ -61,6 +65,9 @@ enum Way {
     Grpc,
     Http(export::Client),
 }
+
+/// How long the collector may take unless a variable says otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
@@ -85,7 +92,8 @@ impl Signal {
                         let base = endpoint.and_then(|text| Url::parse(&text).ok());
                         let route = base.map_or(Route::Direct, |base| Route::to(&base, None));
                         let client = LazyClient::new(ClientOptions { route, ..ClientOptions::default() });
-                        Ok(Some(Way::Http(export::Client { runtime: runtime.clone(), client: Arc::new(client) })))
+                        let (runtime, client, patience) = (runtime.clone(), Arc::new(client), self.patience()?);
+                        Ok(Some(Way::Http(export::Client { runtime, client, patience })))
                     }
                     Some(other) => {
                         Err(format!("the protocol `{other}` is not spoken: it is `grpc` or `http/protobuf`"))
@@ -94,6 +102,15 @@ impl Signal {
             }
             (Some(other), _) => Err(format!("{} is `{other}`: it is `otlp` or `none`", self.exporter)),
         }
+    }
+
+    /// How long the collector may take.
+    fn patience(&self) -> Result<Duration, String> {
+        let Some(given) = variable(self.timeout).or_else(|| variable("OTEL_EXPORTER_OTLP_TIMEOUT")) else {
+            return Ok(PATIENCE);
+        };
+        let read = given.trim().parse().map(Duration::from_millis);
+        read.map_err(|_| format!("the timeout `{given}` is not a number of milliseconds"))
     }
 }
 
@@ -159,6 +176,8 @@ impl Telemetry {
         };
         let layer = tracing_opentelemetry::layer()
             .with_tracer(tracer)
+            // A span begins when somebody asks where it stands: until then it may be put below another.
+            .with_context_activation(false)
             .with_location(false)
             .with_threads(false)
             .with_tracked_inactivity(false)
@@ -169,7 +188,7 @@ impl Telemetry {
 
     /// Where the server's counts go too.
     #[cfg(feature = "serve")]
-    pub(crate) fn counts(&self) -> Option<Arc<dyn jarvis_server::CountToo>> {
+    pub(crate) fn counts(&self) -> Option<Arc<dyn jarvis_server::MetricsSink>> {
         self.metrics.as_ref().map(|provider| metrics::counts(provider))
     }
 

@@ -63,11 +63,7 @@ impl Driver<'_> {
             if changes && let Err(why) = given.events.written().await {
                 return Done::Performed(Err(TaskError::new(ErrorCode::Internal, format!("it was not called: {why}"))));
             }
-            let done = worker.perform(&given).await;
-            if let Err(error) = &done {
-                tracing::Span::current().record("error", error.code.as_str());
-            }
-            Done::Performed(done)
+            Done::Performed(worker.perform(&given).await)
         };
         self.spawn(id, busy, now, Some(job), work);
     }
@@ -95,6 +91,14 @@ impl Driver<'_> {
             }
             Busy::Choosing => tracing::debug_span!("choose", task_id = %task, task = name),
             Busy::Waiting => tracing::debug_span!("approve", task_id = %task, task = name),
+        };
+        let own = span.clone();
+        let work = async move {
+            let done = work.await;
+            if let Done::Performed(Err(error)) = &done {
+                own.record("error", error.code.as_str());
+            }
+            done
         };
         // Most runs are not traced; an empty span need not be entered at each poll.
         let span = if span.is_disabled() { tracing::Span::current() } else { span };

@@ -11,6 +11,7 @@ use jarvis_chat::Message;
 use jarvis_plan::{Draft, ErrorCode, EventKind, Fault, Kind, Level, Plan, Request, Task, TaskError, Vocabulary, check};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use super::{Decision, DecisionError, Decisions, Mapped, PromptLog, TaskChoice, describe, mapping};
 use crate::choose::Chooser;
@@ -46,7 +47,7 @@ impl Decisions {
         cancel: CancellationToken,
     ) -> Result<Decision, DecisionError> {
         let began = Instant::now();
-        let work = self.decided(input, &request, events, began);
+        let work = self.decided(input, &request, events, began).instrument(tracing::debug_span!("plan"));
         self.report(&request, work, Decision::execution_config, events, &cancel, began).await
     }
 

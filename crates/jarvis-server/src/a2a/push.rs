@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderValue, header};
 use futures::StreamExt;
 use jarvis_net::UrlPolicy;
-use jarvis_net::http::{self, ClientOptions, LazyClient, Route, cause};
+use jarvis_net::http::{ClientOptions, LazyClient, Route, cause};
 use jarvis_net::policy::{PolicyResolver, system_lookup};
 use jarvis_net::retry::Retries;
 use jarvis_plan::RunId;
@@ -235,7 +235,7 @@ async fn post(server: &Server, webhook: &Webhook, payload: Payload) -> Result<()
     let client = server.webhooks.get().await.map_err(|error| error.to_string())?;
     let attempt = || async {
         let call = client.post(url.clone()).headers(headers.clone()).body(body.clone()).timeout(PATIENCE);
-        let sent = http::send(call).await;
+        let sent = call.send().await;
         match sent {
             Ok(reply) if reply.status().is_success() => Ok(()),
             Ok(reply) => {

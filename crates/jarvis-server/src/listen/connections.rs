@@ -3,7 +3,7 @@
 //! A connection that carries no request is idle, whether it never sent one or is kept for the next. When there is no room, the one
 //! that has been idle for longest makes room: whoever holds many open and asks nothing keeps nobody out.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -29,6 +29,8 @@ struct Shared {
 struct State {
     open: HashMap<u64, Open>,
     by_address: HashMap<IpAddr, usize>,
+    /// Those of which it was told that they have too many.
+    told: HashSet<IpAddr>,
     /// The idle ones, that which has been for longest first.
     idle: BTreeSet<(u64, u64)>,
     /// Counts connections and changes.
@@ -89,6 +91,11 @@ impl Connections {
         }
     }
 
+    /// Whether it is to be told that an address has too many: once until one of its connections ends.
+    pub(crate) fn is_to_be_told(&self, address: IpAddr) -> bool {
+        self.lock().told.insert(network(address))
+    }
+
     fn try_admit(&self, address: IpAddr) -> Result<Held, Full> {
         let address = network(address);
         let most_of_one = match self.0.of_one_address {
@@ -125,6 +132,7 @@ impl State {
         if let Some(since) = open.idle {
             self.idle.remove(&(since, id));
         }
+        self.told.remove(&open.address);
         if let Some(count) = self.by_address.get_mut(&open.address) {
             *count -= 1;
             if *count == 0 {

@@ -39,8 +39,16 @@ impl Jarvis {
             _ => place,
         };
         let request_id = caller.request_id().map(|id| field::display(id.as_str()));
-        let span =
-            tracing::error_span!(parent: None, "request", request_id, method = "tools/call", route = call.name());
+        let span = tracing::error_span!(
+            parent: None,
+            "mcp_call",
+            request_id,
+            mcp_method = "tools/call",
+            tool = call.name(),
+            run_id = field::Empty,
+            error = field::Empty,
+        );
+        let own = span.clone();
         let work = async {
             match call {
                 args::Call::Run(run) => self.run(run, context).await,
@@ -48,7 +56,11 @@ impl Jarvis {
                 args::Call::Ask(ask) => self.ask(ask, context).await,
             }
         };
-        work.instrument(place.adopt(span)).await
+        let done = work.instrument(place.adopt(span)).await;
+        if done.as_ref().map_or(true, |result| result.is_error == Some(true)) {
+            own.record("error", "tool_error");
+        }
+        done
     }
 
     async fn run(&self, run: args::Run, context: &Context) -> Result<CallToolResult, ErrorData> {

@@ -11,7 +11,7 @@ use super::*;
 #[derive(Default)]
 struct Told(Mutex<Vec<String>>);
 
-impl CountToo for Told {
+impl MetricsSink for Told {
     fn add(&self, name: &'static str, labels: &[(&'static str, &str)], value: f64) {
         let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
         self.0.lock().expect("no panic").push(format!("{name}{{{}}} {value}", labels.join(",")));
@@ -33,6 +33,7 @@ fn call(model: &str, instead_of: &str) -> EventKind {
         ms: 1500,
         reply: String::new(),
         ok: true,
+        given_up: false,
         key: String::new(),
         whole: None,
         taken_over: false,
@@ -42,7 +43,7 @@ fn call(model: &str, instead_of: &str) -> EventKind {
 #[test]
 fn calls_are_counted_by_model_and_told_on() {
     let told = Arc::new(Told::default());
-    let metrics = Arc::new(Metrics::new(Some(Arc::clone(&told) as Arc<dyn CountToo>)));
+    let metrics = Arc::new(Metrics::new(Some(Arc::clone(&told) as Arc<dyn MetricsSink>)));
     metrics.observe(&call("small", "large"));
     let live = metrics.live();
     metrics.waited(Duration::from_millis(250));
@@ -50,10 +51,10 @@ fn calls_are_counted_by_model_and_told_on() {
     let who = r#"stage="parse_task",model="small",provider="openai""#;
     for line in [
         format!("jarvis_model_calls_total{{{who},ok=\"true\"}} 1"),
-        format!("jarvis_model_call_duration_seconds_sum{{{who}}} 1.5"),
+        format!("jarvis_model_call_duration_seconds_sum{{{who},ok=\"true\"}} 1.5"),
         format!("jarvis_tokens_total{{{who},kind=\"prompt\"}} 7"),
         format!("jarvis_model_cost_total{{{who},currency=\"USD\"}} 0.5"),
-        r#"jarvis_fallbacks_total{kind="model_call",model="large"} 1"#.to_owned(),
+        r#"jarvis_model_fallbacks_total{model="large"} 1"#.to_owned(),
         "jarvis_queue_wait_seconds_sum 0.25".to_owned(),
         "jarvis_runs_live 1".to_owned(),
         "process_resident_memory_bytes ".to_owned(),
@@ -65,7 +66,7 @@ fn calls_are_counted_by_model_and_told_on() {
     assert!(metrics.text().expect("it is written").contains("jarvis_runs_live 0"));
     let told = told.0.lock().expect("no panic");
     for line in [
-        "model_call_duration{stage=parse_task,model=small,provider=openai} 1.5",
+        "model_call_duration{stage=parse_task,model=small,provider=openai,ok=true} 1.5",
         "model_cost{stage=parse_task,model=small,provider=openai,currency=USD} 0.5",
         "runs_live{} -1",
     ] {

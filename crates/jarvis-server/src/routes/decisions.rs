@@ -66,9 +66,9 @@ pub(crate) fn start_only(
 
 fn start(server: &Server, caller: &Caller, ask: DecideAsk) -> Result<Started<DecisionResult>, ApiError> {
     let format = ask.format;
-    let (subject, ask) = ask.read(&server.options)?;
+    let (subject, ask) = ask.read(&server.options, server.setup().unpriced.as_deref())?;
     let decisions = server.decisions_for(caller, &server.setup().decisions);
-    let decisions = Decisions { pipeline: pipeline_of(server, &ask)?.0, ..decisions };
+    let decisions = Decisions { pipeline: pipeline_of(server, &server.setup(), &ask)?.0, ..decisions };
     let is_pipeline = match format {
         Some(format) => format == Format::Pipeline,
         // A scenario is planned as a vision pipeline unless a format is given.

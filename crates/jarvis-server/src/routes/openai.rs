@@ -117,9 +117,10 @@ async fn start(
         Some(run) => server.handed_back(caller, &run).await,
         None => None,
     };
-    let pipeline = Arc::clone(&server.setup().pipeline);
+    let setup = server.setup();
+    let pipeline = Arc::clone(&setup.pipeline);
     let (planner, model) = (pipeline.planner_name(), Model::Configured);
-    let run = RunRequest { planner, pipeline, model, request: Arc::new(request) };
+    let run = RunRequest { planner, pipeline, model, setup, request: Arc::new(request) };
     run.start_after(past, server, caller, Some(name), false)
 }
 

@@ -101,7 +101,8 @@ async fn start(
         (None, Some(id)) => load(server, caller, id).await?,
         (None, None) => return Err(ApiError::invalid("`execution_config` is missing").param("execution_config")),
     };
-    let pipeline = Arc::clone(&server.setup().pipeline);
+    let setup = server.setup();
+    let pipeline = Arc::clone(&setup.pipeline);
     let reader = Arc::clone(&pipeline);
     let read = move || read_plan(&document, &reader.vocabulary, &reader.sources, reader.settings.plan);
     let plan = tokio::task::spawn_blocking(read).await;
@@ -109,7 +110,7 @@ async fn start(
     // A task list names no request; such a plan runs without one.
     let text = ask.request.or_else(|| plan.request.clone()).unwrap_or_default();
     let request = Request { text, attachments: resources(&ask.attachments)?, ..Request::default() };
-    let run = RunRequest { pipeline, model: Model::Configured, request: Arc::new(request), planner: "plan" };
+    let run = RunRequest { pipeline, model: Model::Configured, setup, request: Arc::new(request), planner: "plan" };
     let (pipeline, request) = (Arc::clone(&run.pipeline), Arc::clone(&run.request));
     let started = server.runs.start(caller, &run.request.text, Keep::Answerable, move |events, cancel| async move {
         pipeline.run_plan(request, &plan, &events, cancel).await

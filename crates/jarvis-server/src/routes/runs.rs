@@ -215,7 +215,7 @@ pub(crate) async fn retry(
     let id = whole(id)?;
     let whose = on_record(&server, &caller, &id).await?.summary.user;
     tell(&server, &caller, "retry", &id, &whose).await?;
-    let new = server.retry(&id, ask.unwrap_or_default().from.map(TaskId)).await?;
+    let new = server.retry(&caller, &id, ask.unwrap_or_default().from.map(TaskId)).await?;
     Ok(Json(ResumeReply { run_id: new.0, from: Some(id) }))
 }
 

@@ -44,7 +44,7 @@ pub(crate) async fn log_in(
     let given = given.token.trim();
     let caller = guard::with_token(&server, given, peer)?;
     let token = Secret::new(given).ok_or_else(|| ApiError::invalid("the token is empty").param("token"))?;
-    Ok(guard::log_in(&server, &caller, token, &headers))
+    guard::log_in(&server, &caller, token, &headers)
 }
 
 /// Log out

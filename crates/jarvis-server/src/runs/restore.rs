@@ -166,6 +166,7 @@ impl Server {
         self.runs.forget_left(&run);
         let begin = Begin {
             origin: Origin::default(),
+            meter: self.setup().meter.clone(),
             asked: past.asked().cloned().collect(),
             account: self.users.account(&summary.user),
             line: Line::of(&summary.user, None),
@@ -201,7 +202,7 @@ impl Server {
 
     /// Tries a run anew as another one, which takes over what was done before a task, or before those that did not succeed.
     /// Returns the new run's id.
-    pub(crate) async fn retry(&self, id: &str, from: Option<TaskId>) -> Result<RunId, ApiError> {
+    pub(crate) async fn retry(&self, caller: &Caller, id: &str, from: Option<TaskId>) -> Result<RunId, ApiError> {
         let Some(journal) = self.parts.journal.clone() else {
             return Err(ApiError::not_found("this server keeps no journal to take steps over from"));
         };
@@ -225,7 +226,8 @@ impl Server {
         let work = self.work(began).map_err(conflict)?;
         let run_id = RunId(uuid::Uuid::now_v7().to_string());
         let begin = Begin {
-            origin: Origin::default(),
+            origin: Origin::of(caller),
+            meter: self.setup().meter.clone(),
             stream: Events::resumed(run_id.clone(), past),
             account: self.users.account(&user),
             line: Line::of(&user, None),

@@ -113,8 +113,8 @@ pub(crate) enum AttachmentKind {
 }
 
 impl Ask {
-    /// The request that is meant.
-    pub(crate) fn request(&self, options: &Options) -> Result<Request, ApiError> {
+    /// The request that is meant; where a model that may be asked has no price (`unpriced`), no cost can be bounded.
+    pub(crate) fn request(&self, options: &Options, unpriced: Option<&str>) -> Result<Request, ApiError> {
         let most = options.max_messages;
         if self.messages.len() > most {
             return Err(ApiError::invalid(format!("a conversation may have {most} messages")).param("messages"));
@@ -134,7 +134,7 @@ impl Ask {
         if let Some(problem) = self.budget.problem() {
             return Err(ApiError::invalid(problem).param("budget"));
         }
-        if let (Some(_), Some(model)) = (self.budget.max_cost, &options.unpriced) {
+        if let (Some(_), Some(model)) = (self.budget.max_cost, unpriced) {
             let message = format!("`max_cost` needs prices, and none is known for `{model}`");
             return Err(ApiError::invalid(message)
                 .param("budget.max_cost")

@@ -55,7 +55,7 @@ impl DecideAsk {
     ///
     /// # Errors
     /// When neither messages nor a scenario are given, or a field is wrong.
-    pub(crate) fn read(self, options: &Options) -> Result<(Subject, Ask), ApiError> {
+    pub(crate) fn read(self, options: &Options, unpriced: Option<&str>) -> Result<(Subject, Ask), ApiError> {
         let scenario = self.scenario.filter(|scenario| !scenario.is_null());
         let missing = || {
             ApiError::invalid("neither `messages` nor `scenario` is given")
@@ -75,7 +75,7 @@ impl DecideAsk {
                 Subject::Scenario(Scenario::read(&scenario).map_err(wrong)?)
             }
             None if ask.messages.is_empty() => return Err(missing()),
-            None => Subject::Request(ask.request(options)?),
+            None => Subject::Request(ask.request(options, unpriced)?),
         };
         ask.messages.clear();
         Ok((subject, ask))

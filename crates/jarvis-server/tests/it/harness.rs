@@ -244,6 +244,7 @@ impl Builder {
             warnings: vec!["`files/read` is left out".into()],
             chat_models: Arc::new(Offline(Arc::clone(&worker))),
             tools: Arc::new(|| vec![offered()]),
+            unpriced: None,
             pipelines: pipelines(&agent),
             check: Arc::new(|_, _| Ok(())),
             context: context(&agent.registry, self.run_timeout),
@@ -264,7 +265,6 @@ impl Builder {
             }),
         };
         let parts = Parts {
-            setup,
             kept: jarvis_server::Kept {
                 folder: Some("/data".into()),
                 items: vec![kept_runs()],
@@ -272,7 +272,7 @@ impl Builder {
             },
             prune_logs: None,
             reload: self.reload,
-            count_too: None,
+            metrics_sink: None,
             audit: Some(jarvis_server::Audit::open(&folder.path().join("audit.jsonl")).expect("an audit")),
             elsewhere: None,
             desk: Desk::default(),
@@ -285,7 +285,7 @@ impl Builder {
         let grpc_address = grpc.local_addr().expect("an address").to_string();
         let stop = CancellationToken::new();
         let listeners = Listeners { http: Some(listener), grpc: Some((grpc, self.grpc)) };
-        let serving = jarvis_server::serve(listeners, parts, self.options, stop.clone());
+        let serving = jarvis_server::serve(listeners, parts, setup, self.options, stop.clone());
         let served = tokio::spawn(async move { serving.await.expect("it serves") });
         #[allow(clippy::disallowed_methods, reason = "the caller of the server is a client of its own")]
         let client = Client::builder().timeout(PATIENCE).build().expect("a client");

@@ -22,13 +22,14 @@ pub(super) async fn run(global: &Global, printer: Printer) -> Result<ExitCode, F
         tokio::spawn(async move { endpoint.preload().await });
     }
     let options = serve::options(&app.config);
-    let parts = serve::parts(app, desk, global)?;
+    let parts = serve::parts(&app, desk)?;
+    let setup = serve::setup(app, global)?;
     let stop = CancellationToken::new();
     let stopped = stop.clone();
     tokio::spawn(async move {
         serve::signal().await;
         stopped.cancel();
     });
-    jarvis_server::mcp_stdio(parts, options, stop).await.map_err(serve::refused)?;
+    jarvis_server::mcp_stdio(parts, setup, options, stop).await.map_err(serve::refused)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -29,7 +29,7 @@ use crate::wiring::{carried_out_by_restate, scale::CHECKUP, told_by_restate};
 
 mod anew;
 
-use anew::{Again, Finish, reload_on_signal};
+use anew::{Again, reload_signal};
 
 const HTTP_PORT: u16 = 8004;
 
@@ -39,6 +39,8 @@ const MODELS_PORT: u16 = 8005;
 const GRPC_PORT: u16 = 50051;
 
 pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    // Before all else: what reads its configuration anew by a signal must not die of it while it starts.
+    let reload_asked = reload_signal();
     let desk = Desk::default();
     let approver: Arc<dyn Approver> = Arc::new(desk.clone());
     let journal = if args.no_journal { JournalUse::Unused } else { JournalUse::Needed };
@@ -74,33 +76,35 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     };
     printer.progress(&format!("{work}; a token is {token}; stop with Ctrl-C"));
     let again = Again { staying: app.staying(), approver: Arc::clone(&approver), global: global.clone(), printer };
-    let parts = parts(app, desk, global)?;
+    let parts = parts(&app, desk)?;
+    let setup = setup(app, global)?;
     #[cfg(feature = "restate")]
-    let (parts, finish) = match (&hosted, &args.restate) {
+    let (parts, setup) = match (&hosted, &args.restate) {
         (Some((_, endpoint)), Some(ingress)) => {
             let client = jarvis_restate::Client::new(ingress.clone(), endpoint.admin.clone());
-            let elsewhere = told_by_restate(&client);
-            let finish: Finish = Arc::new(move |setup| carried_out_by_restate(setup, client.clone(), &approver));
-            (Parts { setup: finish(parts.setup), elsewhere: Some(elsewhere), ..parts }, finish)
+            let parts = Parts { elsewhere: Some(told_by_restate(&client)), ..parts };
+            (parts, carried_out_by_restate(setup, client, &approver))
         }
-        _ => (parts, Arc::new(std::convert::identity) as Finish),
+        _ => (parts, setup),
     };
+    #[cfg(feature = "restate")]
+    // What hosts runs of Restate is made at the start.
+    let takes_setup = hosted.is_none();
     #[cfg(not(feature = "restate"))]
-    let finish: Finish = Arc::new(std::convert::identity);
-    let parts = Parts { reload: Some(again.reload(finish)), ..parts };
-    reload_on_signal(parts.reload.clone());
+    let takes_setup = true;
+    let parts = Parts { reload: Some(again.reload(reload_asked, takes_setup)), ..parts };
     let stop = CancellationToken::new();
     let grace = Duration::from_secs(ready_grace_s);
     tokio::spawn(stop_on_signal(stop.clone(), options.leaving.clone(), grace, printer));
     #[cfg(feature = "restate")]
     if let Some((host, endpoint)) = hosted {
         let hosting = tokio::spawn(host.serve(endpoint, stop.clone()));
-        jarvis_server::serve(listeners, parts, options, stop).await.map_err(refused)?;
+        jarvis_server::serve(listeners, parts, setup, options, stop).await.map_err(refused)?;
         hosting.await.map_err(Failure::work)?.map_err(super::worker::failed)?;
         printer.progress("stopped");
         return Ok(ExitCode::SUCCESS);
     }
-    jarvis_server::serve(listeners, parts, options, stop).await.map_err(refused)?;
+    jarvis_server::serve(listeners, parts, setup, options, stop).await.map_err(refused)?;
     printer.progress("stopped");
     Ok(ExitCode::SUCCESS)
 }
@@ -136,7 +140,7 @@ async fn host_runs(
     Ok(Some((host, endpoint)))
 }
 
-pub(super) fn parts(app: App, desk: Desk, global: &Global) -> Result<Parts, Failure> {
+pub(super) fn parts(app: &App, desk: Desk) -> Result<Parts, Failure> {
     Ok(Parts {
         audit: app.audit()?,
         elsewhere: None,
@@ -144,15 +148,15 @@ pub(super) fn parts(app: App, desk: Desk, global: &Global) -> Result<Parts, Fail
         kept: app.kept()?,
         prune_logs: app.prune_logs()?,
         reload: None,
-        count_too: crate::logs::counts(),
+        metrics_sink: crate::logs::counts(),
         media: Arc::clone(&app.media),
         journal: app.journal.clone(),
-        setup: setup(app, global)?,
     })
 }
 
 /// What the configuration makes of models and tools.
-fn setup(app: App, global: &Global) -> Result<Setup, Failure> {
+pub(super) fn setup(app: App, global: &Global) -> Result<Setup, Failure> {
+    let unpriced = unpriced(&app.config)?.map(str::to_owned);
     let decisions = app.decisions()?;
     let service = app.config.decisions.model_api_base_url.is_some();
     let contexts = app.contexts.clone();
@@ -172,6 +176,7 @@ fn setup(app: App, global: &Global) -> Result<Setup, Failure> {
         chat_models: app.chat_models(),
         tools: app.offered_tools(),
         warnings: app.tool_warnings(),
+        unpriced,
         agent: app.agent,
         pipeline: app.pipeline,
     })
@@ -335,22 +340,14 @@ fn users(config: &Config) -> Result<Vec<User>, Failure> {
 /// # Errors
 /// When it would not start.
 pub(super) fn checked_options(config: &Config) -> Result<Options, Failure> {
-    let unpriced = unpriced(config)?.map(str::to_owned);
     let server = &config.server;
     let token = token_of(server.token_file.as_deref(), server.token_env.as_deref().unwrap_or(env_vars::TOKEN))?;
     let admin_env = server.admin_token_env.as_deref().unwrap_or(env_vars::ADMIN_TOKEN);
     let admin_token = token_of(server.admin_token_file.as_deref(), admin_env)?;
     let public_url = config.server.public_url.as_deref().map(|text| url("server.public_url", text)).transpose()?;
     let public_url = public_url.map(|url| url.as_str().trim_end_matches('/').to_owned());
-    let options = Options {
-        token,
-        admin_token,
-        users: users(config)?,
-        unpriced,
-        public_url,
-        tls: https(config)?,
-        ..options(config)
-    };
+    let options =
+        Options { token, admin_token, users: users(config)?, public_url, tls: https(config)?, ..options(config) };
     let here = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
     jarvis_server::check(here, &options).map(|()| options).map_err(refused)
 }
@@ -425,7 +422,7 @@ async fn stop_on_signal(stop: CancellationToken, leaving: CancellationToken, gra
     printer.progress("stopping: runs in flight go on for a while; once more stops at once");
     stop.cancel();
     signal().await;
-    std::process::exit(130);
+    crate::logs::exit(130);
 }
 
 /// By what a process is stopped.

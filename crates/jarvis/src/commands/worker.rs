@@ -71,5 +71,5 @@ async fn stop_on_signal(stop: CancellationToken, printer: Printer) {
     printer.progress("stopping: tasks under way go on to their end; once more stops at once");
     stop.cancel();
     super::serve::signal().await;
-    std::process::exit(130);
+    crate::logs::exit(130);
 }

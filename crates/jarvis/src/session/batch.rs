@@ -130,6 +130,7 @@ mod tests {
             ms: 1,
             reply: String::new(),
             ok: true,
+            given_up: false,
             key: String::new(),
             whole: None,
             taken_over: false,

@@ -78,8 +78,6 @@ pub(super) fn is_content(target: &str) -> bool {
     target == CONTENT
 }
 
-/// How long the collector may take.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// The most that is read of what it says.
 const MOST: u64 = 1 << 20;
 
@@ -87,6 +85,8 @@ const MOST: u64 = 1 << 20;
 pub(super) struct Client {
     pub(super) runtime: Handle,
     pub(super) client: std::sync::Arc<LazyClient>,
+    /// How long the collector may take.
+    pub(super) patience: Duration,
 }
 
 impl std::fmt::Debug for Client {
@@ -98,11 +98,11 @@ impl std::fmt::Debug for Client {
 #[async_trait]
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let client = std::sync::Arc::clone(&self.client);
+        let (client, patience) = (std::sync::Arc::clone(&self.client), self.patience);
         let sent = self.runtime.spawn(async move {
             let (parts, body) = request.into_parts();
             let call = client.get().await?.request(parts.method, parts.uri.to_string());
-            let reply = call.headers(parts.headers).body(body).timeout(PATIENCE).send().await?;
+            let reply = call.headers(parts.headers).body(body).timeout(patience).send().await?;
             let mut response = Response::builder().status(reply.status());
             if let Some(headers) = response.headers_mut() {
                 *headers = reply.headers().clone();

@@ -3,36 +3,36 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use jarvis_server::{CountToo, ProcessUse};
+use jarvis_server::{MetricsSink, ProcessUse};
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Counter, Histogram, Meter, MeterProvider, UpDownCounter};
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 
-use super::names::{self, Counting, MetricName};
+use super::names::{self, Instrument, MetricName};
 
-enum Instrument {
-    Sum(Counter<f64>),
-    Level(UpDownCounter<f64>),
-    Spread(Histogram<f64>),
+enum Made {
+    Counter(Counter<f64>),
+    UpDownCounter(UpDownCounter<f64>),
+    Histogram(Histogram<f64>),
 }
 
-struct Counts(HashMap<&'static str, Instrument>);
+struct Counts(HashMap<&'static str, (&'static MetricName, Made)>);
 
 /// The instruments of a provider, and this process' own use.
-pub(super) fn counts(provider: &SdkMeterProvider) -> Arc<dyn CountToo> {
+pub(super) fn counts(provider: &SdkMeterProvider) -> Arc<dyn MetricsSink> {
     let meter = provider.meter("jarvis");
     observe_process(&meter);
-    let made = names::METRICS.iter().map(|metric| (metric.ours, instrument(&meter, metric)));
+    let made = names::METRICS.iter().map(|metric| (metric.ours, (metric, made(&meter, metric))));
     Arc::new(Counts(made.collect()))
 }
 
-fn instrument(meter: &Meter, MetricName { theirs, unit, counting, .. }: &MetricName) -> Instrument {
-    match counting {
-        Counting::Sum => Instrument::Sum(meter.f64_counter(*theirs).with_unit(*unit).build()),
-        Counting::Level => Instrument::Level(meter.f64_up_down_counter(*theirs).with_unit(*unit).build()),
-        Counting::Spread(bounds) => {
-            let spread = meter.f64_histogram(*theirs).with_unit(*unit).with_boundaries(bounds.to_vec());
-            Instrument::Spread(spread.build())
+fn made(meter: &Meter, MetricName { theirs, unit, instrument, .. }: &MetricName) -> Made {
+    match instrument {
+        Instrument::Counter => Made::Counter(meter.f64_counter(*theirs).with_unit(*unit).build()),
+        Instrument::UpDownCounter => Made::UpDownCounter(meter.f64_up_down_counter(*theirs).with_unit(*unit).build()),
+        Instrument::Histogram(bounds) => {
+            let histogram = meter.f64_histogram(*theirs).with_unit(*unit).with_boundaries(bounds.to_vec());
+            Made::Histogram(histogram.build())
         }
     }
 }
@@ -58,17 +58,44 @@ fn observe_process(meter: &Meter) {
         .build();
 }
 
-impl CountToo for Counts {
+impl MetricsSink for Counts {
     fn add(&self, name: &'static str, labels: &[(&'static str, &str)], value: f64) {
-        let Some(instrument) = self.0.get(name) else { return };
-        let labels: Vec<KeyValue> = labels
-            .iter()
-            .map(|(field, value)| KeyValue::new(names::field(field), names::value(field, value).to_owned()))
-            .collect();
-        match instrument {
-            Instrument::Sum(counter) => counter.add(value, &labels),
-            Instrument::Level(level) => level.add(value, &labels),
-            Instrument::Spread(spread) => spread.record(value, &labels),
+        let Some((metric, made)) = self.0.get(name) else { return };
+        let named = labels.iter().filter_map(|(field, value)| {
+            let (_, theirs) = metric.labels.iter().find(|(ours, _)| ours == field)?;
+            Some(KeyValue::new(*theirs, names::value(field, value)?))
+        });
+        let always = metric.always.iter().map(|(field, value)| KeyValue::new(*field, *value));
+        let labels: Vec<KeyValue> = named.chain(always).collect();
+        match made {
+            Made::Counter(counter) => counter.add(value, &labels),
+            Made::UpDownCounter(counter) => counter.add(value, &labels),
+            Made::Histogram(histogram) => histogram.record(value, &labels),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_those_of_the_conventions() {
+        for (field, ours, theirs) in [
+            ("ok", "true", None),
+            ("ok", "false", Some("_OTHER".into())),
+            ("kind", "prompt", Some("input".into())),
+            ("status", "404", Some(opentelemetry::Value::I64(404))),
+            ("status", "done", Some("done".into())),
+            ("model", "m", Some("m".into())),
+        ] {
+            assert_eq!(names::value(field, ours), theirs, "{field} {ours}");
+        }
+        let named: std::collections::HashSet<&str> = names::METRICS.iter().map(|metric| metric.ours).collect();
+        assert_eq!(named.len(), names::METRICS.len(), "each stands once");
+        // What durations count needs no metric of its own.
+        let counted = ["http_requests", "model_calls"];
+        let unnamed = jarvis_server::METRICS.iter().filter(|name| !named.contains(*name) && !counted.contains(name));
+        assert_eq!(unnamed.count(), 0, "whatever is counted is exported");
     }
 }

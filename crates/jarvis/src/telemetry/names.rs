@@ -3,6 +3,7 @@
 //! Left is what jarvis says, right what OpenTelemetry's conventions do, those for generative AI among them. These are still in development,
 //! so when they change, only this file does. What has no name there is called `jarvis.…`.
 
+use opentelemetry::Value;
 use opentelemetry::trace::SpanKind;
 
 /// A kind of span.
@@ -20,8 +21,9 @@ const fn span(ours: &'static str, operation: &'static str, kind: SpanKind, subje
 }
 
 /// A span is named by its operation, or else by what jarvis calls it, and by its subject.
-pub(super) const SPANS: [SpanName; 12] = [
+pub(super) const SPANS: [SpanName; 13] = [
     span("request", "", SpanKind::Server, "route"),
+    span("mcp_call", "execute_tool", SpanKind::Server, "tool"),
     span("run", "invoke_workflow", SpanKind::Internal, "pipeline"),
     span("plan", "plan", SpanKind::Internal, ""),
     span("execute", "", SpanKind::Internal, ""),
@@ -35,18 +37,16 @@ pub(super) const SPANS: [SpanName; 12] = [
     span("embed", "embeddings", SpanKind::Client, "model"),
 ];
 
-/// Fields of spans, and labels of metrics.
+/// Fields of spans.
 pub(super) const FIELDS: [(&str, &str); 30] = [
     ("answered_by", "gen_ai.response.model"),
     ("arguments", "gen_ai.tool.call.arguments"),
     ("cached_tokens", "gen_ai.usage.cache_read.input_tokens"),
     ("completion_tokens", "gen_ai.usage.output_tokens"),
-    ("currency", "jarvis.cost.currency"),
     ("effect", "jarvis.tool.effect"),
     ("error", "error.type"),
     ("finish_reason", "gen_ai.response.finish_reasons"),
     ("host", "jarvis.model.host"),
-    ("kind", "gen_ai.token.type"),
     ("max_tokens", "gen_ai.request.max_tokens"),
     ("messages", "gen_ai.input.messages"),
     ("method", "http.request.method"),
@@ -67,57 +67,110 @@ pub(super) const FIELDS: [(&str, &str); 30] = [
     ("task_id", "jarvis.task.id"),
     ("tool", "gen_ai.tool.name"),
     ("operation", "gen_ai.operation.name"),
+    ("grpc_status", "rpc.grpc.status_code"),
+    ("mcp_method", "mcp.method.name"),
 ];
-
-/// Values that have another name outside: the field, ours, theirs.
-pub(super) const VALUES: [(&str, &str, &str); 2] = [("kind", "prompt", "input"), ("kind", "completion", "output")];
 
 /// How a metric is counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Counting {
+pub(super) enum Instrument {
     /// It only grows.
-    Sum,
+    Counter,
     /// It goes up and down.
-    Level,
+    UpDownCounter,
     /// Each value is one observation; the bounds of its buckets.
-    Spread(&'static [f64]),
+    Histogram(&'static [f64]),
 }
 
 pub(super) struct MetricName {
     pub(super) ours: &'static str,
     pub(super) theirs: &'static str,
     pub(super) unit: &'static str,
-    pub(super) counting: Counting,
+    pub(super) instrument: Instrument,
+    /// What its labels are called; one that is not here is left out.
+    pub(super) labels: &'static [(&'static str, &'static str)],
+    /// What stands at each of its points.
+    pub(super) always: &'static [(&'static str, &'static str)],
 }
 
-const fn metric(ours: &'static str, theirs: &'static str, unit: &'static str, counting: Counting) -> MetricName {
-    MetricName { ours, theirs, unit, counting }
+const fn metric(ours: &'static str, theirs: &'static str, unit: &'static str, instrument: Instrument) -> MetricName {
+    MetricName { ours, theirs, unit, instrument, labels: &[], always: &[] }
+}
+
+impl MetricName {
+    const fn with(self, labels: &'static [(&'static str, &'static str)]) -> MetricName {
+        MetricName { labels, ..self }
+    }
+
+    /// Of calls of chat models.
+    const fn of_calls(self, labels: &'static [(&'static str, &'static str)]) -> MetricName {
+        MetricName { labels, always: &[("gen_ai.operation.name", "chat")], ..self }
+    }
 }
 
 /// Seconds, as the conventions bound those of requests and calls.
-const SECONDS: Counting =
-    Counting::Spread(&[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 300.0]);
+const SECONDS: Instrument =
+    Instrument::Histogram(&[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 300.0]);
 /// Tokens, as the conventions bound them.
-const TOKENS: Counting =
-    Counting::Spread(&[1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0, 65536.0, 262_144.0, 1_048_576.0]);
+const TOKENS: Instrument =
+    Instrument::Histogram(&[1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0, 65536.0, 262_144.0, 1_048_576.0]);
 
-/// The metrics, by the names that `/metrics` gives them after `jarvis_`.
-pub(super) const METRICS: [MetricName; 14] = [
-    metric("http_request_duration", "http.server.request.duration", "s", SECONDS),
-    metric("model_call_duration", "gen_ai.client.operation.duration", "s", SECONDS),
-    metric("tokens", "gen_ai.client.token.usage", "{token}", TOKENS),
-    metric("model_cost", "jarvis.model.cost", "1", Counting::Sum),
-    metric("fallbacks", "jarvis.fallbacks", "{fallback}", Counting::Sum),
-    metric("runs", "jarvis.runs", "{run}", Counting::Sum),
+/// The metrics, by the names that `/metrics` gives them after `jarvis_`. How many calls and requests there were, their durations count.
+pub(super) const METRICS: [MetricName; 16] = [
+    metric("http_request_duration", "http.server.request.duration", "s", SECONDS).with(&[
+        ("method", "http.request.method"),
+        ("route", "http.route"),
+        ("status", "http.response.status_code"),
+    ]),
+    metric("model_call_duration", "gen_ai.client.operation.duration", "s", SECONDS).of_calls(&[
+        ("stage", "jarvis.stage"),
+        ("model", "gen_ai.request.model"),
+        ("provider", "gen_ai.provider.name"),
+        ("ok", "error.type"),
+    ]),
+    metric("tokens", "gen_ai.client.token.usage", "{token}", TOKENS).of_calls(&[
+        ("stage", "jarvis.stage"),
+        ("model", "gen_ai.request.model"),
+        ("provider", "gen_ai.provider.name"),
+        ("kind", "gen_ai.token.type"),
+    ]),
+    metric("model_cost", "jarvis.model.cost", "1", Instrument::Counter).of_calls(&[
+        ("stage", "jarvis.stage"),
+        ("model", "gen_ai.request.model"),
+        ("provider", "gen_ai.provider.name"),
+        ("currency", "jarvis.cost.currency"),
+    ]),
+    metric("model_fallbacks", "jarvis.model.fallbacks", "{call}", Instrument::Counter)
+        .with(&[("model", "gen_ai.request.model")]),
+    metric("task_fallbacks", "jarvis.task.fallbacks", "{task}", Instrument::Counter)
+        .with(&[("task", "jarvis.task.type")]),
+    metric("runs", "jarvis.runs", "{run}", Instrument::Counter).with(&[("status", "jarvis.run.status")]),
     metric("run_duration", "jarvis.run.duration", "s", SECONDS),
     metric("queue_wait", "jarvis.queue.wait", "s", SECONDS),
-    metric("runs_live", "jarvis.runs.live", "{run}", Counting::Level),
-    metric("runs_refused", "jarvis.runs.refused", "{run}", Counting::Sum),
-    metric("tasks", "jarvis.tasks", "{task}", Counting::Sum),
-    metric("budgets_spent", "jarvis.budgets.spent", "{run}", Counting::Sum),
-    metric("journal_lost", "jarvis.journal.lost", "{failure}", Counting::Sum),
-    metric("streams_open", "jarvis.streams.open", "{stream}", Counting::Level),
+    metric("runs_live", "jarvis.runs.live", "{run}", Instrument::UpDownCounter),
+    metric("runs_refused", "jarvis.runs.refused", "{run}", Instrument::Counter),
+    metric("tasks", "jarvis.tasks", "{task}", Instrument::Counter)
+        .with(&[("task", "jarvis.task.type"), ("status", "jarvis.task.status")]),
+    metric("budgets_spent", "jarvis.budgets.spent", "{run}", Instrument::Counter)
+        .with(&[("bound", "jarvis.budget.bound")]),
+    metric("journal_lost", "jarvis.journal.lost", "{failure}", Instrument::Counter),
+    metric("streams_open", "jarvis.streams.open", "{stream}", Instrument::UpDownCounter),
+    metric("uploaded", "jarvis.uploaded", "By", Instrument::Counter),
 ];
+
+/// A value of a label as it is outside; `None` where it says nothing there.
+pub(super) fn value(field: &str, ours: &str) -> Option<Value> {
+    match (field, ours) {
+        ("ok", "true") => None,
+        // Which failure it was is in the trace.
+        ("ok", "given_up") => Some("cancelled".into()),
+        ("ok", _) => Some("_OTHER".into()),
+        ("kind", "prompt") => Some("input".into()),
+        ("kind", "completion") => Some("output".into()),
+        ("status", number) => Some(number.parse::<i64>().map_or_else(|_| number.to_owned().into(), Value::I64)),
+        (_, text) => Some(text.to_owned().into()),
+    }
+}
 
 /// What this process takes, observed when metrics are sent.
 pub(super) const MEMORY: &str = "process.memory.usage";
@@ -130,10 +183,4 @@ pub(super) fn field(ours: &str) -> String {
         Some((_, theirs)) => (*theirs).to_owned(),
         None => format!("jarvis.{ours}"),
     }
-}
-
-/// What a value of a field is called outside.
-pub(super) fn value<'a>(field: &str, ours: &'a str) -> &'a str {
-    let renamed = VALUES.iter().find(|(of, name, _)| *of == field && *name == ours);
-    renamed.map_or(ours, |(_, _, theirs)| theirs)
 }

@@ -42,7 +42,9 @@ impl Server {
         let mut lines = stderr.lines().map_while(Result::ok);
         let mut said = Vec::new();
         let url = lines.find_map(|line| {
-            let url = line.strip_prefix("jarvis serves ").map(|url| url.trim_end_matches('/').to_owned());
+            let (_, url) = line.split_once("jarvis serves ").unzip();
+            // Also where it says so in a line of JSON.
+            let url = url.and_then(|url| url.split('"').next()).map(|url| url.trim_end_matches('/').to_owned());
             said.push(line);
             url
         });

@@ -245,6 +245,45 @@ async fn what_was_said_is_exported_where_somebody_asks_for_it_and_never_logged()
 }
 
 #[tokio::test]
+async fn what_goes_wrong_in_a_run_is_logged_with_its_id() {
+    let script = Script::new().on("parse_task", [Reply::error(503, "not now, Hildegard"), Reply::text("[]")]);
+    let chat = FakeChat::start(script.on("chitchat", "All is well.")).await;
+    let (harness, url) = (Harness::new().env("JARVIS_LOG", "warn,jarvis::content=trace"), chat.url());
+    let server = Server::start(&harness, &["--llm", "gpt-4", "--base-url", url.as_str(), "--log-format", "json"]);
+    let (status, reply) = posted(&server, "of-the-retry").await;
+    assert_eq!(status, 200, "{reply}");
+    let log = server.log();
+    let lines = log.iter().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let retry = lines.into_iter().find(|line| line["target"] == "jarvis_chat::transport").expect("the retry");
+    let run = retry["spans"].as_array().expect("spans").iter().find(|span| span["name"] == "run").expect("a run");
+    assert_eq!((&run["run_id"], &run["request_id"]), (&reply["run"]["run_id"], &json!("of-the-retry")));
+    assert!(!log.concat().contains("Hildegard"), "{log:#?}");
+}
+
+#[tokio::test]
+async fn a_failure_within_a_task_is_logged_with_the_run() {
+    let plan = json!([{"task": "summarization", "id": 0, "dep": [-1], "args": {"text": "one. two. three."}}]);
+    let script = Script::new()
+        .on("parse_task", plan.to_string())
+        .on("choose_model", r#"{"id": "gpt-4", "reason": "it fits"}"#)
+        .on("task_llm", [Reply::error(503, "not now"), Reply::text("One to three.")])
+        .otherwise("Done.");
+    let chat = FakeChat::start(script).await;
+    let (harness, url) = (Harness::new(), chat.url());
+    let server = Server::start(&harness, &["--llm", "gpt-4", "--base-url", url.as_str(), "--log-format", "json"]);
+    let (status, reply) = posted(&server, "of-the-task").await;
+    assert_eq!(status, 200, "{reply}");
+    let asked = chat.requests_of("task_llm").len();
+    let log = server.log();
+    let lines = log.iter().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let retries: Vec<Value> = lines.filter(|line| line["target"] == "jarvis_chat::transport").collect();
+    assert_eq!(retries.len() + 1, asked.max(1), "{log:#?}");
+    for retry in retries {
+        assert_eq!(retry["spans"][0]["run_id"], reply["run"]["run_id"], "{retry}");
+    }
+}
+
+#[tokio::test]
 async fn requests_and_refusals_are_lines_with_ids() {
     const ROOT: &str = "the-token-of-root-QX-91";
     let harness = Harness::new().env("JARVIS_TOKEN", "a-good-long-word-of-9-parts").env("JARVIS_ADMIN_TOKEN", ROOT);
@@ -261,7 +300,7 @@ async fn requests_and_refusals_are_lines_with_ids() {
     let log: Vec<Value> = server
         .log()
         .iter()
-        .filter_map(|line| serde_json::from_str(line).ok())
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
         .filter(|line: &Value| line["target"].as_str().is_some_and(|target| target.starts_with("jarvis::")))
         .collect();
     let of = |target: &str, status: u16| -> &Value {
@@ -343,7 +382,7 @@ async fn a_tool_of_another_server_goes_on_with_the_trace() {
     let spans = keeping.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let tool = named(&spans, "execute_tool other/plan");
     assert_eq!(tool.fields["gen_ai.tool.name"], "other/plan");
-    let called = named(&spans, "tools/call plan");
+    let called = named(&spans, "execute_tool plan");
     assert_eq!((&called.trace, &called.parent), (&tool.trace, &tool.id));
     let run = spans.iter().find(|span| span.name.starts_with("invoke_workflow")).expect("the run of the other server");
     assert_eq!((&run.trace, &run.parent), (&tool.trace, &called.id));

@@ -39,6 +39,7 @@ fn called(run: &str, seq: u64, tokens: u64) -> Event {
         ms: 1,
         reply: String::new(),
         ok: true,
+        given_up: false,
         key: String::new(),
         whole: None,
         taken_over: false,

@@ -5,15 +5,13 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use jarvis_pipeline::approval::Approver;
 use jarvis_server::{Configured, Options, Reload, Setup};
+use tokio::sync::Notify;
 
 use super::{checked_options, setup};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wiring::{App, Flags, Staying, load_config};
-
-/// What a setup is made into before it serves.
-pub(super) type Finish = Arc<dyn Fn(Setup) -> Setup + Send + Sync>;
 
 /// Reads the configuration as it is now, and makes what it says of models and tools.
 pub(super) struct Again {
@@ -24,17 +22,18 @@ pub(super) struct Again {
 }
 
 impl Again {
-    pub(super) fn reload(self, finish: Finish) -> Reload {
+    /// Reads it whenever it is asked for; without the setup where that cannot be taken.
+    pub(super) fn reload(self, asked: Arc<Notify>, takes_setup: bool) -> Reload {
         let again = Arc::new(self);
         let read = move || {
-            let (again, finish) = (Arc::clone(&again), Arc::clone(&finish));
+            let again = Arc::clone(&again);
             async move {
                 let read = again.read().await.map_err(|failure| failure.error().to_string());
-                read.map(|(options, setup)| Configured { options, setup: Some(finish(setup)) })
+                read.map(|(options, setup)| Configured { options, setup: Some(setup).filter(|_| takes_setup) })
             }
             .boxed()
         };
-        Reload { read: Arc::new(read), asked: Arc::default() }
+        Reload { read: Arc::new(read), asked }
     }
 
     async fn read(&self) -> Result<(Options, Setup), Failure> {
@@ -51,18 +50,17 @@ impl Again {
     }
 }
 
-/// SIGHUP has the configuration read anew.
-pub(super) fn reload_on_signal(reload: Option<Reload>) {
+/// Told when SIGHUP comes.
+pub(super) fn reload_signal() -> Arc<Notify> {
+    let asked = Arc::new(Notify::new());
     #[cfg(unix)]
-    if let (Some(reload), Ok(mut hangup)) =
-        (reload, tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()))
-    {
+    if let Ok(mut hangup) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()) {
+        let told = Arc::clone(&asked);
         tokio::spawn(async move {
             while hangup.recv().await.is_some() {
-                reload.asked.notify_one();
+                told.notify_one();
             }
         });
     }
-    #[cfg(not(unix))]
-    drop(reload);
+    asked
 }
