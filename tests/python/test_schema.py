@@ -1,4 +1,4 @@
-"""Requests made up from `/openapi.json`: every reply is one that the description allows, and none is a server error."""
+"""`/openapi.json` is a valid document, and requests made up from it get replies that it allows, and no server error."""
 
 import os
 import subprocess
@@ -6,8 +6,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from house import Jarvis
+
+
+def test_the_document_is_valid(offline):
+    document = offline.http.get("/openapi.json").json()
+    assert document["openapi"].startswith("3.1")
+    wrong = [f"{list(error.absolute_path)}: {error.message}" for error in OpenAPIV31SpecValidator(document).iter_errors()]
+    assert not wrong, wrong
+
 
 @pytest.mark.parametrize("token", [None, "open-sesame"], ids=["open", "with-a-token"])
 def test_replies_are_as_described(tmp_path, token):

@@ -398,6 +398,7 @@ test("the API notation", () => {
   assert.equal(flat(document.components.schemas.A), "{\n  x: integer\n  more?: string | null\n}");
   assert.equal(flat(document.components.schemas.B), "@A[]");
   assert.equal(flat({ enum: ["a", 1] }), '"a" | 1');
+  assert.equal(flat({ type: "string", contentSchema: { $ref: "#/components/schemas/A" } }), "JSON text of @A");
   assert.deepEqual(sample(document, document.components.schemas.B), [{ x: 3 }]);
   const loop = {
     components: { schemas: { L: { type: "object", properties: { l: { $ref: "#/components/schemas/L" } } } } },

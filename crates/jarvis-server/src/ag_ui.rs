@@ -34,7 +34,7 @@ use crate::state::Server;
 use crate::users::{Caller, Right};
 use crate::wire::ag_ui::{AgUiContent, AgUiMessage, AgUiPart, ResumeEntry, ResumeStatus, RunAgentInput, Source};
 use crate::wire::ask::{Ask, Attachment};
-use crate::wire::reply::SseEvent;
+use crate::wire::stream::AgUiSseEvent;
 
 use events::{Interrupt, Teller};
 
@@ -42,8 +42,8 @@ use events::{Interrupt, Teller};
 ///
 /// Server-sent events of AG-UI 1.0. A run that waits for leave, or for an answer, ends the exchange with an interrupt; the next one
 /// answers it by `resume` and tells what follows. Closing the connection cancels a run that does not wait.
-#[utoipa::path(post, path = "/ag-ui", tag = "pipeline", request_body = RunAgentInput,
-    responses((status = 200, description = "The events", body = SseEvent, content_type = "text/event-stream"), Failures))]
+#[utoipa::path(post, path = "/ag-ui", operation_id = "run_ag_ui", tag = "pipeline", request_body = RunAgentInput,
+    responses((status = 200, description = "The events", body = AgUiSseEvent, content_type = "text/event-stream"), Failures))]
 pub(crate) async fn run(
     State(server): State<Server>,
     caller: Caller,

@@ -15,6 +15,8 @@ use crate::error::ApiError;
 use crate::request::Model;
 use crate::served::is_openais;
 use crate::state::{Current, Server};
+use crate::wire::run as twins;
+use crate::wire::schema::JsonSchema;
 
 /// The name that stands for the offline planner.
 pub(crate) const OFFLINE: &str = "offline";
@@ -46,12 +48,11 @@ pub struct OfferedTool {
     /// The MCP server, or the host that it is called at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// `reads`, `writes` or `destroys`.
-    #[schema(value_type = String)]
+    #[schema(value_type = twins::Effect)]
     pub effect: Effect,
     pub approval: ToolApproval,
     /// The JSON Schema of its input.
-    #[schema(value_type = Object)]
+    #[schema(value_type = JsonSchema)]
     pub inputs: Value,
 }
 

@@ -49,6 +49,7 @@ function ofType(type: string, s: Json, depth: number, indent: string): Word[] {
     return inner.length === 1 && typeof inner[0] !== "string" ? [...inner, "[]"] : ["array of ", ...inner];
   }
   if (type === "object") return object(s, depth, indent);
+  if (s.contentSchema) return ["JSON text of ", ...notation(s.contentSchema, depth, indent)];
   return [str(s.format) ? `${type} (${str(s.format)})` : type];
 }
 

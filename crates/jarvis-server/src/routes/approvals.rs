@@ -23,6 +23,7 @@ use crate::runs::Frame;
 use crate::state::Server;
 use crate::users::{Caller, Right};
 use crate::wire::reply::ApprovalReply;
+use crate::wire::schema::AnyObject;
 
 /// An answer.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -31,7 +32,7 @@ pub(crate) struct ApprovalAsk {
     pub(crate) decision: Said,
     /// The arguments to call with, all of them, in the place of the planned ones. Only with `approve`.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<AnyObject>)]
     pub(crate) arguments: Option<Map<String, Value>>,
     /// Why not, for the answer of the run. Only with `refuse`.
     #[serde(default)]
@@ -75,7 +76,7 @@ const LONGEST_REASON: usize = 300;
 ///
 /// The event `approval_needed` tells the call, and `GET /runs/{id}` what waits. A call is asked about once; with other
 /// `arguments` it is made with those.
-#[utoipa::path(post, path = "/runs/{id}/approvals/{task}", tag = "runs", request_body = ApprovalAsk,
+#[utoipa::path(post, path = "/runs/{id}/approvals/{task}", operation_id = "answer_approval", tag = "runs", request_body = ApprovalAsk,
     params(("id" = String, Path, description = "The run's id"), ("task" = u32, Path, description = "The task's id")),
     responses((status = 200, description = "The decision was taken", body = ApprovalReply),
         (status = 404, description = "There is no such run, or it does not wait for this task", body = ErrorBody),

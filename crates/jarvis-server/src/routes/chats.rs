@@ -15,6 +15,7 @@ use crate::runs::now_ms;
 use crate::state::Server;
 use crate::users::Caller;
 use crate::wire::kept::{ChatLine, ChatRemovedReply, ChatReply, ChatWrittenReply, ChatsReply};
+use crate::wire::schema::AnyObject;
 
 /// The most chats of a user.
 const MOST: u64 = 1000;
@@ -42,7 +43,7 @@ pub(crate) struct ChatsAsk {
 pub(crate) struct ChatAsk {
     title: String,
     /// What is in it; the server looks at none of it.
-    #[schema(value_type = Object)]
+    #[schema(value_type = AnyObject)]
     body: Map<String, Value>,
     /// The version that this was made of; 0 for a new chat.
     version: u64,
@@ -51,7 +52,7 @@ pub(crate) struct ChatAsk {
 /// The caller's chats, in pages
 ///
 /// The latest first. `next` of a page is `before` of the one that follows it.
-#[utoipa::path(get, path = "/chats", tag = "chats", params(ChatsAsk),
+#[utoipa::path(get, path = "/chats", operation_id = "list_chats", tag = "chats", params(ChatsAsk),
     responses((status = 200, description = "A page of chats", body = ChatsReply), Failures))]
 pub(crate) async fn list(
     State(server): State<Server>,
@@ -73,7 +74,7 @@ pub(crate) async fn list(
 }
 
 /// A chat
-#[utoipa::path(get, path = "/chats/{id}", tag = "chats", params(("id" = String, Path, description = "The chat's id")),
+#[utoipa::path(get, path = "/chats/{id}", operation_id = "get_chat", tag = "chats", params(("id" = String, Path, description = "The chat's id")),
     responses((status = 200, description = "The chat", body = ChatReply),
         (status = 404, description = "There is no such chat", body = ErrorBody), Failures))]
 pub(crate) async fn show(
@@ -92,7 +93,7 @@ pub(crate) async fn show(
 /// Keep a chat
 ///
 /// Over the version that it was made of; where another one is kept by now, the status is 409 and `details` has its `version`.
-#[utoipa::path(put, path = "/chats/{id}", tag = "chats", request_body = ChatAsk,
+#[utoipa::path(put, path = "/chats/{id}", operation_id = "put_chat", tag = "chats", request_body = ChatAsk,
     params(("id" = String, Path, description = "1 to 64 letters, digits, `_` and `-`; the client chooses it")),
     responses((status = 200, description = "It is kept", body = ChatWrittenReply),
         (status = 409, description = "Another version is kept by now, or there are too many chats", body = ErrorBody),
@@ -133,7 +134,7 @@ pub(crate) async fn put(
 }
 
 /// Remove a chat
-#[utoipa::path(delete, path = "/chats/{id}", tag = "chats", params(("id" = String, Path, description = "The chat's id")),
+#[utoipa::path(delete, path = "/chats/{id}", operation_id = "remove_chat", tag = "chats", params(("id" = String, Path, description = "The chat's id")),
     responses((status = 200, description = "It is gone", body = ChatRemovedReply),
         (status = 404, description = "There is no such chat", body = ErrorBody), Failures))]
 pub(crate) async fn remove(

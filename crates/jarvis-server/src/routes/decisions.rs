@@ -9,7 +9,9 @@ use jarvis_hugginggpt::decisions::examples::Scenario;
 use jarvis_hugginggpt::decisions::trial::{Trial, TrialError};
 use jarvis_hugginggpt::decisions::{DecisionError, Decisions, Format};
 use jarvis_plan::EventKind;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::error::{ApiError, Failures};
 use crate::extract::ApiJson;
@@ -18,7 +20,8 @@ use crate::runs::{Keep, Started};
 use crate::state::Server;
 use crate::users::{Caller, Right};
 use crate::wire::decide::{DecideAsk, Subject, TrialAsk};
-use crate::wire::reply::EventStream;
+use crate::wire::decisions::{DecisionReply, TrialReply};
+use crate::wire::stream::SseEvent;
 
 type DecisionResult = Result<Value, DecisionError>;
 
@@ -26,9 +29,8 @@ type DecisionResult = Result<Value, DecisionError>;
 ///
 /// Plans the request and chooses a model for each task. The reply holds the plan as a document that
 /// `POST /plans/{id}/run` executes, as it is or edited.
-#[utoipa::path(post, path = "/decisions", tag = "decisions", request_body = DecideAsk,
-    responses((status = 200, description = "`decisions`, `raw_results`, `message`, `execution_config`, `plan_id`; in the \
-            pipeline form `tasks`", body = Object), Failures))]
+#[utoipa::path(post, path = "/decisions", operation_id = "decide", tag = "decisions", request_body = DecideAsk,
+    responses((status = 200, description = "The decision", body = DecisionReply), Failures))]
 pub(crate) async fn decide(
     State(server): State<Server>,
     caller: Caller,
@@ -41,7 +43,7 @@ pub(crate) async fn decide(
 ///
 /// Server-sent events: `plan`, `mapped`, `model_chosen`, `execution_config`, and last `done` or `error`; those of model
 /// calls and notes as well.
-#[utoipa::path(post, path = "/decisions/stream", tag = "decisions", request_body = DecideAsk, responses(EventStream, Failures))]
+#[utoipa::path(post, path = "/decisions/stream", operation_id = "decide_streamed", tag = "decisions", request_body = DecideAsk, responses((status = 200, description = "The events", body = SseEvent, content_type = "text/event-stream"), Failures))]
 pub(crate) async fn stream(
     State(server): State<Server>,
     caller: Caller,
@@ -108,8 +110,8 @@ async fn in_configured_form(
 ///
 /// Body: `few_shot_categories` (list of numbers), `num_few_shot_examples_per_category` (1), `test_category_index`
 /// (required), `test_example_index` (0). The reply holds what was planned and what would be right.
-#[utoipa::path(post, path = "/decisions/test", tag = "decisions", request_body = TrialAsk,
-    responses((status = 200, description = "`test_info`, `test_scenario`, `generated_tasks`, `ground_truth_tasks`", body = Object), Failures))]
+#[utoipa::path(post, path = "/decisions/test", operation_id = "try_planning_prompt", tag = "decisions", request_body = TrialAsk,
+    responses((status = 200, description = "What was planned and what would be right", body = TrialReply), Failures))]
 pub(crate) async fn test(
     State(server): State<Server>,
     caller: Caller,
@@ -137,16 +139,23 @@ pub(crate) async fn test(
     in_configured_form(&server, work).await
 }
 
+/// The cached replies are gone.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Refreshed {
+    /// Always true.
+    refreshed: bool,
+}
+
 /// Clear the cached replies of the model catalogue service
 ///
 /// The next decision asks it anew. Where there are several users, an administrator may.
-#[utoipa::path(post, path = "/admin/refresh", tag = "decisions",
-    responses((status = 200, description = "The cache is empty", body = Object), Failures))]
-pub(crate) async fn refresh(State(server): State<Server>, caller: Caller) -> Result<Json<Value>, ApiError> {
+#[utoipa::path(post, path = "/admin/refresh", operation_id = "refresh_catalogue", tag = "decisions",
+    responses((status = 200, description = "The cache is empty", body = Refreshed), Failures))]
+pub(crate) async fn refresh(State(server): State<Server>, caller: Caller) -> Result<Json<Refreshed>, ApiError> {
     if server.users.are_several() {
         caller.must(Right::Admin)?;
     }
     server.audit(&caller, "refresh_catalogue", Value::Null).await?;
     server.setup().decisions.source.refresh();
-    Ok(Json(json!({ "refreshed": true })))
+    Ok(Json(Refreshed { refreshed: true }))
 }

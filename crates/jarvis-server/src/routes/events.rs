@@ -13,7 +13,7 @@ use crate::runs::{Frame, Place};
 use crate::sse;
 use crate::state::Server;
 use crate::users::Caller;
-use crate::wire::reply::EventStream;
+use crate::wire::stream::RunsSseEvent;
 
 /// The most runs of one stream.
 const MOST: usize = 100;
@@ -22,10 +22,9 @@ const MOST: usize = 100;
 ///
 /// Each event as in `/runs/{id}/events`, with `RUN_ID@PLACE` for its id. A run that is not there is told of by one event `gone`. The
 /// stream ends when every run has ended.
-#[utoipa::path(get, path = "/events", tag = "runs",
+#[utoipa::path(get, path = "/events", operation_id = "follow_runs", tag = "runs",
     params(("run" = Vec<String>, Query, description = "A run's id, or `ID@PLACE` with the place of the last event seen of it; 1 to 100")),
-    responses(EventStream,
-        Failures))]
+    responses((status = 200, description = "The events", body = RunsSseEvent, content_type = "text/event-stream"), Failures))]
 pub(crate) async fn follow(
     State(server): State<Server>,
     caller: Caller,

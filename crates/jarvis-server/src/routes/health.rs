@@ -18,14 +18,14 @@ use crate::wire::reply::{HealthReply, Today};
 /// State of the server
 ///
 /// Answers 200 as long as the server lives, even when something that it needs does not work.
-#[utoipa::path(get, path = "/health", tag = "server",
+#[utoipa::path(get, path = "/health", operation_id = "get_health", tag = "server",
     responses((status = 200, description = "It lives", body = HealthReply)))]
 pub(crate) async fn health(State(server): State<Server>, request: Request) -> Json<HealthReply> {
     Json(look(&server, request).await)
 }
 
 /// Whether the server can do its work
-#[utoipa::path(get, path = "/ready", tag = "server",
+#[utoipa::path(get, path = "/ready", operation_id = "get_readiness", tag = "server",
     responses((status = 200, description = "It can", body = HealthReply),
         (status = 503, description = "Something it needs does not work", body = HealthReply)))]
 pub(crate) async fn ready(State(server): State<Server>, request: Request) -> (StatusCode, Json<HealthReply>) {
@@ -79,7 +79,7 @@ async fn look(server: &Server, request: Request) -> HealthReply {
 }
 
 /// What the server counted, for Prometheus
-#[utoipa::path(get, path = "/metrics", tag = "server",
+#[utoipa::path(get, path = "/metrics", operation_id = "get_metrics", tag = "server",
     responses((status = 200, description = "Counters, gauges and histograms",
         content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8", body = String),
         Failures))]

@@ -21,6 +21,7 @@ use crate::guard;
 use crate::pulls::{KeptModel, ModelStore, PlannedPull, PullFailure, PullFault, PullRequest, SuggestedModel};
 use crate::state::Server;
 use crate::users::Caller;
+use crate::wire::stream::PullLine;
 
 /// Lines of a pull that wait for a slow reader.
 const LINES: usize = 64;
@@ -37,7 +38,7 @@ pub(crate) struct LocalModels {
 }
 
 /// The models of this machine
-#[utoipa::path(get, path = "/local-models", tag = "models",
+#[utoipa::path(get, path = "/local-models", operation_id = "list_local_models", tag = "models",
     responses((status = 200, description = "What is kept, what is loaded, and what would help", body = LocalModels), Failures))]
 pub(crate) async fn list(State(server): State<Server>) -> Json<LocalModels> {
     let Some(store) = server.setup().store.clone() else {
@@ -59,7 +60,7 @@ pub(crate) async fn list(State(server): State<Server>) -> Json<LocalModels> {
 /// What a pull would fetch
 ///
 /// Licence, size, revision and free space, as the Hub says now. Needs the administrator's token.
-#[utoipa::path(post, path = "/admin/models/plan", tag = "models", request_body = PullRequest,
+#[utoipa::path(post, path = "/admin/models/plan", operation_id = "plan_pull", tag = "models", request_body = PullRequest,
     responses((status = 200, description = "What would be fetched", body = PlannedPull), Failures))]
 pub(crate) async fn plan(
     State(server): State<Server>,
@@ -75,8 +76,8 @@ pub(crate) async fn plan(
 /// Lines of JSON in the words of Ollama's `pull`: `{"status": "pulling …", "digest": …, "total": …, "completed": …}`, at the end
 /// `{"status": "success"}` or `{"error": …}`; what is wrong before the first byte is an error as of any route. Closing the connection
 /// stops it; what has come is kept. Needs the administrator's token.
-#[utoipa::path(post, path = "/admin/models/pull", tag = "models", request_body = PullRequest,
-    responses((status = 200, description = "Progress", body = String, content_type = "application/x-ndjson"), Failures))]
+#[utoipa::path(post, path = "/admin/models/pull", operation_id = "pull_model", tag = "models", request_body = PullRequest,
+    responses((status = 200, description = "Progress", body = PullLine, content_type = "application/x-ndjson"), Failures))]
 pub(crate) async fn pull(
     State(server): State<Server>,
     caller: Caller,

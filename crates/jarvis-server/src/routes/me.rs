@@ -19,6 +19,7 @@ use crate::state::Server;
 use crate::users::Caller;
 use crate::wire::kept::{MeReply, RemovedDataReply, StoredReply};
 use crate::wire::reply::Today;
+use crate::wire::schema::FileBytes;
 
 mod export;
 
@@ -26,7 +27,7 @@ mod export;
 const AT_ONCE: u32 = 1000;
 
 /// Who calls, and what is kept of them
-#[utoipa::path(get, path = "/me", tag = "me",
+#[utoipa::path(get, path = "/me", operation_id = "get_me", tag = "me",
     responses((status = 200, description = "The caller", body = MeReply), Failures))]
 pub(crate) async fn show(State(server): State<Server>, caller: Caller) -> Result<Json<MeReply>, ApiError> {
     let mine = Mine::of(&server, &caller);
@@ -59,8 +60,8 @@ pub(crate) async fn show(State(server): State<Server>, caller: Caller) -> Result
 ///
 /// A ZIP archive: `runs.jsonl` with a run and its events in each line, `chats.jsonl`, `files.jsonl` with what is known of the files that
 /// have ids, `plans/ID.json`, and the files under `files/`.
-#[utoipa::path(get, path = "/me/data", tag = "me",
-    responses((status = 200, description = "The archive", content_type = "application/zip", body = Vec<u8>), Failures))]
+#[utoipa::path(get, path = "/me/data", operation_id = "export_my_data", tag = "me",
+    responses((status = 200, description = "The archive", content_type = "application/zip", body = inline(FileBytes)), Failures))]
 pub(crate) async fn export(State(server): State<Server>, caller: Caller) -> Result<Response, ApiError> {
     let mine = Mine::of(&server, &caller);
     let (file, bytes) = blocking(move || export::archive(&mine)).await??;
@@ -78,7 +79,7 @@ pub(crate) async fn export(State(server): State<Server>, caller: Caller) -> Resu
 ///
 /// But for runs that go on or wait, which are counted (`going_on`), with their files. What somebody else has too stays theirs, and the
 /// audit stays.
-#[utoipa::path(delete, path = "/me/data", tag = "me",
+#[utoipa::path(delete, path = "/me/data", operation_id = "remove_my_data", tag = "me",
     responses((status = 200, description = "It is gone", body = RemovedDataReply), Failures))]
 pub(crate) async fn remove(State(server): State<Server>, caller: Caller) -> Result<Json<RemovedDataReply>, ApiError> {
     server.audit(&caller, "delete_my_data", json!({})).await?;

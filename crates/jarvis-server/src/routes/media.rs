@@ -18,18 +18,21 @@ use crate::error::{ApiError, ErrorBody, Failures};
 use crate::guard::Linked;
 use crate::state::Server;
 use crate::users::Caller;
+use crate::wire::schema::FileBytes;
 
 /// Makes the routes of one kind of files each.
 macro_rules! file_routes {
-    ($($(#[$about:meta])* $name:ident at $path:literal;)*) => {$(
+    ($($(#[$about:meta])* $name:ident is $id:literal at $path:literal of $kind:literal;)*) => {$(
         $(#[$about])*
-        #[utoipa::path(get, path = $path, tag = "media",
+        #[utoipa::path(get, path = $path, operation_id = $id, tag = "media",
             params(("name" = String, Path, description = "The file"),
                 ("expires" = Option<u64>, Query, description = "Of a signed link: until when, in seconds since the Unix epoch"),
                 ("signature" = Option<String>, Query, description = "Of a signed link"),
                 ("Range" = Option<String>, Header, description = "A range of bytes")),
-            responses((status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
-                (status = 206, description = "A part of it", content_type = "application/octet-stream", body = Vec<u8>),
+            responses((status = 200, description = "The file", content(
+                    (inline(FileBytes) = $kind), (inline(FileBytes) = "application/octet-stream"))),
+                (status = 206, description = "A part of it", content(
+                    (inline(FileBytes) = $kind), (inline(FileBytes) = "application/octet-stream"))),
                 (status = 416, description = "There is no such part", body = ErrorBody), Failures))]
         pub(crate) async fn $name(
             server: State<Server>,
@@ -46,13 +49,13 @@ macro_rules! file_routes {
 
 file_routes! {
     /// A picture that an upload or a task made
-    picture at "/images/{name}";
+    picture is "get_image" at "/images/{name}" of "image/*";
     /// A sound that an upload or a task made
-    sound at "/audios/{name}";
+    sound is "get_audio" at "/audios/{name}" of "audio/*";
     /// A video that an upload or a task made
-    video at "/videos/{name}";
+    video is "get_video" at "/videos/{name}" of "video/*";
     /// A table that a task made, as CSV
-    table at "/tables/{name}";
+    table is "get_table" at "/tables/{name}" of "text/csv";
 }
 
 /// Sends a file to a caller who may have it, or to whoever has a link.

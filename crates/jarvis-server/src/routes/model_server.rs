@@ -15,6 +15,7 @@ use crate::extract::ApiJson;
 use crate::served::{self, LoadedModel};
 use crate::state::Server;
 use crate::users::Caller;
+use crate::wire::schema::{AnyJson, AnyObject};
 
 /// Whether the server runs.
 #[derive(Serialize, ToSchema)]
@@ -36,13 +37,13 @@ pub(crate) struct LoadedModels {
 }
 
 /// Whether the model server runs
-#[utoipa::path(get, path = "/running", tag = "models", responses((status = 200, description = "It does", body = Running), Failures))]
+#[utoipa::path(get, path = "/running", operation_id = "is_running", tag = "models", responses((status = 200, description = "It does", body = Running), Failures))]
 pub(crate) async fn running() -> Json<Running> {
     Json(Running { running: true })
 }
 
 /// Whether a model can be called
-#[utoipa::path(get, path = "/status/{id}", tag = "models",
+#[utoipa::path(get, path = "/status/{id}", operation_id = "get_model_status", tag = "models",
     params(("id" = String, Path, description = "The model, such as `facebook/detr-resnet-101`")),
     responses((status = 200, description = "Whether it is on this machine", body = Status), Failures))]
 pub(crate) async fn status(State(server): State<Server>, Path(id): Path<String>) -> Json<Status> {
@@ -68,7 +69,7 @@ pub(crate) async fn call_of_owner(
 }
 
 /// The models in memory
-#[utoipa::path(get, path = "/loaded", tag = "models",
+#[utoipa::path(get, path = "/loaded", operation_id = "list_loaded_models", tag = "models",
     responses((status = 200, description = "Those that are loaded now", body = LoadedModels), Failures))]
 pub(crate) async fn loaded(State(server): State<Server>) -> Json<LoadedModels> {
     Json(LoadedModels { models: server.setup().models.loaded() })
@@ -78,10 +79,10 @@ pub(crate) async fn loaded(State(server): State<Server>) -> Json<LoadedModels> {
 ///
 /// Pictures and sounds are named by `img_url` and `audio_url`: a path under the public folder (`public/images/…`), a data URL,
 /// or a web address. Files that are made are named by `path`.
-#[utoipa::path(post, path = "/models/{id}", tag = "models",
+#[utoipa::path(post, path = "/models/{id}", operation_id = "call_model", tag = "models",
     params(("id" = String, Path, description = "The model, such as `facebook/detr-resnet-101`")),
-    request_body = Map<String, Value>,
-    responses((status = 200, description = "What the model gave", body = Value), Failures))]
+    request_body = AnyObject,
+    responses((status = 200, description = "What the model gave", body = AnyJson), Failures))]
 pub(crate) async fn call(
     State(server): State<Server>,
     caller: Caller,

@@ -23,7 +23,7 @@ fn param_line(param: &Param) -> ParamLine {
 const DESCRIPTION: usize = 200;
 
 /// The models and task types
-#[utoipa::path(get, path = "/models", tag = "server",
+#[utoipa::path(get, path = "/models", operation_id = "list_task_models", tag = "server",
     responses((status = 200, description = "All that are known", body = ModelsReply),
         Failures))]
 pub(crate) async fn models(State(server): State<Server>) -> Json<ModelsReply> {

@@ -32,7 +32,7 @@ use crate::sse;
 use crate::state::Server;
 use crate::users::Caller;
 use crate::wire::openai::{ChatCompletion, ChatCompletionRequest, ModelCard, ModelList, Tokens};
-use crate::wire::reply::SseEvent;
+use crate::wire::stream::ChatSseEvent;
 
 use chores::Chore;
 pub(crate) use links::Links;
@@ -56,9 +56,9 @@ fn local_card(id: String) -> ModelCard {
 /// Does what the last message asks and answers, in the OpenAI protocol. Pictures, sounds and files may be given as parts of a
 /// message; the files that were made stand in the answer as links. Tools that are given are planned with, and their calls are
 /// handed back.
-#[utoipa::path(post, path = "/v1/chat/completions", tag = "openai", request_body = ChatCompletionRequest,
+#[utoipa::path(post, path = "/v1/chat/completions", operation_id = "create_chat_completion", tag = "openai", request_body = ChatCompletionRequest,
     responses((status = 200, description = "The reply; with `stream` server-sent pieces of it", content(
-            (ChatCompletion = "application/json"), (SseEvent = "text/event-stream"))),
+            (ChatCompletion = "application/json"), (ChatSseEvent = "text/event-stream"))),
         Failures))]
 pub(crate) async fn complete(
     State(server): State<Server>,
@@ -133,7 +133,7 @@ async fn off_thread<T: Send + 'static>(
 }
 
 /// The models that can be asked
-#[utoipa::path(get, path = "/v1/models", tag = "openai",
+#[utoipa::path(get, path = "/v1/models", operation_id = "list_models", tag = "openai",
     responses((status = 200, description = "The pipelines", body = ModelList),
         Failures))]
 pub(crate) async fn models(State(server): State<Server>) -> Json<ModelList> {

@@ -19,14 +19,15 @@ use crate::state::Server;
 use crate::users::Caller;
 use crate::wire::ask::Ask;
 use crate::wire::reply::{
-    AnswerOrDecisions, AnswerReply, Answered, ConversationReply, EventStream, GoingOnReply, ResultsReply, TasksReply,
+    AnswerOrDecisions, AnswerReply, Answered, ConversationReply, GoingOnReply, ResultsReply, TasksReply,
 };
+use crate::wire::stream::SseEvent;
 
 /// Run a request and answer
 ///
 /// Plans the request, chooses a model for each task, runs the tasks, and answers. Closing the connection cancels the run, unless it is
 /// `detached`.
-#[utoipa::path(post, path = "/hugginggpt", tag = "pipeline", request_body = Ask,
+#[utoipa::path(post, path = "/hugginggpt", operation_id = "answer", tag = "pipeline", request_body = Ask,
     responses((status = 200, description = "The answer; with `return_decisions` the plan and choices", body = AnswerOrDecisions),
         (status = 202, description = "It waits for leave to change something, or was detached", body = GoingOnReply), Failures))]
 pub(crate) async fn answer(
@@ -51,7 +52,7 @@ pub(crate) async fn answer(
 /// Server-sent events: `queued`, `run_started`, `model_call`, `plan`, `model_chosen`, `task_started`, `task_attempt`,
 /// `task_finished`, `token`, `note`, `answer`, and last `done` or `error`. Closing the connection cancels the run, unless
 /// `detached` says otherwise.
-#[utoipa::path(post, path = "/hugginggpt/stream", tag = "pipeline", request_body = Ask, responses(EventStream, Failures))]
+#[utoipa::path(post, path = "/hugginggpt/stream", operation_id = "answer_streamed", tag = "pipeline", request_body = Ask, responses((status = 200, description = "The events", body = SseEvent, content_type = "text/event-stream"), Failures))]
 pub(crate) async fn stream(
     State(server): State<Server>,
     caller: Caller,
@@ -68,7 +69,7 @@ pub(crate) async fn stream(
 ///
 /// `/v1/models` lists the pipelines as `jarvis/NAME`. Closing the connection cancels the run, unless it is
 /// `detached`.
-#[utoipa::path(post, path = "/pipelines/{name}/runs", tag = "pipeline", request_body = Ask,
+#[utoipa::path(post, path = "/pipelines/{name}/runs", operation_id = "run_pipeline", tag = "pipeline", request_body = Ask,
     params(("name" = String, Path, description = "The pipeline", example = "hugginggpt")),
     responses((status = 200, description = "The answer", body = AnswerReply),
         (status = 202, description = "It waits for leave to change something, or was detached", body = GoingOnReply), Failures))]
@@ -85,8 +86,8 @@ pub(crate) async fn run_named(
 /// Run a request with a pipeline of your choice and stream what happens
 ///
 /// The events are those of `/hugginggpt/stream`. Closing the connection cancels the run, unless `detached` says otherwise.
-#[utoipa::path(post, path = "/pipelines/{name}/runs/stream", tag = "pipeline", request_body = Ask,
-    params(("name" = String, Path, description = "The pipeline", example = "hugginggpt")), responses(EventStream, Failures))]
+#[utoipa::path(post, path = "/pipelines/{name}/runs/stream", operation_id = "run_pipeline_streamed", tag = "pipeline", request_body = Ask,
+    params(("name" = String, Path, description = "The pipeline", example = "hugginggpt")), responses((status = 200, description = "The events", body = SseEvent, content_type = "text/event-stream"), Failures))]
 pub(crate) async fn stream_named(
     State(server): State<Server>,
     caller: Caller,
@@ -116,7 +117,7 @@ const STAGES: &str = "stages";
 /// Only plan
 ///
 /// The checked plan as a list of tasks; nothing is executed. Where the request is conversation, the reply to it.
-#[utoipa::path(post, path = "/tasks", tag = "pipeline", request_body = Ask,
+#[utoipa::path(post, path = "/tasks", operation_id = "plan_tasks", tag = "pipeline", request_body = Ask,
     responses((status = 200, description = "The tasks, or a message", body = TasksReply), Failures))]
 pub(crate) async fn tasks(
     State(server): State<Server>,
@@ -138,7 +139,7 @@ pub(crate) async fn tasks(
 /// Run a request and give the results without an answer
 ///
 /// The result of each task, by its id. Where the request is conversation, the reply to it.
-#[utoipa::path(post, path = "/results", tag = "pipeline", request_body = Ask,
+#[utoipa::path(post, path = "/results", operation_id = "run_tasks", tag = "pipeline", request_body = Ask,
     responses((status = 200, description = "The results, or a message", body = ResultsReply), Failures))]
 pub(crate) async fn results(
     State(server): State<Server>,

@@ -17,11 +17,13 @@ use crate::state::Server;
 use crate::users::Caller;
 use crate::wire::ask::resources;
 use crate::wire::decide::{NewPlanAsk, PlanAsk};
-use crate::wire::reply::{AnswerReply, Answered, EventStream, GoingOnReply};
+use crate::wire::plan::SavedPlan;
+use crate::wire::reply::{AnswerReply, Answered, GoingOnReply};
+use crate::wire::stream::SseEvent;
 
 /// A saved plan
-#[utoipa::path(get, path = "/plans/{id}", tag = "decisions", params(("id" = String, Path, description = "The plan's id")),
-    responses((status = 200, description = "`execution_config`", body = Object), Failures))]
+#[utoipa::path(get, path = "/plans/{id}", operation_id = "get_plan", tag = "decisions", params(("id" = String, Path, description = "The plan's id")),
+    responses((status = 200, description = "The plan", body = SavedPlan), Failures))]
 pub(crate) async fn show(
     State(server): State<Server>,
     caller: Caller,
@@ -34,7 +36,7 @@ pub(crate) async fn show(
 ///
 /// As it was saved, or as the body's `execution_config` says. It is checked first; with anything wrong in it nothing is
 /// done, the status is 422, and `details` names every fault. Closing the connection cancels the run.
-#[utoipa::path(post, path = "/plans/{id}/run", tag = "decisions", request_body = PlanAsk,
+#[utoipa::path(post, path = "/plans/{id}/run", operation_id = "run_saved_plan", tag = "decisions", request_body = PlanAsk,
     params(("id" = String, Path, description = "The plan's id")),
     responses((status = 200, description = "The answer", body = AnswerReply),
         (status = 202, description = "It waits for leave to change something, or was detached", body = GoingOnReply), Failures))]
@@ -49,8 +51,8 @@ pub(crate) async fn run_saved(
 }
 
 /// Execute a saved plan and stream what happens
-#[utoipa::path(post, path = "/plans/{id}/run/stream", tag = "decisions", request_body = PlanAsk,
-    params(("id" = String, Path, description = "The plan's id")), responses(EventStream, Failures))]
+#[utoipa::path(post, path = "/plans/{id}/run/stream", operation_id = "run_saved_plan_streamed", tag = "decisions", request_body = PlanAsk,
+    params(("id" = String, Path, description = "The plan's id")), responses((status = 200, description = "The events", body = SseEvent, content_type = "text/event-stream"), Failures))]
 pub(crate) async fn run_saved_streamed(
     State(server): State<Server>,
     caller: Caller,
@@ -64,7 +66,7 @@ pub(crate) async fn run_saved_streamed(
 /// Execute a plan
 ///
 /// As for a saved one; the body must hold the plan.
-#[utoipa::path(post, path = "/plans/run", tag = "decisions", request_body = NewPlanAsk,
+#[utoipa::path(post, path = "/plans/run", operation_id = "run_plan", tag = "decisions", request_body = NewPlanAsk,
     responses((status = 200, description = "The answer", body = AnswerReply),
         (status = 202, description = "It waits for leave to change something, or was detached", body = GoingOnReply), Failures))]
 pub(crate) async fn run(
@@ -77,7 +79,7 @@ pub(crate) async fn run(
 }
 
 /// Execute a plan and stream what happens
-#[utoipa::path(post, path = "/plans/run/stream", tag = "decisions", request_body = NewPlanAsk, responses(EventStream, Failures))]
+#[utoipa::path(post, path = "/plans/run/stream", operation_id = "run_plan_streamed", tag = "decisions", request_body = NewPlanAsk, responses((status = 200, description = "The events", body = SseEvent, content_type = "text/event-stream"), Failures))]
 pub(crate) async fn run_streamed(
     State(server): State<Server>,
     caller: Caller,

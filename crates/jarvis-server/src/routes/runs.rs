@@ -25,10 +25,11 @@ use crate::runs::{Frame, Place, no_such_run};
 use crate::sse;
 use crate::state::Server;
 use crate::users::{Caller, Right};
-use crate::wire::reply::{CancelReply, EventStream, ResumeReply, RunLine, RunReply};
+use crate::wire::reply::{CancelReply, ResumeReply, RunLine, RunReply};
+use crate::wire::stream::SseEvent;
 
 /// One run with its events
-#[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = String, Path, description = "The run's id")),
+#[utoipa::path(get, path = "/runs/{id}", operation_id = "get_run", tag = "runs", params(("id" = String, Path, description = "The run's id")),
     responses((status = 200, description = "The run", body = RunReply),
         Failures))]
 pub(crate) async fn show(
@@ -55,11 +56,10 @@ pub(crate) async fn show(
 /// The events of a run from its beginning, as they happen while it goes on
 ///
 /// Closing the connection does not cancel the run. With `Last-Event-ID` the events after that one are sent.
-#[utoipa::path(get, path = "/runs/{id}/events", tag = "runs",
+#[utoipa::path(get, path = "/runs/{id}/events", operation_id = "follow_run", tag = "runs",
     params(("id" = String, Path, description = "The run's id"),
         ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event already seen")),
-    responses(EventStream,
-        Failures))]
+    responses((status = 200, description = "The events", body = SseEvent, content_type = "text/event-stream"), Failures))]
 pub(crate) async fn follow(
     State(server): State<Server>,
     caller: Caller,
@@ -106,7 +106,7 @@ pub(super) async fn frames_of(
 /// Cancel a run
 ///
 /// What was done is kept, tasks that have not ended are cancelled, and the run ends with an answer that says so.
-#[utoipa::path(post, path = "/runs/{id}/cancel", tag = "runs",
+#[utoipa::path(post, path = "/runs/{id}/cancel", operation_id = "cancel_run", tag = "runs",
     params(("id" = String, Path, description = "The run's id")),
     responses((status = 200, description = "It is being cancelled", body = CancelReply),
         (status = 404, description = "There is no such run", body = ErrorBody),
@@ -165,7 +165,7 @@ pub(crate) async fn cancel(
 /// Go on with a run that was cut off
 ///
 /// What is done is taken from the journal, and the rest is done. A server does so by itself when it starts, unless it is told not to.
-#[utoipa::path(post, path = "/runs/{id}/resume", tag = "runs",
+#[utoipa::path(post, path = "/runs/{id}/resume", operation_id = "resume_run", tag = "runs",
     params(("id" = String, Path, description = "The run's id")),
     responses((status = 200, description = "It goes on", body = ResumeReply),
         (status = 404, description = "There is no such run", body = ErrorBody),
@@ -199,7 +199,7 @@ pub(crate) struct RetryAsk {
 /// Try a run anew as another run
 ///
 /// It takes over what was done without the tasks that did not succeed, or without the one that is named.
-#[utoipa::path(post, path = "/runs/{id}/retry", tag = "runs", request_body = Option<RetryAsk>,
+#[utoipa::path(post, path = "/runs/{id}/retry", operation_id = "retry_run", tag = "runs", request_body = Option<RetryAsk>,
     params(("id" = String, Path, description = "The run's id")),
     responses((status = 200, description = "The new run", body = ResumeReply),
         (status = 404, description = "There is no such run", body = ErrorBody),

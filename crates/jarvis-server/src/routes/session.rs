@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::{Extension, State};
 use axum::response::Response;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use axum::http::HeaderMap;
@@ -28,7 +28,7 @@ pub(crate) struct LogIn {
 /// Log in
 ///
 /// Trades the token for a cookie that page scripts cannot read. The cookie stands for its user, and administers nothing.
-#[utoipa::path(post, path = "/session", tag = "server", request_body = LogIn,
+#[utoipa::path(post, path = "/session", operation_id = "log_in", tag = "server", request_body = LogIn,
     responses((status = 204, description = "Logged in"),
         Failures))]
 pub(crate) async fn log_in(
@@ -48,20 +48,27 @@ pub(crate) async fn log_in(
 }
 
 /// Log out
-#[utoipa::path(delete, path = "/session", tag = "server", responses((status = 204, description = "Logged out")))]
+#[utoipa::path(delete, path = "/session", operation_id = "log_out", tag = "server", responses((status = 204, description = "Logged out")))]
 pub(crate) async fn log_out(State(server): State<Server>, headers: HeaderMap) -> Response {
     guard::log_out(&server, &headers)
+}
+
+/// The configuration is taken.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Reloaded {
+    /// Always true.
+    reloaded: bool,
 }
 
 /// Read the configuration anew
 ///
 /// Tokens, models, tools and certificates, as the signal SIGHUP has them read. Runs that go on keep what they began with. Where anything is
 /// wrong, all stays as it is.
-#[utoipa::path(post, path = "/admin/reload", tag = "server",
-    responses((status = 200, description = "It is taken", body = Object), Failures))]
-pub(crate) async fn reload(State(server): State<Server>, caller: Caller) -> Result<Json<Value>, ApiError> {
+#[utoipa::path(post, path = "/admin/reload", operation_id = "reload", tag = "server",
+    responses((status = 200, description = "It is taken", body = Reloaded), Failures))]
+pub(crate) async fn reload(State(server): State<Server>, caller: Caller) -> Result<Json<Reloaded>, ApiError> {
     guard::check_administrator(&server, &caller, "kill -HUP PID")?;
     server.audit(&caller, "reload", Value::Null).await?;
     server.reload().await?;
-    Ok(Json(json!({ "reloaded": true })))
+    Ok(Json(Reloaded { reloaded: true }))
 }

@@ -27,7 +27,7 @@ pub(crate) struct UploadForm {
 ///
 /// Pictures, sounds and videos get a path that requests can name; texts come back as text, for the `attachments` of a
 /// request.
-#[utoipa::path(post, path = "/upload", tag = "media",
+#[utoipa::path(post, path = "/upload", operation_id = "upload_files", tag = "media",
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 200, description = "How requests name the files", body = UploadReply),
         (status = 413, description = "A file is too large", body = ErrorBody),

@@ -2,7 +2,11 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::AnyOfBuilder;
+use utoipa::openapi::{ArrayBuilder, ObjectBuilder, RefOr, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::schema::{AnyJson, reference};
 
 /// What an agent is to do: the conversation so far, or the answers to what a run waits for.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -17,11 +21,11 @@ pub(crate) struct RunAgentInput {
     pub(crate) messages: Vec<AgUiMessage>,
     /// The state of the front end; what jarvis says of its run stands in it under `jarvis`.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = AnyJson)]
     pub(crate) state: Value,
     /// `{"pipeline": NAME}` chooses the pipeline.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = AnyJson)]
     pub(crate) forwarded_props: Value,
     /// Answers to the interrupts that the run before ended with.
     #[serde(default)]
@@ -35,7 +39,7 @@ pub(crate) struct AgUiMessage {
     /// `user`, `assistant`, `system`, `developer`; others are passed over.
     pub(crate) role: String,
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = AgUiContent, required = false)]
     pub(crate) content: Option<AgUiContent>,
 }
 
@@ -49,8 +53,28 @@ pub(crate) enum AgUiContent {
     Other(#[allow(dead_code, reason = "it is passed over")] Value),
 }
 
+impl PartialSchema for AgUiContent {
+    fn schema() -> RefOr<Schema> {
+        let text = ObjectBuilder::new().schema_type(Type::String).description(Some("A text."));
+        let parts = ArrayBuilder::new().items(reference(AgUiPart::name())).description(Some("Parts, in order."));
+        let union = AnyOfBuilder::new().item(text).item(parts).item(reference(AnyJson::name()));
+        union.description(Some("A text, or parts; of messages that are passed over anything.")).into()
+    }
+}
+
+impl ToSchema for AgUiContent {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        for (name, schema) in
+            [(AgUiPart::name(), AgUiPart::schema()), (AnyJson::name(), <AnyJson as PartialSchema>::schema())]
+        {
+            schemas.push((name.into_owned(), schema));
+        }
+        AgUiPart::schemas(schemas);
+    }
+}
+
 /// A piece of a message.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(crate) enum AgUiPart {
     Text { text: String },
@@ -61,7 +85,8 @@ pub(crate) enum AgUiPart {
 }
 
 /// Where the content of a piece is.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = AgUiSource)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(crate) enum Source {
     Data {
@@ -86,7 +111,7 @@ pub(crate) struct ResumeEntry {
     pub(crate) status: ResumeStatus,
     /// The answer: a text, `true` or `false`, or what `POST /runs/{id}/approvals/{task}` takes.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = AnyJson)]
     pub(crate) payload: Value,
 }
 

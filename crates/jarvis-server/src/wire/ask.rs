@@ -40,7 +40,7 @@ pub(crate) struct Ask {
     pub(crate) api_key: Option<String>,
 }
 
-/// The most that a run may take: the schema of [`Budget`].
+/// The most that a run may take.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 pub(crate) struct BudgetAsk {
@@ -54,7 +54,7 @@ pub(crate) struct BudgetAsk {
     max_cost: Option<f64>,
 }
 
-/// One message of a conversation: the schema of [`Turn`].
+/// One message of a conversation.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 pub(crate) struct Message {
@@ -63,7 +63,7 @@ pub(crate) struct Message {
     content: String,
 }
 
-/// The author of a message: the schema of [`jarvis_plan::Role`].
+/// The author of a message.
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
 #[allow(dead_code, reason = "only its schema is used")]
@@ -79,7 +79,7 @@ pub(crate) enum Speaker {
 /// A file, text or address that goes with a request: exactly one of `path`, `text` and `url`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Attachment {
-    #[schema(value_type = AttachmentKind)]
+    #[schema(value_type = ResourceKind)]
     pub(crate) kind: Kind,
     /// A file on the server, as `POST /upload` or an answer named it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,11 +95,11 @@ pub(crate) struct Attachment {
     pub(crate) name: Option<String>,
 }
 
-/// What an attachment is: the schema of [`Kind`].
+/// What a resource is.
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
 #[allow(dead_code, reason = "only its schema is used")]
-pub(crate) enum AttachmentKind {
+pub(crate) enum ResourceKind {
     /// Plain text.
     Text,
     /// A still picture.

@@ -10,6 +10,8 @@ use utoipa::ToSchema;
 use crate::error::ApiError;
 use crate::options::Options;
 use crate::wire::ask::{Ask, Attachment, Message};
+use crate::wire::openai::OneOrMany;
+use crate::wire::plan::GivenPlan;
 
 /// A request for a decision: `messages`, as for an answer, or a `scenario`.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -17,8 +19,8 @@ pub(crate) struct DecideAsk {
     /// The conversation; the last message is the request.
     #[schema(value_type = Option<Vec<Message>>)]
     pub(crate) messages: Option<Vec<Turn>>,
-    /// What is seen: `objects-seen`, a list of words, and `sample-description`, a text.
-    #[schema(value_type = Option<Object>)]
+    /// What is seen, to be planned as a vision pipeline.
+    #[schema(value_type = Option<ScenarioAsk>)]
     pub(crate) scenario: Option<Value>,
     /// How the decision is written.
     #[schema(value_type = Option<DecisionFormat>)]
@@ -33,7 +35,7 @@ pub(crate) struct DecideAsk {
     pub(crate) api_key: Option<String>,
 }
 
-/// How a decision is written: the schema of [`Format`].
+/// How a decision is written.
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
 #[allow(dead_code, reason = "only its schema is used")]
@@ -82,12 +84,23 @@ impl DecideAsk {
     }
 }
 
-/// A plan to be carried out that was never saved. Only its description is used; it is read as a [`PlanAsk`].
+/// What is seen.
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) struct ScenarioAsk {
+    /// Names of the objects.
+    #[schema(rename = "objects-seen")]
+    objects_seen: Option<OneOrMany>,
+    /// What happens.
+    #[schema(rename = "sample-description")]
+    sample_description: String,
+}
+
+/// A plan to be carried out that was never saved.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 pub(crate) struct NewPlanAsk {
-    #[schema(value_type = Object)]
-    execution_config: Value,
+    execution_config: GivenPlan,
     /// The request's words; those of the plan unless given.
     request: Option<String>,
     /// Texts and files that the plan names.
@@ -96,7 +109,7 @@ pub(crate) struct NewPlanAsk {
     detached: Option<bool>,
 }
 
-/// What to try of the planning prompt. Only its description is used.
+/// What to try of the planning prompt.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 pub(crate) struct TrialAsk {
@@ -114,7 +127,7 @@ pub(crate) struct TrialAsk {
 #[derive(Debug, Default, Deserialize, ToSchema)]
 pub(crate) struct PlanAsk {
     /// The plan: what `POST /decisions` gave under this name, edited at will. Levels, edges and order are worked out anew.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<GivenPlan>)]
     pub(crate) execution_config: Option<Value>,
     /// The request's words; those of the plan unless given.
     pub(crate) request: Option<String>,

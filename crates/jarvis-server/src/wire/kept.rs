@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use crate::offered::OfferedTool;
 use crate::wire::reply::Today;
+use crate::wire::schema::AnyObject;
 
 /// The tools.
 #[derive(Debug, Serialize, ToSchema)]
@@ -51,7 +52,7 @@ pub(crate) struct ChatReply {
     #[serde(flatten)]
     pub(crate) line: ChatLine,
     /// As its page put it.
-    #[schema(value_type = Object)]
+    #[schema(value_type = AnyObject)]
     pub(crate) body: Value,
 }
 

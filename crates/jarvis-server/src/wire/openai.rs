@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::schema::{AnyObject, JsonSchema, null};
+use crate::error::ErrorBody;
+
 /// A request for a chat completion. Fields that are not listed are ignored.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct ChatCompletionRequest {
@@ -30,7 +33,7 @@ pub(crate) struct ChatCompletionRequest {
     /// `auto`, `none`, and for `jarvis/chat` also `required` or one of the tools.
     pub(crate) tool_choice: Option<ToolChoice>,
     /// What `tools` was before; not supported.
-    #[schema(value_type = Option<Vec<Object>>)]
+    #[schema(value_type = Option<Vec<AnyObject>>)]
     pub(crate) functions: Option<Vec<Value>>,
     /// The form of the reply: text, or JSON, which a chat model writes.
     pub(crate) response_format: Option<ResponseFormat>,
@@ -39,7 +42,7 @@ pub(crate) struct ChatCompletionRequest {
     /// Kinds of output; only `text` can be given.
     pub(crate) modalities: Option<Vec<String>>,
     /// Sound output; not supported.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<AnyObject>)]
     pub(crate) audio: Option<Value>,
     /// Texts before which the reply ends, 4 at most.
     pub(crate) stop: Option<OneOrMany>,
@@ -76,7 +79,7 @@ pub(crate) struct FunctionTool {
     /// What it does.
     pub(crate) description: Option<String>,
     /// The JSON Schema of its arguments.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<JsonSchema>)]
     pub(crate) parameters: Option<Value>,
     /// Whether arguments follow the schema to the letter; they are made to where they can be.
     pub(crate) strict: Option<bool>,
@@ -134,7 +137,7 @@ pub(crate) struct ResponseFormat {
     pub(crate) name: Option<String>,
     /// The schema, in responses.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<JsonSchema>)]
     pub(crate) schema: Option<Value>,
     /// Whether the reply follows it to the letter. It always does, or the request fails.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,7 +151,7 @@ pub(crate) struct ResponseFormat {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub(crate) struct NamedSchema {
     pub(crate) name: Option<String>,
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<JsonSchema>)]
     pub(crate) schema: Option<Value>,
 }
 
@@ -285,8 +288,7 @@ pub(crate) struct Choice {
     pub(crate) message: AssistantMessage,
     /// `stop`, `length`, or `tool_calls` where the caller is to call.
     pub(crate) finish_reason: &'static str,
-    /// Always null.
-    #[schema(value_type = Option<Object>)]
+    #[schema(schema_with = null)]
     pub(crate) logprobs: (),
 }
 
@@ -300,8 +302,7 @@ pub(crate) struct AssistantMessage {
     /// Tools of the caller's that the caller is to call.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tool_calls: Vec<CallMade>,
-    /// Always null.
-    #[schema(value_type = Option<String>)]
+    #[schema(schema_with = null)]
     pub(crate) refusal: (),
 }
 
@@ -316,39 +317,70 @@ pub(crate) struct Tokens {
     pub(crate) total_tokens: u64,
 }
 
-#[derive(Debug, Serialize)]
+/// An event of a streamed reply: a piece, or the error that ends it.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) enum ChatStreamItem {
+    Chunk(Chunk<'static>),
+    Failure(ErrorBody),
+}
+
+/// A piece of a streamed reply.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ChatCompletionChunk)]
 pub(crate) struct Chunk<'a> {
+    /// The same in all pieces: `chatcmpl-` and the id of the run.
     pub(crate) id: &'a str,
+    /// `chat.completion.chunk`.
     pub(crate) object: &'static str,
+    /// When, in seconds since the Unix epoch.
     pub(crate) created: u64,
+    /// The model that was asked for.
     pub(crate) model: &'a str,
+    /// One; none in the piece that tells the usage.
     pub(crate) choices: Vec<ChunkChoice<'a>>,
+    /// Tokens, in the last piece where they are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Tokens>)]
     pub(crate) usage: Option<Option<Tokens>>,
 }
 
-#[derive(Debug, Serialize)]
+/// The one choice of a piece.
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ChunkChoice<'a> {
     pub(crate) index: u32,
     pub(crate) delta: Delta<'a>,
+    /// Null before the last piece; then `stop`, `length` or `tool_calls`.
+    #[schema(required = true)]
     pub(crate) finish_reason: Option<&'static str>,
+    #[schema(schema_with = null)]
     pub(crate) logprobs: (),
 }
 
-#[derive(Debug, Default, Serialize)]
+/// What is new in a piece.
+#[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct Delta<'a> {
+    /// `assistant`, in the first piece.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
     pub(crate) role: Option<&'static str>,
+    /// More of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
     pub(crate) content: Option<&'a str>,
+    /// Progress of the run, where it is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
     pub(crate) reasoning_content: Option<&'a str>,
+    /// Tools that the caller is to call.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<CallDelta>, required = false)]
     pub(crate) tool_calls: &'a [CallDelta],
 }
 
 /// A call in a piece of a streamed reply.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CallDelta {
     /// Its place among the calls of the reply, which clients put pieces together by.
     pub(crate) index: usize,

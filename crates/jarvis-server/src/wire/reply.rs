@@ -6,17 +6,22 @@ use jarvis_plan::{Approval, Budget, RunId};
 use jarvis_store::{RunRecord, RunSummary};
 use serde::Serialize;
 use serde_json::{Number, Value};
-use utoipa::{IntoResponses, ToSchema};
+use utoipa::ToSchema;
 
 use crate::parts::{Check, Kept, Reach};
 use crate::wire::ask::Attachment;
+use crate::wire::decisions::DecisionsReply;
+use crate::wire::document::{self, TaskResult};
+use crate::wire::event::Event;
+use crate::wire::plan::Task;
+use crate::wire::run as twins;
+use crate::wire::schema::JsonSchema;
 
 /// An answer in the shape of the original's HTTP API, with the run beside it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AnswerReply {
     pub(crate) message: String,
-    /// The whole run: plan, outcomes, results, answer and usage.
-    #[schema(value_type = Object)]
+    #[schema(value_type = document::RunDocument)]
     pub(crate) run: RunDocument,
 }
 
@@ -30,18 +35,6 @@ pub(crate) enum AnswerOrDecisions {
     Decisions(Value),
 }
 
-/// The plan and the choices in the shape of the decision-only fork.
-#[derive(ToSchema)]
-#[allow(dead_code, reason = "only its schema is used")]
-pub(crate) struct DecisionsReply {
-    /// The planned tasks, the chosen models and a summary.
-    #[schema(value_type = Object)]
-    decisions: Value,
-    /// The results by task id, none of them executed.
-    #[schema(value_type = Object)]
-    raw_results: Value,
-}
-
 /// The reply to a request that is conversation.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ConversationReply {
@@ -52,7 +45,7 @@ pub(crate) struct ConversationReply {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum TasksReply {
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<Task>)]
     Tasks(Value),
     /// The reply instead.
     Message(ConversationReply),
@@ -62,7 +55,7 @@ pub(crate) enum TasksReply {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum ResultsReply {
-    #[schema(value_type = Object)]
+    #[schema(value_type = BTreeMap<String, TaskResult>)]
     Results(Value),
     /// The reply instead.
     Message(ConversationReply),
@@ -86,23 +79,6 @@ pub(crate) struct Uploaded {
     pub(crate) attachment: Attachment,
     /// Its size in bytes.
     pub(crate) bytes: u64,
-}
-
-/// The events of a run, for the API's description.
-#[derive(IntoResponses)]
-#[response(status = 200, description = "The events", content_type = "text/event-stream")]
-#[allow(dead_code, reason = "only its description is used")]
-pub(crate) struct EventStream(SseEvent);
-
-/// A server-sent event. Only its description is used.
-#[derive(ToSchema)]
-#[allow(dead_code, reason = "only its schema is used")]
-pub(crate) struct SseEvent {
-    event: Option<String>,
-    /// Its place in the stream.
-    id: Option<String>,
-    /// JSON in one line.
-    data: String,
 }
 
 /// A run in a line.
@@ -190,10 +166,10 @@ pub(crate) struct RunReply {
     pub(crate) run: RunLine,
     /// The calls that wait for leave: `POST /runs/{id}/approvals/{task}` answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<twins::Approval>)]
     pub(crate) waiting: Vec<Approval>,
     /// Its events in order, without the pieces of the answer.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<Event>)]
     pub(crate) events: Vec<Value>,
 }
 
@@ -210,7 +186,7 @@ pub(crate) struct WaitingReply {
     /// Always `waiting`.
     pub(crate) status: &'static str,
     /// The calls that wait: `POST /runs/{id}/approvals/{task}` answers.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<twins::Approval>)]
     pub(crate) waiting: Vec<Approval>,
 }
 
@@ -398,7 +374,7 @@ pub(crate) struct ParamLine {
     pub(crate) required: bool,
     /// Its JSON Schema, where it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = JsonSchema, required = false)]
     pub(crate) schema: Option<Value>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) description: String,

@@ -7,6 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::openai::{ResponseFormat, ToolChoice};
+use super::schema::{AnyJson, AnyObject, JsonSchema, null};
 
 /// A request for a response. Fields that are not listed are ignored.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
@@ -22,10 +23,10 @@ pub(crate) struct ResponsesRequest {
     /// The response whose conversation this goes on with.
     pub(crate) previous_response_id: Option<String>,
     /// A conversation that is kept on its own; not supported.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = AnyJson, required = false)]
     pub(crate) conversation: Option<Value>,
     /// A prompt that is kept on its own; not supported.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = AnyJson, required = false)]
     pub(crate) prompt: Option<Value>,
     /// Whether the response can be asked for again. The run that makes it is in the journal in any case.
     pub(crate) store: Option<bool>,
@@ -135,11 +136,11 @@ pub(crate) struct ItemPart {
     pub(crate) text: Option<String>,
     /// What is cited; always empty.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<Object>>)]
+    #[schema(value_type = Option<Vec<AnyObject>>)]
     pub(crate) annotations: Option<Vec<Value>>,
     /// Probabilities; always empty.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<Object>>)]
+    #[schema(value_type = Option<Vec<AnyObject>>)]
     pub(crate) logprobs: Option<Vec<Value>>,
     /// An `https:`, `http:` or `data:` address.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,7 +178,7 @@ pub(crate) struct ResponsesTool {
     pub(crate) name: Option<String>,
     pub(crate) description: Option<String>,
     /// The JSON Schema of its arguments.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<JsonSchema>)]
     pub(crate) parameters: Option<Value>,
     pub(crate) strict: Option<bool>,
 }
@@ -214,8 +215,7 @@ pub(crate) struct ResponseObject {
     pub(crate) status: &'static str,
     /// Why it failed.
     pub(crate) error: Option<ResponseError>,
-    /// Always null.
-    #[schema(value_type = Option<Object>)]
+    #[schema(schema_with = null)]
     pub(crate) incomplete_details: (),
     /// A message with the answer, or calls of the caller's functions.
     pub(crate) output: Vec<OutputItem>,
@@ -261,6 +261,7 @@ pub(crate) struct OutputDetails {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum OutputItem {
     /// The answer.
+    #[schema(title = "MessageItem")]
     Message {
         id: String,
         /// `completed` or `in_progress`.
@@ -272,6 +273,7 @@ pub(crate) enum OutputItem {
         phase: &'static str,
     },
     /// A function that the caller is to call.
+    #[schema(title = "FunctionCallItem")]
     FunctionCall {
         id: String,
         /// Names the call for what it gives.

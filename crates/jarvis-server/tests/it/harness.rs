@@ -1,5 +1,7 @@
 //! A server on a free port, whose chat model and workers are scripted.
 
+mod reply;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,6 +15,7 @@ use jarvis_catalogue::{Catalogue, Deployment, InferenceMode, Wanted};
 use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
 use jarvis_document::NoReader;
 use jarvis_engine::{Engine, Job, Worker};
+use jarvis_hugginggpt::decisions::examples::{Example, Examples};
 use jarvis_hugginggpt::decisions::{DecisionSettings, Decisions, Format, PlanStore};
 use jarvis_hugginggpt::prompts::Prompts;
 use jarvis_hugginggpt::{FileSource, HuggingGpt, Sources};
@@ -24,11 +27,14 @@ use jarvis_server::{Desk, GrpcOptions, Listeners, MakeContext, Named, NoModels, 
 use jarvis_store::{Journal, Media};
 use jarvis_testing::chat::{FakeChat, Script};
 use jarvis_tools::{Registry, Scope, local};
-use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
+use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+
+pub(crate) use self::reply::{Reply, events};
+use crate::described::Document;
 
 pub(crate) const CASES: &str = include_str!("cases.yaml");
 
@@ -149,6 +155,8 @@ pub(crate) struct Builder {
     run_timeout: Option<Duration>,
     models: Arc<dyn ServedModels>,
     reload: Option<jarvis_server::Reload>,
+    asks_people: bool,
+    examples: Examples,
 }
 
 pub(crate) fn offline() -> Builder {
@@ -162,6 +170,8 @@ pub(crate) fn offline() -> Builder {
         run_timeout: None,
         models: Arc::new(NoModels),
         reload: None,
+        asks_people: false,
+        examples: Examples::default(),
     }
 }
 
@@ -200,6 +210,19 @@ impl Builder {
         self
     }
 
+    /// Lets the planner ask whoever started a run.
+    pub(crate) fn asks_people(mut self) -> Builder {
+        self.asks_people = true;
+        self
+    }
+
+    /// Pipelines that are known to be right.
+    pub(crate) fn examples(mut self, examples: &[Value]) -> Builder {
+        let read = |example: &Value| Example::read(example).expect("an example");
+        self.examples = Examples::new(examples.iter().map(read).collect());
+        self
+    }
+
     pub(crate) fn run_timeout(mut self, most: Duration) -> Builder {
         self.run_timeout = Some(most);
         self
@@ -228,8 +251,13 @@ impl Builder {
         let go = Arc::new(Semaphore::new(0));
         let worker = Arc::new(Scripted { does: self.does, go: Some(Arc::clone(&go)), ..Scripted::default() });
         let agent = agent(model.clone(), &media);
-        let pipeline = Arc::new(pipeline(model, Arc::clone(&worker)));
-        let source = FileSource::for_planning(Arc::clone(&pipeline.sources), pipeline.chat.is_some(), 5);
+        let (desk, mut pipeline) = (Desk::default(), pipeline(model, Arc::clone(&worker)));
+        if self.asks_people {
+            pipeline.approver = Arc::new(desk.clone());
+        }
+        let pipeline = Arc::new(pipeline);
+        let mut source = FileSource::for_planning(Arc::clone(&pipeline.sources), pipeline.chat.is_some(), 5);
+        source.examples = Arc::new(self.examples);
         let decisions = Decisions {
             pipeline: Arc::clone(&pipeline),
             settings: DecisionSettings::default(),
@@ -275,7 +303,7 @@ impl Builder {
             metrics_sink: None,
             audit: Some(jarvis_server::Audit::open(&folder.path().join("audit.jsonl")).expect("an audit")),
             elsewhere: None,
-            desk: Desk::default(),
+            desk,
             media,
             journal,
         };
@@ -406,11 +434,15 @@ impl Harness {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {
-        Reply::of(self.request(Method::GET, path).send().await.expect("a reply")).await
+        let reply = Reply::of(self.request(Method::GET, path).send().await.expect("a reply")).await;
+        Document::get().await.check_reply("get", path, &reply);
+        reply
     }
 
     pub(crate) async fn post(&self, path: &str, body: Value) -> Reply {
-        Reply::of(self.request(Method::POST, path).json(&body).send().await.expect("a reply")).await
+        let reply = Reply::of(self.open(path, body).await).await;
+        Document::get().await.check_reply("post", path, &reply);
+        reply
     }
 
     pub(crate) async fn open(&self, path: &str, body: Value) -> Response {
@@ -418,9 +450,9 @@ impl Harness {
     }
 
     pub(crate) async fn stream(&self, path: &str, body: Value) -> Vec<(String, Value)> {
-        let reply = self.open(path, body).await;
-        assert_eq!(reply.status(), StatusCode::OK);
-        events(&reply.text().await.expect("a whole reply"))
+        let reply = self.post(path, body).await;
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        events(&reply.text)
     }
 
     /// Waits until the runs that went on have ended and are in the journal.
@@ -441,48 +473,6 @@ impl Harness {
         };
         tokio::time::timeout(PATIENCE, settled).await.expect("the runs end");
     }
-}
-
-#[derive(Debug)]
-pub(crate) struct Reply {
-    pub(crate) status: u16,
-    pub(crate) headers: reqwest::header::HeaderMap,
-    pub(crate) text: String,
-    pub(crate) json: Value,
-}
-
-impl Reply {
-    pub(crate) async fn of(response: Response) -> Reply {
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let text = response.text().await.expect("a whole reply");
-        let json = serde_json::from_str(&text).unwrap_or_default();
-        Reply { status, headers, text, json }
-    }
-
-    pub(crate) fn told(&self) -> String {
-        match self.json.pointer("/error/code").and_then(Value::as_str) {
-            Some(code) => format!("{} {code}", self.status),
-            None => self.status.to_string(),
-        }
-    }
-
-    pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
-    }
-}
-
-/// Name and data of each event of a whole stream.
-pub(crate) fn events(text: &str) -> Vec<(String, Value)> {
-    let field = |event: &str, name: &str| {
-        event.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ").map(str::to_owned))
-    };
-    text.split("\n\n")
-        .filter_map(|event| {
-            let data = field(event, "data")?;
-            let value = serde_json::from_str(&data).unwrap_or(Value::String(data));
-            Some((field(event, "event").unwrap_or_default(), value))
-        })
-        .collect()
 }
 
 /// Replies for a request that is planned as [`MOOD`] and answered.

@@ -8,6 +8,7 @@ mod answers;
 mod attacks;
 mod chats;
 mod decisions;
+mod described;
 mod ends;
 mod events;
 mod fair;

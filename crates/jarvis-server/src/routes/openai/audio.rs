@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use indexmap::IndexMap;
 use jarvis_plan::ErrorCode;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
@@ -19,6 +19,7 @@ use crate::routes::upload;
 use crate::served;
 use crate::state::Server;
 use crate::users::Caller;
+use crate::wire::schema::FileBytes;
 
 const HEAR: &str = "automatic-speech-recognition";
 const SPEAK: &str = "text-to-speech";
@@ -42,12 +43,41 @@ pub(crate) struct TranscriptionForm {
     response_format: Option<String>,
 }
 
+/// What was said. What stands beside `text` comes with `verbose_json` alone.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Transcription {
+    text: String,
+    /// `transcribe` or `translate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<&'static str>,
+    /// The language, where the model told it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    language: Option<Value>,
+    /// Its length in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    segments: Option<Vec<Segment>>,
+}
+
+/// A stretch of speech, in seconds.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Segment {
+    /// From 0.
+    id: usize,
+    start: f64,
+    end: f64,
+    text: String,
+}
+
 /// Write down what is said
 ///
 /// Fields that only tune a model (`prompt`, `temperature`, `timestamp_granularities[]`) are ignored.
-#[utoipa::path(post, path = "/v1/audio/transcriptions", tag = "openai",
+#[utoipa::path(post, path = "/v1/audio/transcriptions", operation_id = "create_transcription", tag = "openai",
     request_body(content = TranscriptionForm, content_type = "multipart/form-data"),
-    responses((status = 200, description = "The text", body = Value),
+    responses((status = 200, description = "The text", content((Transcription = "application/json"),
+            (String = "text/plain"), (String = "application/x-subrip"), (String = "text/vtt"))),
         (status = 413, description = "The recording is too large", body = ErrorBody),
         Failures))]
 pub(crate) async fn transcribe(
@@ -59,9 +89,10 @@ pub(crate) async fn transcribe(
 }
 
 /// Write down in English what is said
-#[utoipa::path(post, path = "/v1/audio/translations", tag = "openai",
+#[utoipa::path(post, path = "/v1/audio/translations", operation_id = "create_translation", tag = "openai",
     request_body(content = TranscriptionForm, content_type = "multipart/form-data"),
-    responses((status = 200, description = "The text, in English", body = Value),
+    responses((status = 200, description = "The text, in English", content((Transcription = "application/json"),
+            (String = "text/plain"), (String = "application/x-subrip"), (String = "text/vtt"))),
         (status = 413, description = "The recording is too large", body = ErrorBody),
         Failures))]
 pub(crate) async fn translate(
@@ -129,19 +160,22 @@ async fn written_down(
         "srt" => plain(subtitles(&parts, ","), "application/x-subrip; charset=utf-8"),
         "vtt" => plain(format!("WEBVTT\n\n{}", subtitles(&parts, ".")), "text/vtt; charset=utf-8"),
         "verbose_json" => {
-            let segments: Vec<Value> = parts
-                .iter()
-                .enumerate()
-                .map(|(id, part)| json!({"id": id, "start": part.start, "end": part.end, "text": part.text}))
-                .collect();
             let task = if translate { "translate" } else { "transcribe" };
-            let last = || parts.last().map_or(0.0, |part| part.end);
-            let duration = output.get("duration").and_then(Value::as_f64).unwrap_or_else(last);
-            Json(json!({"task": task, "language": output.get("language"), "duration": duration, "text": text,
-                "segments": segments}))
+            let last = parts.last().map_or(0.0, |part| part.end);
+            let duration = output.get("duration").and_then(Value::as_f64).unwrap_or(last);
+            let language = output.get("language").cloned().unwrap_or_default();
+            let segment = |(id, Part { start, end, text })| Segment { id, start, end, text };
+            let segments = parts.into_iter().enumerate().map(segment).collect();
+            Json(Transcription {
+                text,
+                task: Some(task),
+                language: Some(language),
+                duration: Some(duration),
+                segments: Some(segments),
+            })
             .into_response()
         }
-        _ => Json(json!({ "text": text })).into_response(),
+        _ => Json(Transcription { text, task: None, language: None, duration: None, segments: None }).into_response(),
     })
 }
 
@@ -193,8 +227,8 @@ pub(crate) struct SpeechRequest {
 }
 
 /// Say a text
-#[utoipa::path(post, path = "/v1/audio/speech", tag = "openai", request_body = SpeechRequest,
-    responses((status = 200, description = "The sound", content_type = "audio/wav", body = Vec<u8>), Failures))]
+#[utoipa::path(post, path = "/v1/audio/speech", operation_id = "create_speech", tag = "openai", request_body = SpeechRequest,
+    responses((status = 200, description = "The sound", content_type = "audio/wav", body = inline(FileBytes)), Failures))]
 pub(crate) async fn speak(
     State(server): State<Server>,
     caller: Caller,

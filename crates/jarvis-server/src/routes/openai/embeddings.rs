@@ -60,9 +60,18 @@ pub(crate) struct Embedding {
     object: &'static str,
     /// Which of the texts, from 0.
     index: usize,
-    /// Numbers, or base64.
-    #[schema(value_type = Vec<f32>)]
+    #[schema(value_type = Vector)]
     embedding: Value,
+}
+
+/// A vector, in the encoding that was asked for.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) enum Vector {
+    Numbers(Vec<f32>),
+    /// 32-bit floats, little-endian, in base64.
+    Base64(String),
 }
 
 /// Tokens are not counted: both are 0.
@@ -73,7 +82,7 @@ pub(crate) struct EmbeddingTokens {
 }
 
 /// Vectors of texts
-#[utoipa::path(post, path = "/v1/embeddings", tag = "openai", request_body = EmbeddingRequest,
+#[utoipa::path(post, path = "/v1/embeddings", operation_id = "create_embeddings", tag = "openai", request_body = EmbeddingRequest,
     responses((status = 200, description = "One vector for each text", body = EmbeddingReply), Failures))]
 pub(crate) async fn embed(
     State(server): State<Server>,

@@ -25,6 +25,7 @@ use crate::routes::upload;
 use crate::runs::now_ms;
 use crate::state::Server;
 use crate::users::{Caller, Right};
+use crate::wire::schema::FileBytes;
 
 /// A file to keep.
 #[derive(ToSchema)]
@@ -93,7 +94,7 @@ pub(crate) struct FileDeleted {
 }
 
 /// Keep a file
-#[utoipa::path(post, path = "/v1/files", tag = "openai",
+#[utoipa::path(post, path = "/v1/files", operation_id = "create_file", tag = "openai",
     request_body(content = FileForm, content_type = "multipart/form-data"),
     responses((status = 200, description = "It is kept", body = FileObject),
         (status = 413, description = "It is too large", body = ErrorBody), Failures))]
@@ -209,7 +210,7 @@ fn most() -> u32 {
 }
 
 /// The files of the caller
-#[utoipa::path(get, path = "/v1/files", tag = "openai", params(FilePage),
+#[utoipa::path(get, path = "/v1/files", operation_id = "list_files", tag = "openai", params(FilePage),
     responses((status = 200, description = "The latest first", body = FileList), Failures))]
 pub(crate) async fn list(
     State(server): State<Server>,
@@ -233,7 +234,7 @@ pub(crate) async fn list(
 }
 
 /// What is known of a file
-#[utoipa::path(get, path = "/v1/files/{file_id}", tag = "openai", params(("file_id" = String, Path, description = "Its id")),
+#[utoipa::path(get, path = "/v1/files/{file_id}", operation_id = "get_file", tag = "openai", params(("file_id" = String, Path, description = "Its id")),
     responses((status = 200, description = "The file", body = FileObject), Failures))]
 pub(crate) async fn show(
     State(server): State<Server>,
@@ -244,9 +245,9 @@ pub(crate) async fn show(
 }
 
 /// What a file holds
-#[utoipa::path(get, path = "/v1/files/{file_id}/content", tag = "openai",
+#[utoipa::path(get, path = "/v1/files/{file_id}/content", operation_id = "get_file_content", tag = "openai",
     params(("file_id" = String, Path, description = "Its id")),
-    responses((status = 200, description = "Its bytes", content_type = "application/octet-stream", body = Vec<u8>),
+    responses((status = 200, description = "Its bytes", content_type = "application/octet-stream", body = inline(FileBytes)),
         Failures))]
 pub(crate) async fn content(
     State(server): State<Server>,
@@ -264,7 +265,7 @@ pub(crate) async fn content(
 }
 
 /// Remove a file
-#[utoipa::path(delete, path = "/v1/files/{file_id}", tag = "openai",
+#[utoipa::path(delete, path = "/v1/files/{file_id}", operation_id = "remove_file", tag = "openai",
     params(("file_id" = String, Path, description = "Its id")),
     responses((status = 200, description = "It is gone", body = FileDeleted), Failures))]
 pub(crate) async fn delete(

@@ -57,7 +57,7 @@ pub(crate) struct Picture {
 }
 
 /// Draw pictures
-#[utoipa::path(post, path = "/v1/images/generations", tag = "openai", request_body = ImageRequest,
+#[utoipa::path(post, path = "/v1/images/generations", operation_id = "create_images", tag = "openai", request_body = ImageRequest,
     responses((status = 200, description = "The pictures", body = ImageReply), Failures))]
 pub(crate) async fn generate(
     State(server): State<Server>,

@@ -33,11 +33,11 @@ use crate::sse;
 use crate::state::Server;
 use crate::users::{Caller, Right};
 use crate::wire::openai::{FunctionTool, ToolChoice};
-use crate::wire::reply::SseEvent;
 use crate::wire::responses::{
     CompactRequest, Compacted, Facts, Input, Item, ItemList, ResponseDeleted, ResponseObject, ResponsesRequest,
     TextSettings,
 };
+use crate::wire::stream::ResponseSseEvent;
 
 /// The longest chain of responses that follow each other.
 const LONGEST_CHAIN: usize = 1_000;
@@ -56,9 +56,9 @@ struct Kept {
 /// Make a response
 ///
 /// Does what the input asks and answers. With `background` the reply comes at once, and the response is asked for until it is there.
-#[utoipa::path(post, path = "/v1/responses", tag = "openai", request_body = ResponsesRequest,
+#[utoipa::path(post, path = "/v1/responses", operation_id = "create_response", tag = "openai", request_body = ResponsesRequest,
     responses((status = 200, description = "The response; with `stream` server-sent events of it", content(
-            (ResponseObject = "application/json"), (SseEvent = "text/event-stream"))),
+            (ResponseObject = "application/json"), (ResponseSseEvent = "text/event-stream"))),
         Failures))]
 pub(crate) async fn create(
     State(server): State<Server>,
@@ -275,10 +275,10 @@ pub(crate) struct Again {
 }
 
 /// A response that was kept
-#[utoipa::path(get, path = "/v1/responses/{response_id}", tag = "openai", params(Again,
+#[utoipa::path(get, path = "/v1/responses/{response_id}", operation_id = "get_response", tag = "openai", params(Again,
         ("response_id" = String, Path, description = "Its id")),
     responses((status = 200, description = "The response; with `stream` server-sent events of it", content(
-            (ResponseObject = "application/json"), (SseEvent = "text/event-stream"))),
+            (ResponseObject = "application/json"), (ResponseSseEvent = "text/event-stream"))),
         Failures))]
 pub(crate) async fn show(
     State(server): State<Server>,
@@ -305,7 +305,7 @@ pub(crate) async fn show(
 }
 
 /// Forget a response, with the run that made it
-#[utoipa::path(delete, path = "/v1/responses/{response_id}", tag = "openai",
+#[utoipa::path(delete, path = "/v1/responses/{response_id}", operation_id = "remove_response", tag = "openai",
     params(("response_id" = String, Path, description = "Its id")),
     responses((status = 200, description = "It is forgotten", body = ResponseDeleted), Failures))]
 pub(crate) async fn delete(
@@ -320,7 +320,7 @@ pub(crate) async fn delete(
 }
 
 /// Cancel a response that is being made
-#[utoipa::path(post, path = "/v1/responses/{response_id}/cancel", tag = "openai",
+#[utoipa::path(post, path = "/v1/responses/{response_id}/cancel", operation_id = "cancel_response", tag = "openai",
     params(("response_id" = String, Path, description = "Its id")),
     responses((status = 200, description = "The response", body = ResponseObject), Failures))]
 pub(crate) async fn cancel(
@@ -363,7 +363,7 @@ fn twenty() -> u32 {
 }
 
 /// The items that a response was asked with
-#[utoipa::path(get, path = "/v1/responses/{response_id}/input_items", tag = "openai", params(ItemPage,
+#[utoipa::path(get, path = "/v1/responses/{response_id}/input_items", operation_id = "list_input_items", tag = "openai", params(ItemPage,
         ("response_id" = String, Path, description = "Its id")),
     responses((status = 200, description = "The items", body = ItemList), Failures))]
 pub(crate) async fn input_items(
@@ -396,7 +396,7 @@ pub(crate) async fn input_items(
 ///
 /// With a chat model one call of it sums the conversation up; without one its end is kept as it is. The item that is given stands for
 /// the conversation in the input of a response.
-#[utoipa::path(post, path = "/v1/responses/compact", tag = "openai", request_body = CompactRequest,
+#[utoipa::path(post, path = "/v1/responses/compact", operation_id = "compact_conversation", tag = "openai", request_body = CompactRequest,
     responses((status = 200, description = "The shorter conversation", body = Compacted), Failures))]
 pub(crate) async fn compact(
     State(server): State<Server>,

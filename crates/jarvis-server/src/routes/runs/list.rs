@@ -57,7 +57,7 @@ fn states(text: Option<&str>) -> Result<(bool, Vec<RunStatus>), ApiError> {
 /// The runs, in pages
 ///
 /// Newest first. `next` of a page is `before` of the one that follows it.
-#[utoipa::path(get, path = "/runs", tag = "runs", params(RunsAsk),
+#[utoipa::path(get, path = "/runs", operation_id = "list_runs", tag = "runs", params(RunsAsk),
     responses((status = 200, description = "A page of runs", body = RunsReply),
         Failures))]
 pub(crate) async fn list(

@@ -22,7 +22,7 @@ use crate::wire::reply::{RemovedReply, RemovedRunsReply};
 /// Remove a run
 ///
 /// With its events, and the files that no other run, chat or saved plan speaks of and that belong to nobody else.
-#[utoipa::path(delete, path = "/runs/{id}", tag = "runs", params(("id" = String, Path, description = "The run's id")),
+#[utoipa::path(delete, path = "/runs/{id}", operation_id = "remove_run", tag = "runs", params(("id" = String, Path, description = "The run's id")),
     responses((status = 200, description = "It is gone", body = RemovedReply),
         (status = 404, description = "There is no such run", body = ErrorBody),
         (status = 409, description = "It goes on, or waits", body = ErrorBody),
@@ -65,7 +65,7 @@ pub(crate) struct RemovalAsk {
 }
 
 /// Remove what is old of the caller's own runs
-#[utoipa::path(delete, path = "/runs", tag = "runs", params(RemovalAsk),
+#[utoipa::path(delete, path = "/runs", operation_id = "remove_runs", tag = "runs", params(RemovalAsk),
     responses((status = 200, description = "They are gone", body = RemovedRunsReply), Failures))]
 pub(crate) async fn remove_old(
     State(server): State<Server>,
