@@ -147,7 +147,7 @@ pub fn check(address: SocketAddr, options: &Options) -> Result<(), ServeError> {
 fn check_users(options: &Options) -> Result<(), ServeError> {
     let refused = |reason: String| Err(ServeError::Users(reason));
     if !options.users.is_empty() && (options.token.is_some() || options.admin_token.is_some()) {
-        return refused("a token without a name is set too, and it is not known whose it is".to_owned());
+        return refused("a token without a name is set too (`server.token_file`, `server.admin_token_file`, JARVIS_TOKEN or JARVIS_ADMIN_TOKEN), and it is not known whose it is".to_owned());
     }
     for (at, user) in options.users.iter().enumerate() {
         let name = &user.name;

@@ -81,17 +81,25 @@ pub(crate) async fn request(State(server): State<Server>, mut request: Request, 
         (None, false) => PAGE.to_owned(),
     };
     let address = guard::peer(request.extensions());
-    let span = tracing::error_span!(
-        "request",
-        request_id = %id,
-        method,
-        route,
-        status = field::Empty,
-        grpc_status = field::Empty,
-        run_id = field::Empty,
-    );
+    macro_rules! span {
+        ($($target:tt)*) => {
+            tracing::error_span!(
+                $($target)* "request",
+                request_id = %id,
+                method,
+                route,
+                status = field::Empty,
+                grpc_status = field::Empty,
+                run_id = field::Empty,
+            )
+        };
+    }
+    // Traces have what is of jarvis, and no probes.
+    let span = if is_probe(&route) { span!(target: "probe",) } else { span!() };
+    let named = [header::HOST, header::ORIGIN].map(|name| request.headers().get(name).cloned());
     request.extensions_mut().insert(id.clone());
-    let mut line = Line { server, method, route, address, span: span.clone(), began: Instant::now(), is_open: true };
+    let mut line =
+        Line { server, method, route, address, named, span: span.clone(), began: Instant::now(), is_open: true };
     let mut response = next.run(request).instrument(span).await;
     if let Ok(id) = HeaderValue::from_str(id.as_str()) {
         response.headers_mut().insert(ID, id);
@@ -117,6 +125,8 @@ struct Line {
     method: &'static str,
     route: String,
     address: Option<IpAddr>,
+    /// By which host it was called, and from which origin.
+    named: [Option<HeaderValue>; 2],
     span: Span,
     began: Instant,
     is_open: bool,
@@ -125,7 +135,7 @@ struct Line {
 impl Line {
     fn write(&mut self, status: u16, code: Option<&'static str>, grpc_status: Option<u8>, caller: Option<&Caller>) {
         self.is_open = false;
-        let Line { server, method, route, address, span, began, .. } = self;
+        let Line { server, method, route, address, named, span, began, .. } = self;
         let took = began.elapsed();
         server.metrics.answered(method, route, status, took);
         span.record("status", i64::from(status)).record("grpc_status", grpc_status);
@@ -137,7 +147,8 @@ impl Line {
                 false => tracing::info!(target: REQUESTS, status, grpc_status, ms, user, address, code, "answered"),
             }
             if is_of_security(status, code, grpc_status) {
-                tracing::warn!(target: SECURITY, status, grpc_status, user, address, code, "refused");
+                let [host, origin] = named.each_ref().map(|value| value.as_ref().and_then(|value| value.to_str().ok()));
+                tracing::warn!(target: SECURITY, status, grpc_status, user, address, host, origin, code, "refused");
             }
         });
     }

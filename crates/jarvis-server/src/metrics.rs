@@ -96,7 +96,8 @@ const MOST_MODELS: usize = 100;
 const OTHER: &str = "other";
 
 /// Upper bounds of the histograms, in seconds: from a cached reply to the longest run.
-const BOUNDS: [f64; 14] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0];
+const BOUNDS: [f64; 16] =
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0];
 
 fn histogram() -> Histogram {
     Histogram::new(BOUNDS)
@@ -265,7 +266,10 @@ impl Metrics {
                     self.tell(self.cost.0, &labels, *amount);
                 }
                 if !instead_of.is_empty() {
-                    self.add(&self.model_fallbacks, &[("model", self.model(instead_of))], 1);
+                    let asked = self.model(instead_of);
+                    self.add(&self.model_fallbacks, &[("model", asked)], 1);
+                    let who = [("stage", stage.as_str()), ("model", asked), ("provider", ""), ("ok", "false")];
+                    self.add(&self.calls, &who, 1);
                 }
             }
             EventKind::Budget { spent } => self.add(&self.budgets, &[("bound", &spent.bound)], 1),

@@ -2,7 +2,7 @@
 //!
 //! Lines of requests and of security are the server's (`jarvis::request`, `jarvis::security`, `jarvis::audit`, `jarvis::server`); all else is for whoever looks for a fault.
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _, Write};
 use std::sync::{Mutex, PoisonError};
 
 use jarvis_net::trace::CONTENT;
@@ -119,10 +119,63 @@ fn lines<W>(writer: W, format: LogFormat) -> Box<dyn Layer<Registry> + Send + Sy
 where
     W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
 {
-    let lines = tracing_subscriber::fmt::layer().with_writer(writer);
+    let lines = tracing_subscriber::fmt::layer();
     match format {
-        LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).boxed(),
-        LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).boxed(),
+        LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).with_writer(OneLines(writer)).boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).with_writer(writer).boxed(),
+    }
+}
+
+/// Makes writers of one line for each event.
+struct OneLines<W>(W);
+
+impl<'writer, W: MakeWriter<'writer>> MakeWriter<'writer> for OneLines<W> {
+    type Writer = OneLine<W::Writer>;
+
+    fn make_writer(&'writer self) -> Self::Writer {
+        OneLine(self.0.make_writer())
+    }
+}
+
+/// Writes each event as one line, so that no text in it looks like another event.
+struct OneLine<W>(W);
+
+impl<W: Write> Write for OneLine<W> {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        let (text, end) = match event.strip_suffix(b"\n") {
+            Some(text) => (text, "\n"),
+            None => (event, ""),
+        };
+        match text.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
+            true => {
+                let text = String::from_utf8_lossy(text).replace('\n', "\\n").replace('\r', "\\r");
+                self.0.write_all(format!("{text}{end}").as_bytes())?;
+            }
+            false => self.0.write_all(event)?,
+        }
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_one_line_whatever_it_says() {
+        for (event, line) in [
+            ("INFO all is well\n", "INFO all is well\n"),
+            ("INFO x\nINFO forged\r\n", "INFO x\\nINFO forged\\r\n"),
+            ("no end", "no end"),
+        ] {
+            let mut written = OneLine(Vec::new());
+            written.write_all(event.as_bytes()).expect("memory takes it");
+            assert_eq!(String::from_utf8(written.0).expect("UTF-8"), line);
+        }
     }
 }
 

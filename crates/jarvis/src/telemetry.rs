@@ -9,7 +9,7 @@ mod names;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jarvis_net::http::{ClientOptions, LazyClient, Route};
 use jarvis_net::trace::{self, Carrier, TraceContext};
@@ -17,6 +17,7 @@ use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{ExporterBuildError, MetricExporter, SpanExporter, WithHttpConfig};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
@@ -69,6 +70,9 @@ enum Way {
 /// How long the collector may take unless a variable says otherwise.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long the end of a command waits for the collector.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
@@ -93,7 +97,7 @@ impl Signal {
                         let route = base.map_or(Route::Direct, |base| Route::to(&base, None));
                         let client = LazyClient::new(ClientOptions { route, ..ClientOptions::default() });
                         let (runtime, client, patience) = (runtime.clone(), Arc::new(client), self.patience()?);
-                        Ok(Some(Way::Http(export::Client { runtime, client, patience })))
+                        Ok(Some(Way::Http(export::Client::new(runtime, client, patience))))
                     }
                     Some(other) => {
                         Err(format!("the protocol `{other}` is not spoken: it is `grpc` or `http/protobuf`"))
@@ -192,12 +196,26 @@ impl Telemetry {
         self.metrics.as_ref().map(|provider| metrics::counts(provider))
     }
 
-    /// Sends what is left. Blocks for as long as the collector may take.
+    /// Sends what is left. Blocks, for a moment where the collector does not answer.
     pub(crate) fn end(&self) {
-        let traces = self.traces.as_ref().map(SdkTracerProvider::shutdown);
-        let metrics = self.metrics.as_ref().map(SdkMeterProvider::shutdown);
-        for error in [traces, metrics].into_iter().flatten().filter_map(Result::err) {
-            tracing::error!(%error, "not all traces or metrics were sent");
+        let (done, ended) = std::sync::mpsc::channel();
+        let (traces, metrics) = (self.traces.clone(), self.metrics.clone());
+        // Neither waits for the other, and the command for neither for long.
+        let work: [Box<dyn FnOnce() -> OTelSdkResult + Send>; 2] = [
+            Box::new(move || traces.map_or(Ok(()), |traces| traces.shutdown())),
+            Box::new(move || metrics.map_or(Ok(()), |metrics| metrics.shutdown())),
+        ];
+        let started = work.map(|work| {
+            let done = done.clone();
+            std::thread::spawn(move || drop(done.send(work())))
+        });
+        let until = Instant::now() + LAST_WORDS;
+        for _ in started {
+            match ended.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::error!(%error, "not all traces or metrics were sent"),
+                Err(_) => return tracing::error!("not all traces or metrics were sent: the collector does not answer"),
+            }
         }
     }
 }

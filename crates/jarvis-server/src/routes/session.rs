@@ -58,6 +58,8 @@ pub(crate) async fn log_out(State(server): State<Server>, headers: HeaderMap) ->
 pub(crate) struct Reloaded {
     /// Always true.
     reloaded: bool,
+    /// What is wrong with the tools now; those that cannot be opened are left out.
+    warnings: Vec<String>,
 }
 
 /// Read the configuration anew
@@ -70,5 +72,5 @@ pub(crate) async fn reload(State(server): State<Server>, caller: Caller) -> Resu
     guard::check_administrator(&server, &caller, "kill -HUP PID")?;
     server.audit(&caller, "reload", Value::Null).await?;
     server.reload().await?;
-    Ok(Json(Reloaded { reloaded: true }))
+    Ok(Json(Reloaded { reloaded: true, warnings: server.tool_warnings() }))
 }

@@ -16,6 +16,7 @@ use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{ClientCacheConfig, ClientLifecycleMode, ClientServiceExt, RoleClient};
 use tokio::process::Command;
 use tokio::task::JoinHandle;
+use tracing::Instrument as _;
 use url::Url;
 
 use super::faults::{self, redact};
@@ -127,6 +128,12 @@ impl From<ToolError> for NotMade {
 impl McpServer {
     /// Starts or reaches the server. Servers of both generations of the protocol are spoken with; the newer is tried first.
     pub(super) async fn connect(&self) -> Result<Connection, ToolError> {
+        // The connection outlives the run that is the first to need it, and so must not be a part of it.
+        let span = tracing::error_span!(parent: None, "mcp_connection", server = self.name());
+        self.connect_either().instrument(span).await
+    }
+
+    async fn connect_either(&self) -> Result<Connection, ToolError> {
         let either = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::LATEST],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),

@@ -1,10 +1,15 @@
 //! Spans on their way out: named as the conventions name them; and the HTTP client that carries them.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use jarvis_net::causes::in_one;
 use jarvis_net::http::{LazyClient, read_capped};
+use jarvis_net::policy::without_secrets;
+use jarvis_net::text::shorten;
 use jarvis_net::trace::CONTENT;
 use opentelemetry::trace::Status;
 use opentelemetry::{Array, KeyValue, Value};
@@ -83,10 +88,32 @@ const MOST: u64 = 1 << 20;
 
 /// The client of jarvis, for exporters that run on threads of their own.
 pub(super) struct Client {
-    pub(super) runtime: Handle,
-    pub(super) client: std::sync::Arc<LazyClient>,
+    runtime: Handle,
+    client: Arc<LazyClient>,
     /// How long the collector may take.
-    pub(super) patience: Duration,
+    patience: Duration,
+    /// Whether the last try failed, so that it is told once.
+    fails: AtomicBool,
+}
+
+impl Client {
+    pub(super) fn new(runtime: Handle, client: Arc<LazyClient>, patience: Duration) -> Client {
+        Client { runtime, client, patience, fails: AtomicBool::new(false) }
+    }
+
+    /// Tells how a try ended, where that is news. The exporter itself says only that it failed.
+    fn tell(&self, address: &str, failure: Option<&str>) {
+        let is_news = self.fails.swap(failure.is_some(), Ordering::Relaxed) != failure.is_some();
+        match failure {
+            Some(failure) if is_news => tracing::error!(
+                address,
+                failure,
+                "traces or metrics are not taken; the variables OTEL_EXPORTER_OTLP_… say where and how they are sent"
+            ),
+            None if is_news => tracing::warn!(address, "traces and metrics are taken again"),
+            Some(_) | None => {}
+        }
+    }
 }
 
 impl std::fmt::Debug for Client {
@@ -98,7 +125,8 @@ impl std::fmt::Debug for Client {
 #[async_trait]
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let (client, patience) = (std::sync::Arc::clone(&self.client), self.patience);
+        let (client, patience) = (Arc::clone(&self.client), self.patience);
+        let address = without_secrets(&request.uri().to_string());
         let sent = self.runtime.spawn(async move {
             let (parts, body) = request.into_parts();
             let call = client.get().await?.request(parts.method, parts.uri.to_string());
@@ -109,7 +137,16 @@ impl HttpClient for Client {
             }
             Ok::<_, HttpError>(response.body(read_capped(reply, MOST).await?)?)
         });
-        sent.await?
+        let sent = sent.await?;
+        match &sent {
+            Ok(reply) if reply.status().is_success() => self.tell(&address, None),
+            Ok(reply) => {
+                let said = String::from_utf8_lossy(reply.body());
+                self.tell(&address, Some(&format!("{}: {}", reply.status(), shorten(said.trim(), 200))));
+            }
+            Err(error) => self.tell(&address, Some(&in_one(&**error))),
+        }
+        sent
     }
 }
 
