@@ -35,3 +35,17 @@ fn installed(name: &str) -> Option<PathBuf> {
     }
     found
 }
+
+/// Whether products of 8-bit numbers are summed exactly here. Processors without instructions for it sum two of them in 16 bits, which
+/// overflow: what quantised weights give there is another answer, in onnxruntime too.
+#[cfg(feature = "experts")]
+pub(crate) fn sums_8_bit_products() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let exact = std::arch::is_x86_feature_detected!("avx512vnni");
+    #[cfg(not(target_arch = "x86_64"))]
+    let exact = true;
+    if !exact {
+        println!("skipped: this processor does not sum products of 8-bit numbers exactly");
+    }
+    exact
+}

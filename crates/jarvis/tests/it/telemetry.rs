@@ -210,13 +210,15 @@ async fn a_run_is_one_trace_from_whoever_asks_to_whoever_is_asked() {
     let metrics = collector.metrics();
     let (unit, calls) = &metrics["gen_ai.client.operation.duration"];
     assert_eq!(unit, "s");
-    let of_plan = "gen_ai.provider.name=127.0.0.1,gen_ai.request.model=gpt-4,jarvis.stage=parse_task";
+    let of_plan = "gen_ai.operation.name=chat,gen_ai.provider.name=127.0.0.1,gen_ai.request.model=gpt-4,\
+                   jarvis.stage=parse_task";
     assert_eq!(calls.get(of_plan), Some(&1), "{calls:#?}");
     for name in
         ["jarvis.runs", "jarvis.queue.wait", "gen_ai.client.token.usage", "process.memory.usage", "process.cpu.time"]
     {
         assert!(metrics.contains_key(name), "{name} in {:#?}", metrics.keys());
     }
+    assert_eq!(metrics["jarvis.runs"].1.keys().collect::<Vec<_>>(), ["jarvis.run.status=done"]);
     let tokens = &metrics["gen_ai.client.token.usage"].1;
     assert!(tokens.keys().any(|fields| fields.contains("gen_ai.token.type=input")), "{tokens:#?}");
 }
