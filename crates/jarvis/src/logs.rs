@@ -161,24 +161,6 @@ impl<W: Write> Write for OneLine<W> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_event_is_one_line_whatever_it_says() {
-        for (event, line) in [
-            ("INFO all is well\n", "INFO all is well\n"),
-            ("INFO x\nINFO forged\r\n", "INFO x\\nINFO forged\\r\n"),
-            ("no end", "no end"),
-        ] {
-            let mut written = OneLine(Vec::new());
-            written.write_all(event.as_bytes()).expect("memory takes it");
-            assert_eq!(String::from_utf8(written.0).expect("UTF-8"), line);
-        }
-    }
-}
-
 /// What exports traces, where the environment asks for it.
 #[cfg(feature = "otel")]
 fn telemetry<S>(printer: Printer) -> Option<Box<dyn Layer<S> + Send + Sync>>
@@ -193,6 +175,24 @@ where
         Err(problem) => {
             printer.warning(&format!("no traces and metrics are sent: {problem}"));
             None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_one_line_whatever_it_says() {
+        for (event, line) in [
+            ("INFO all is well\n", "INFO all is well\n"),
+            ("INFO x\nINFO forged\r\n", "INFO x\\nINFO forged\\r\n"),
+            ("no end", "no end"),
+        ] {
+            let mut written = OneLine(Vec::new());
+            written.write_all(event.as_bytes()).expect("memory takes it");
+            assert_eq!(String::from_utf8(written.0).expect("UTF-8"), line);
         }
     }
 }

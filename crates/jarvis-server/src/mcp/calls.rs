@@ -56,7 +56,8 @@ impl Jarvis {
                 args::Call::Ask(ask) => self.ask(ask, context).await,
             }
         };
-        let done = work.instrument(place.adopt(span)).await;
+        // Boxed, since every session holds this future.
+        let done = Box::pin(work).instrument(place.adopt(span)).await;
         if done.as_ref().map_or(true, |result| result.is_error == Some(true)) {
             own.record("error", "tool_error");
         }

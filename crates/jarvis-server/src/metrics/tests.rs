@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use jarvis_plan::{Outcome, Spent, Status, TaskId, Usage};
+use jarvis_plan::{Attempt, Candidate, ErrorCode, Outcome, Selection, Spent, Status, TaskError, TaskId, Usage};
 use serde_json::Value;
 
 use super::*;
@@ -102,13 +102,22 @@ fn dashboard_and_alerts_name_metrics_that_there_are() {
     metrics.answered("GET", "/runs", 200, Duration::ZERO);
     let done = EventKind::Done { ok: true, cancelled: false, ms: 1, usage: Usage::default() };
     let spent = Spent { bound: "calls".into(), most: "1".into(), used: "1".into() };
+    let (first, second) = (Candidate::tool("first"), Candidate::tool("second"));
+    let selection = Selection {
+        task: TaskId(0),
+        chosen: first.clone(),
+        fallbacks: vec![second.clone()],
+        reason: String::new(),
+        notes: Vec::new(),
+    };
+    let attempt = |candidate, error| Attempt { candidate, error, ms: 1 };
     let outcome = Outcome {
         id: TaskId(0),
         task: "image-to-text".into(),
         status: Status::Succeeded,
         args: Default::default(),
-        selection: None,
-        attempts: Vec::new(),
+        selection: Some(selection),
+        attempts: vec![attempt(first, Some(TaskError::new(ErrorCode::Timeout, "late"))), attempt(second, None)],
         output: None,
         error: None,
         notes: Vec::new(),
