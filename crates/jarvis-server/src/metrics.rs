@@ -15,13 +15,13 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::{Registry, Unit};
+use prometheus_client::registry::{Metric, Registry, Unit};
 
 pub use process::ProcessUse;
 
 /// Told of everything that is counted, by the name that it has at `/metrics` without `jarvis_`, its unit and `_total`.
 pub trait MetricsSink: Send + Sync {
-    /// Adds to a sum or a level, or to a spread of values one more.
+    /// Adds to a counter or a gauge, or one more value to a histogram.
     fn add(&self, name: &'static str, labels: &[(&'static str, &str)], value: f64);
 }
 
@@ -50,30 +50,46 @@ pub const METRICS: [&str; 18] = [
 /// Names and values, in the order in which they are written.
 type Labels = Vec<(&'static str, String)>;
 
-type Sum = Family<Labels, Counter>;
-type Amount = Family<Labels, Counter<f64, AtomicU64>>;
-type Spread = Family<Labels, Histogram, fn() -> Histogram>;
+type Counters = Family<Labels, Counter>;
+type Amounts = Family<Labels, Counter<f64, AtomicU64>>;
+type Histograms = Family<Labels, Histogram, fn() -> Histogram>;
 
 /// Something that is counted, under its name.
 #[derive(Debug, Clone)]
 struct Of<M>(&'static str, M);
 
+impl<M: Metric + Clone + Default> Of<M> {
+    fn new(registry: &mut Registry, name: &'static str, help: &str, unit: Option<Unit>) -> Of<M> {
+        Of::made(registry, name, help, unit, M::default())
+    }
+}
+
+impl<M: Metric + Clone> Of<M> {
+    fn made(registry: &mut Registry, name: &'static str, help: &str, unit: Option<Unit>, metric: M) -> Of<M> {
+        match unit {
+            Some(unit) => registry.register_with_unit(name, help, unit, metric.clone()),
+            None => registry.register(name, help, metric.clone()),
+        }
+        Of(name, metric)
+    }
+}
+
 pub(crate) struct Metrics {
     registry: Registry,
-    too: Option<Arc<dyn MetricsSink>>,
-    requests: Of<Sum>,
-    request_seconds: Of<Spread>,
-    runs: Of<Sum>,
+    sink: Option<Arc<dyn MetricsSink>>,
+    requests: Of<Counters>,
+    request_seconds: Of<Histograms>,
+    runs: Of<Counters>,
     run_seconds: Of<Histogram>,
     queue_seconds: Of<Histogram>,
-    tasks: Of<Sum>,
-    calls: Of<Sum>,
-    call_seconds: Of<Spread>,
-    tokens: Of<Sum>,
-    cost: Of<Amount>,
-    model_fallbacks: Of<Sum>,
-    task_fallbacks: Of<Sum>,
-    budgets: Of<Sum>,
+    tasks: Of<Counters>,
+    calls: Of<Counters>,
+    call_seconds: Of<Histograms>,
+    tokens: Of<Counters>,
+    cost: Of<Amounts>,
+    model_fallbacks: Of<Counters>,
+    task_fallbacks: Of<Counters>,
+    budgets: Of<Counters>,
     refused: Of<Counter>,
     journal_lost: Of<Counter>,
     live: Of<Gauge>,
@@ -103,7 +119,7 @@ fn histogram() -> Histogram {
     Histogram::new(BOUNDS)
 }
 
-fn spread() -> Spread {
+fn histograms() -> Histograms {
     Family::new_with_constructor(histogram)
 }
 
@@ -112,107 +128,92 @@ fn owned(labels: &[(&'static str, &str)]) -> Labels {
 }
 
 impl Metrics {
-    pub(crate) fn new(too: Option<Arc<dyn MetricsSink>>) -> Metrics {
+    pub(crate) fn new(sink: Option<Arc<dyn MetricsSink>>) -> Metrics {
         let mut registry = Registry::with_prefix("jarvis");
-        let mut sum = |name: &'static str, help: &str| {
-            let sum = Sum::default();
-            registry.register(name, help, sum.clone());
-            Of(name, sum)
-        };
-        let requests = sum("http_requests", "HTTP requests answered");
-        let runs = sum("runs", "Runs that ended");
-        let tasks = sum("tasks", "Tasks that ended");
-        let calls = sum("model_calls", "Calls of chat models");
-        let tokens = sum("tokens", "Tokens of chat models, as endpoints reported them or counted here");
-        let model_fallbacks = sum("model_fallbacks", "Calls of a chat model that another answered, since it could not");
-        let task_fallbacks = sum("task_fallbacks", "Tasks that another model did, since the chosen one could not");
-        let budgets = sum("budgets_spent", "Runs that reached a bound of their budget");
-        let mut count = |name: &'static str, help: &str| {
-            let count = Counter::default();
-            registry.register(name, help, count.clone());
-            Of(name, count)
-        };
-        let refused = count("runs_refused", "Runs refused because the queue was full");
-        let journal_lost = count("journal_lost", "Failures to write the run journal");
-        let mut seconds = |name: &'static str, help: &str| {
-            let spread = spread();
-            registry.register_with_unit(name, help, Unit::Seconds, spread.clone());
-            Of(name, spread)
-        };
-        let request_seconds = seconds("http_request_duration", "Time to the head of the reply");
-        let call_seconds = seconds("model_call_duration", "Time of a call of a chat model");
-        let mut time = |name: &'static str, help: &str| {
-            let time = histogram();
-            registry.register_with_unit(name, help, Unit::Seconds, time.clone());
-            Of(name, time)
-        };
-        let run_seconds = time("run_duration", "Time of a run");
-        let queue_seconds = time("queue_wait", "Time that a run waited for its place");
-        let cost = Of("model_cost", Amount::default());
-        registry.register(cost.0, "What calls of chat models cost, by the configured prices", cost.1.clone());
-        let uploaded = Of("uploaded", Counter::default());
-        registry.register_with_unit(uploaded.0, "Uploads taken in", Unit::Bytes, uploaded.1.clone());
-        let mut level = |name: &'static str, help: &str| {
-            let level = Gauge::default();
-            registry.register(name, help, level.clone());
-            Of(name, level)
-        };
-        let live = level("runs_live", "Runs that go on or wait");
-        let streams = level("streams_open", "Event streams that are open");
-        let models = Mutex::default();
+        let all = &mut registry;
+        let seconds = Unit::Seconds;
         Metrics {
+            requests: Of::new(all, "http_requests", "HTTP requests answered", None),
+            request_seconds: Of::made(
+                all,
+                "http_request_duration",
+                "Time to the head of the reply",
+                Some(seconds.clone()),
+                histograms(),
+            ),
+            runs: Of::new(all, "runs", "Runs that ended", None),
+            run_seconds: Of::made(all, "run_duration", "Time of a run", Some(seconds.clone()), histogram()),
+            queue_seconds: Of::made(
+                all,
+                "queue_wait",
+                "Time that a run waited for its place",
+                Some(seconds.clone()),
+                histogram(),
+            ),
+            tasks: Of::new(all, "tasks", "Tasks that ended", None),
+            calls: Of::new(all, "model_calls", "Calls of chat models", None),
+            call_seconds: Of::made(
+                all,
+                "model_call_duration",
+                "Time of a call of a chat model",
+                Some(seconds),
+                histograms(),
+            ),
+            tokens: Of::new(all, "tokens", "Tokens of chat models, as endpoints reported them or counted here", None),
+            cost: Of::new(all, "model_cost", "What calls of chat models cost, by the configured prices", None),
+            model_fallbacks: Of::new(
+                all,
+                "model_fallbacks",
+                "Calls of a chat model that another answered, since it could not",
+                None,
+            ),
+            task_fallbacks: Of::new(
+                all,
+                "task_fallbacks",
+                "Tasks that another model did, since the chosen one could not",
+                None,
+            ),
+            budgets: Of::new(all, "budgets_spent", "Runs that reached a bound of their budget", None),
+            refused: Of::new(all, "runs_refused", "Runs refused because the queue was full", None),
+            journal_lost: Of::new(all, "journal_lost", "Failures to write the run journal", None),
+            live: Of::new(all, "runs_live", "Runs that go on or wait", None),
+            streams: Of::new(all, "streams_open", "Event streams that are open", None),
+            uploaded: Of::new(all, "uploaded", "Uploads taken in", Some(Unit::Bytes)),
+            models: Mutex::default(),
+            sink,
             registry,
-            too,
-            requests,
-            request_seconds,
-            runs,
-            run_seconds,
-            queue_seconds,
-            tasks,
-            calls,
-            call_seconds,
-            tokens,
-            cost,
-            model_fallbacks,
-            task_fallbacks,
-            budgets,
-            refused,
-            journal_lost,
-            live,
-            streams,
-            uploaded,
-            models,
         }
     }
 
-    fn add(&self, Of(name, sum): &Of<Sum>, labels: &[(&'static str, &str)], by: u64) {
-        sum.get_or_create(&owned(labels)).inc_by(by);
+    fn add(&self, Of(name, counters): &Of<Counters>, labels: &[(&'static str, &str)], by: u64) {
+        counters.get_or_create(&owned(labels)).inc_by(by);
         self.tell(name, labels, by as f64);
     }
 
-    fn took(&self, Of(name, spread): &Of<Spread>, labels: &[(&'static str, &str)], seconds: f64) {
-        spread.get_or_create(&owned(labels)).observe(seconds);
+    fn took(&self, Of(name, histograms): &Of<Histograms>, labels: &[(&'static str, &str)], seconds: f64) {
+        histograms.get_or_create(&owned(labels)).observe(seconds);
         self.tell(name, labels, seconds);
     }
 
-    fn bump(&self, Of(name, count): &Of<Counter>, by: u64) {
-        count.inc_by(by);
+    fn bump(&self, Of(name, counter): &Of<Counter>, by: u64) {
+        counter.inc_by(by);
         self.tell(name, &[], by as f64);
     }
 
-    fn lasted(&self, Of(name, time): &Of<Histogram>, seconds: f64) {
-        time.observe(seconds);
+    fn lasted(&self, Of(name, histogram): &Of<Histogram>, seconds: f64) {
+        histogram.observe(seconds);
         self.tell(name, &[], seconds);
     }
 
-    fn step(&self, Of(name, level): &Of<Gauge>, by: i64) {
-        level.inc_by(by);
+    fn step(&self, Of(name, gauge): &Of<Gauge>, by: i64) {
+        gauge.inc_by(by);
         self.tell(name, &[], by as f64);
     }
 
     fn tell(&self, name: &'static str, labels: &[(&'static str, &str)], value: f64) {
-        if let Some(too) = &self.too {
-            too.add(name, labels, value);
+        debug_assert!(METRICS.contains(&name), "`{name}` is not listed");
+        if let Some(sink) = &self.sink {
+            sink.add(name, labels, value);
         }
     }
 

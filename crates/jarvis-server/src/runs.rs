@@ -161,30 +161,12 @@ impl Runs {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        self.start_after(None, caller, request, keep, work)
-    }
-
-    /// The same, taking over what another run did, where there is a record of that.
-    ///
-    /// # Errors
-    /// As [`Runs::start`].
-    pub(crate) fn start_after<T, F>(
-        &self,
-        past: Option<Past>,
-        caller: &Caller,
-        request: &str,
-        keep: Keep,
-        work: impl FnOnce(Events, CancellationToken) -> F + Send + 'static,
-    ) -> Result<Started<T>, ApiError>
-    where
-        T: Send + 'static,
-        F: Future<Output = T> + Send + 'static,
-    {
         let meter = self.meter.read().unwrap_or_else(PoisonError::into_inner).clone();
-        self.start_measured(meter, past, caller, request, keep, work)
+        self.start_measured(meter, None, caller, request, keep, work)
     }
 
-    /// The same, measured by the meter of the setup that the request came to.
+    /// The same, measured by the meter of the setup that the request came to, and taking over what another run did where there is a record
+    /// of that.
     ///
     /// # Errors
     /// As [`Runs::start`].

@@ -206,8 +206,7 @@ impl Registry {
         self.check(name, input)?;
         let Some(entry) = self.tools.get(name) else { return Err(self.unknown(name)) };
         let spec = entry.tool.spec();
-        let effect: &str = spec.effect.into();
-        let span = tracing::debug_span!("tool", tool = name, source = ?spec.source, effect, error = field::Empty);
+        let span = tracing::debug_span!("tool", tool = name, source = %spec.source, effect = %spec.effect, error = field::Empty);
         let own = span.clone();
         let work = async {
             if tracing::enabled!(target: CONTENT, Level::TRACE) {

@@ -1,6 +1,7 @@
 //! What is logged, and how: lines on stderr, and the traces that are exported.
 //!
-//! Lines of requests and of security are the server's (`jarvis::request`, `jarvis::security`, `jarvis::audit`, `jarvis::server`); all else is for whoever looks for a fault.
+//! Lines of requests and of security are the server's (`jarvis::request`, `jarvis::security`, `jarvis::audit`, `jarvis::server`); all else
+//! is for whoever looks for a fault.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::{Mutex, PoisonError};
@@ -27,20 +28,20 @@ pub(crate) struct Logs;
 static TELEMETRY: std::sync::OnceLock<crate::telemetry::Telemetry> = std::sync::OnceLock::new();
 
 /// Where the server's counts go too.
-#[cfg(all(feature = "otel", feature = "serve"))]
-pub(crate) fn counts() -> Option<std::sync::Arc<dyn jarvis_server::MetricsSink>> {
-    TELEMETRY.get()?.counts()
+#[cfg(feature = "otel")]
+pub(crate) fn metrics_sink() -> Option<std::sync::Arc<dyn jarvis_server::MetricsSink>> {
+    TELEMETRY.get()?.metrics_sink()
 }
 
 /// Where the server's counts go too.
 #[cfg(all(not(feature = "otel"), feature = "serve"))]
-pub(crate) fn counts() -> Option<std::sync::Arc<dyn jarvis_server::MetricsSink>> {
+pub(crate) fn metrics_sink() -> Option<std::sync::Arc<dyn jarvis_server::MetricsSink>> {
     None
 }
 
 impl Logs {
-    /// Logs go to stderr: as `JARVIS_LOG` says, else debug with `-vv`, else errors; of a server also warnings, its requests and what is audited, unless it
-    /// is to be quiet.
+    /// Logs go to stderr: as `JARVIS_LOG` says, else debug with `-vv`, else errors; of a server also warnings, its requests and what is
+    /// audited, unless it is to be quiet.
     pub(crate) fn start(cli: &Cli, printer: Printer) -> Logs {
         // jarvis reports failures of MCP servers itself.
         let is_server = serves(&cli.command);

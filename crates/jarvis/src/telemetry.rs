@@ -43,26 +43,26 @@ struct Signal {
     /// The variable that turns it off, or names another exporter.
     exporter: &'static str,
     endpoint: &'static str,
-    protocol: &'static str,
+    protocol_name: &'static str,
     timeout: &'static str,
 }
 
 const TRACES: Signal = Signal {
     exporter: "OTEL_TRACES_EXPORTER",
     endpoint: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
-    protocol: "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+    protocol_name: "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
     timeout: "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
 };
 
 const METRICS: Signal = Signal {
     exporter: "OTEL_METRICS_EXPORTER",
     endpoint: "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
-    protocol: "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL",
+    protocol_name: "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL",
     timeout: "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT",
 };
 
 /// How the collector is spoken to.
-enum Way {
+enum Protocol {
     Grpc,
     Http(export::Client),
 }
@@ -83,21 +83,21 @@ fn is_true(name: &str) -> bool {
 
 impl Signal {
     /// How it is exported; `None` where it is not.
-    fn way(&self, runtime: &Handle) -> Result<Option<Way>, String> {
+    fn protocol(&self, runtime: &Handle) -> Result<Option<Protocol>, String> {
         let endpoint = variable(self.endpoint).or_else(|| variable(env_vars::OTEL_ENDPOINT));
         let asked = variable(self.exporter);
         match (asked.as_deref(), endpoint) {
             (Some("none"), _) | (None, None) => Ok(None),
             (None | Some("otlp"), endpoint) => {
-                let protocol = variable(self.protocol).or_else(|| variable(env_vars::OTEL_PROTOCOL));
+                let protocol = variable(self.protocol_name).or_else(|| variable(env_vars::OTEL_PROTOCOL));
                 match protocol.as_deref() {
-                    Some("grpc") => Ok(Some(Way::Grpc)),
+                    Some("grpc") => Ok(Some(Protocol::Grpc)),
                     None | Some("http/protobuf") => {
                         let base = endpoint.and_then(|text| Url::parse(&text).ok());
                         let route = base.map_or(Route::Direct, |base| Route::to(&base, None));
                         let client = LazyClient::new(ClientOptions { route, ..ClientOptions::default() });
                         let (runtime, client, patience) = (runtime.clone(), Arc::new(client), self.patience()?);
-                        Ok(Some(Way::Http(export::Client::new(runtime, client, patience))))
+                        Ok(Some(Protocol::Http(export::Client::new(runtime, client, patience))))
                     }
                     Some(other) => {
                         Err(format!("the protocol `{other}` is not spoken: it is `grpc` or `http/protobuf`"))
@@ -127,7 +127,7 @@ pub(crate) fn start() -> Result<Option<Telemetry>, String> {
         return Ok(None);
     }
     let runtime = Handle::current();
-    let (traces, metrics) = (TRACES.way(&runtime)?, METRICS.way(&runtime)?);
+    let (traces, metrics) = (TRACES.protocol(&runtime)?, METRICS.protocol(&runtime)?);
     if traces.is_none() && metrics.is_none() {
         return Ok(None);
     }
@@ -152,17 +152,17 @@ pub(crate) fn start() -> Result<Option<Telemetry>, String> {
     Ok(Some(Telemetry { traces, metrics, with_content: is_true(env_vars::OTEL_CONTENT) }))
 }
 
-fn span_exporter(way: Way) -> Result<SpanExporter, ExporterBuildError> {
-    match way {
-        Way::Grpc => SpanExporter::builder().with_tonic().build(),
-        Way::Http(client) => SpanExporter::builder().with_http().with_http_client(client).build(),
+fn span_exporter(protocol: Protocol) -> Result<SpanExporter, ExporterBuildError> {
+    match protocol {
+        Protocol::Grpc => SpanExporter::builder().with_tonic().build(),
+        Protocol::Http(client) => SpanExporter::builder().with_http().with_http_client(client).build(),
     }
 }
 
-fn metric_exporter(way: Way) -> Result<MetricExporter, ExporterBuildError> {
-    match way {
-        Way::Grpc => MetricExporter::builder().with_tonic().build(),
-        Way::Http(client) => MetricExporter::builder().with_http().with_http_client(client).build(),
+fn metric_exporter(protocol: Protocol) -> Result<MetricExporter, ExporterBuildError> {
+    match protocol {
+        Protocol::Grpc => MetricExporter::builder().with_tonic().build(),
+        Protocol::Http(client) => MetricExporter::builder().with_http().with_http_client(client).build(),
     }
 }
 
@@ -191,9 +191,8 @@ impl Telemetry {
     }
 
     /// Where the server's counts go too.
-    #[cfg(feature = "serve")]
-    pub(crate) fn counts(&self) -> Option<Arc<dyn jarvis_server::MetricsSink>> {
-        self.metrics.as_ref().map(|provider| metrics::counts(provider))
+    pub(crate) fn metrics_sink(&self) -> Option<Arc<dyn jarvis_server::MetricsSink>> {
+        self.metrics.as_ref().map(metrics::sink)
     }
 
     /// Sends what is left. Blocks, for a moment where the collector does not answer.

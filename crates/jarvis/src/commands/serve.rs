@@ -27,9 +27,9 @@ use crate::wiring::{App, Flags, Folders, JournalUse, Reader, check_prices, check
 #[cfg(feature = "restate")]
 use crate::wiring::{carried_out_by_restate, scale::CHECKUP, told_by_restate};
 
-mod anew;
+mod reload;
 
-use anew::{Again, reload_signal};
+use reload::{Reloader, reload_signal};
 
 const HTTP_PORT: u16 = 8004;
 
@@ -75,7 +75,8 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
         (false, 0) => "not needed".to_owned(),
     };
     printer.progress(&format!("{work}; a token is {token}; stop with Ctrl-C"));
-    let again = Again { staying: app.staying(), approver: Arc::clone(&approver), global: global.clone(), printer };
+    let reloader =
+        Reloader { staying: app.staying(), approver: Arc::clone(&approver), global: global.clone(), printer };
     let parts = parts(&app, desk)?;
     let setup = setup(app, global)?;
     #[cfg(feature = "restate")]
@@ -92,7 +93,7 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     let takes_setup = hosted.is_none();
     #[cfg(not(feature = "restate"))]
     let takes_setup = true;
-    let parts = Parts { reload: Some(again.reload(reload_asked, takes_setup)), ..parts };
+    let parts = Parts { reload: Some(reloader.reload(reload_asked, takes_setup)), ..parts };
     let stop = CancellationToken::new();
     let grace = Duration::from_secs(ready_grace_s);
     tokio::spawn(stop_on_signal(stop.clone(), options.leaving.clone(), grace, printer));
@@ -148,7 +149,7 @@ pub(super) fn parts(app: &App, desk: Desk) -> Result<Parts, Failure> {
         kept: app.kept()?,
         prune_logs: app.prune_logs()?,
         reload: None,
-        metrics_sink: crate::logs::counts(),
+        metrics_sink: crate::logs::metrics_sink(),
         media: Arc::clone(&app.media),
         journal: app.journal.clone(),
     })

@@ -16,14 +16,14 @@ enum Made {
     Histogram(Histogram<f64>),
 }
 
-struct Counts(HashMap<&'static str, (&'static MetricName, Made)>);
+struct Sink(HashMap<&'static str, (&'static MetricName, Made)>);
 
 /// The instruments of a provider, and this process' own use.
-pub(super) fn counts(provider: &SdkMeterProvider) -> Arc<dyn MetricsSink> {
+pub(super) fn sink(provider: &SdkMeterProvider) -> Arc<dyn MetricsSink> {
     let meter = provider.meter("jarvis");
     observe_process(&meter);
     let made = names::METRICS.iter().map(|metric| (metric.ours, (metric, made(&meter, metric))));
-    Arc::new(Counts(made.collect()))
+    Arc::new(Sink(made.collect()))
 }
 
 fn made(meter: &Meter, MetricName { theirs, unit, instrument, .. }: &MetricName) -> Made {
@@ -58,7 +58,7 @@ fn observe_process(meter: &Meter) {
         .build();
 }
 
-impl MetricsSink for Counts {
+impl MetricsSink for Sink {
     fn add(&self, name: &'static str, labels: &[(&'static str, &str)], value: f64) {
         let Some((metric, made)) = self.0.get(name) else { return };
         let named = labels.iter().filter_map(|(field, value)| {

@@ -14,21 +14,21 @@ use crate::printer::Printer;
 use crate::wiring::{App, Flags, Staying, load_config};
 
 /// Reads the configuration as it is now, and makes what it says of models and tools.
-pub(super) struct Again {
+pub(super) struct Reloader {
     pub(super) staying: Staying,
     pub(super) approver: Arc<dyn Approver>,
     pub(super) global: Global,
     pub(super) printer: Printer,
 }
 
-impl Again {
+impl Reloader {
     /// Reads it whenever it is asked for; without the setup where that cannot be taken.
     pub(super) fn reload(self, asked: Arc<Notify>, takes_setup: bool) -> Reload {
-        let again = Arc::new(self);
+        let reloader = Arc::new(self);
         let read = move || {
-            let again = Arc::clone(&again);
+            let reloader = Arc::clone(&reloader);
             async move {
-                let read = again.read().await.map_err(|failure| failure.error().to_string());
+                let read = reloader.read().await.map_err(|failure| failure.error().to_string());
                 read.map(|(options, setup)| Configured { options, setup: Some(setup).filter(|_| takes_setup) })
             }
             .boxed()
@@ -37,7 +37,7 @@ impl Again {
     }
 
     async fn read(&self) -> Result<(Options, Setup), Failure> {
-        let Again { staying, approver, global, printer } = self;
+        let Reloader { staying, approver, global, printer } = self;
         let loaded = load_config(global, *printer)?;
         let options = checked_options(&loaded.config)?;
         let flags = Flags::default();
