@@ -2,18 +2,21 @@
 //!
 //! One format for all: UTF-8, `#` before a comment, and one row per line, `name<TAB>word word …`, in which `_` joins the
 //! words of a phrase.
+//!
+//! Tables of words of our own are hashed with `rustc-hash`: a request looks up thousands, and nobody chooses what is in them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub(crate) use jarvis_plan::rows;
+use rustc_hash::FxHashSet;
 
 static WORDS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| rows(include_str!("../data/words.tsv")).collect());
 
 /// A row of `data/words.tsv`, looked up by hash.
 pub(crate) struct WordSet {
     row: &'static str,
-    set: HashSet<&'static str>,
+    set: FxHashSet<&'static str>,
 }
 
 impl WordSet {
@@ -37,7 +40,7 @@ pub(crate) struct Known {
     pub(crate) code: &'static str,
     /// How words that name it begin.
     pub(crate) names: Vec<&'static str>,
-    pub(crate) words: HashSet<&'static str>,
+    pub(crate) words: FxHashSet<&'static str>,
 }
 
 /// The rows of `data/common_words.tsv`.

@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use rustc_hash::FxHashSet;
+
 use crate::data;
 use crate::resources;
 use crate::words::grammar::strip_polite;
 use crate::words::{self, Token};
 
-static LANGUAGES: LazyLock<Vec<(&str, HashSet<&str>)>> = LazyLock::new(|| {
+static LANGUAGES: LazyLock<Vec<(&str, FxHashSet<&str>)>> = LazyLock::new(|| {
     let rows = data::rows(include_str!("../data/foreign.tsv"));
     rows.map(|(name, words)| (name, words.split(' ').collect())).collect()
 });
@@ -32,7 +34,7 @@ pub(crate) fn language(text: &str) -> Option<&'static str> {
     let english =
         |word: &&&str| data::STOP_WORDS.has(word) || data::FUNCTION_WORDS.has(word) || data::ORDER_VERBS.has(word);
     let english = said.iter().filter(english).count();
-    let hits = |words: &HashSet<&str>| said.iter().filter(|word| words.contains(*word)).count();
+    let hits = |words: &FxHashSet<&str>| said.iter().filter(|word| words.contains(*word)).count();
     let (name, most) = LANGUAGES.iter().map(|(name, words)| (*name, hits(words))).max_by_key(|(_, hits)| *hits)?;
     (most > 1 && most > english).then_some(name)
 }

@@ -3,10 +3,10 @@
 
 mod typos;
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use jarvis_plan::Kind;
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as Unknown, StrDeserializer};
@@ -114,11 +114,11 @@ struct Phrase {
 
 struct Phrases {
     all: Vec<Phrase>,
-    by_first: HashMap<String, Vec<usize>>,
+    by_first: FxHashMap<String, Vec<usize>>,
 }
 
 static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
-    let mut phrases = Phrases { all: Vec::new(), by_first: HashMap::new() };
+    let mut phrases = Phrases { all: Vec::new(), by_first: FxHashMap::default() };
     for (concept, row) in concepts().iter().enumerate() {
         for written in &row.says {
             let strong = !written.starts_with('~');

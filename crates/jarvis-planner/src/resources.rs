@@ -181,7 +181,7 @@ pub fn opens_with_order(text: &str) -> bool {
 
 /// Whether a request speaks of each of several things: "each picture", "all of them", "все фото".
 pub fn speaks_of_each(text: &str) -> bool {
-    crate::words::tokens(text).iter().any(|token| data::EACH_WORDS.has(&token.lower))
+    crate::words::lowers(text).any(|word| data::EACH_WORDS.has(&word))
 }
 
 /// Bounds on what is read of earlier turns: the latest so many, and so much of each.

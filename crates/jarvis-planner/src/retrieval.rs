@@ -168,11 +168,16 @@ impl ToolIndex {
     }
 
     fn coverage(&self, name: &[String], tokens: &[Token]) -> f32 {
+        let is_spoken = |word: &String| tokens.iter().any(|token| token.stem == *word);
+        // Most names are not, and no look-up is needed to tell.
+        if !name.iter().any(is_spoken) {
+            return 0.0;
+        }
         let (mut spoken, mut whole, mut telling) = (0.0, 0.0, false);
         for word in name {
             let weight = self.weights.get(word).copied().unwrap_or_default();
             whole += weight;
-            if tokens.iter().any(|token| token.stem == *word) {
+            if is_spoken(word) {
                 spoken += weight;
                 telling |= !data::KIND_STEMS.has(word) && !data::PALE_STEMS.has(word);
             }

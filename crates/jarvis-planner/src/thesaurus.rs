@@ -2,8 +2,9 @@
 //! that books restaurants. It knows senses and no tools; media tasks, which need whole phrases, are in
 //! [`crate::lexicon`].
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
 
 use crate::data;
 use crate::words::{self, Token};
@@ -29,14 +30,15 @@ pub(crate) struct Sense {
 struct Table {
     senses: Vec<Sense>,
     /// Senses by the word as it stands, where another word of the same stem means something else.
-    by_form: HashMap<&'static str, Vec<SenseId>>,
+    by_form: FxHashMap<&'static str, Vec<SenseId>>,
     /// Senses by stem, or by a Chinese word.
-    by_word: HashMap<String, Vec<SenseId>>,
+    by_word: FxHashMap<String, Vec<SenseId>>,
     longest: usize,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table { senses: Vec::new(), by_form: HashMap::new(), by_word: HashMap::new(), longest: 1 };
+    let mut table =
+        Table { senses: Vec::new(), by_form: FxHashMap::default(), by_word: FxHashMap::default(), longest: 1 };
     for (id, (row, words)) in data::rows(include_str!("../data/thesaurus.tsv")).enumerate() {
         let (name, part) = row.split_once('.').unwrap_or((row, ""));
         let part = if part == "action" { Part::Action } else { Part::Thing };

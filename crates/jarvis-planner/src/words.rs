@@ -40,20 +40,30 @@ pub(crate) fn stem(lower: &str) -> String {
 }
 
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
-    let mut tokens = Vec::new();
-    for (start, word) in text.unicode_word_indices() {
+    let token = |(start, word): (usize, &str)| {
+        let lower = word.to_lowercase();
+        Token { stem: stem(&lower), lower, start, end: start + word.len() }
+    };
+    words(text).map(token).collect()
+}
+
+/// The words of a text in lower case, where their stems are not needed: those take the longest.
+pub(crate) fn lowers(text: &str) -> impl Iterator<Item = String> {
+    words(text).map(|(_, word)| word.to_lowercase())
+}
+
+/// The words of a text, each with the place where it begins.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.unicode_word_indices().flat_map(|(start, word)| {
         let word = word.trim_end_matches("'s").trim_end_matches("’s");
-        let mut at = start;
         // `book_flight` is one word to Unicode and two to a reader; so is a word glued to Chinese.
-        for part in word.split('_') {
-            if !part.is_empty() {
-                let lower = part.to_lowercase();
-                tokens.push(Token { stem: stem(&lower), lower, start: at, end: at + part.len() });
-            }
-            at += part.len() + 1;
-        }
-    }
-    tokens
+        let parts = word.split('_').scan(start, |at, part| {
+            let begins = *at;
+            *at += part.len() + 1;
+            Some((begins, part))
+        });
+        parts.filter(|(_, part)| !part.is_empty())
+    })
 }
 
 pub(crate) fn stems(text: &str) -> Vec<String> {
@@ -75,7 +85,7 @@ pub(crate) fn is_in(language: &Token, text: &str) -> bool {
     match (known.code, text.chars().find(|letter| letter.is_alphabetic()).map(Script::of)) {
         ("ru", script) => script == Some(Script::Cyrillic),
         ("zh", script) => script == Some(Script::Han),
-        _ => tokens(text).iter().any(|token| known.words.contains(token.lower.as_str())),
+        _ => lowers(text).any(|word| known.words.contains(word.as_str())),
     }
 }
 

@@ -3,8 +3,9 @@
 //! Lines of requests and of security are the server's (`jarvis::request`, `jarvis::security`, `jarvis::audit`, `jarvis::server`); all else
 //! is for whoever looks for a fault.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use jarvis_net::trace::CONTENT;
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
@@ -20,6 +21,9 @@ use crate::printer::Printer;
 
 /// What writes the lines of a server on a thread of its own, so that no request waits for a terminal.
 static WRITING: Mutex<Option<(WorkerGuard, ErrorCounter)>> = Mutex::new(None);
+
+/// How many lines may wait to be written; more are lost, and counted.
+const MOST_WAITING: usize = 1 << 14;
 
 /// Logs that were started, and end in good order.
 pub(crate) struct Logs;
@@ -60,7 +64,8 @@ impl Logs {
         });
         let (lines, writing) = match is_server {
             true => {
-                let (writer, guard) = NonBlockingBuilder::default().finish(std::io::stderr());
+                let (writer, guard) =
+                    NonBlockingBuilder::default().buffered_lines_limit(MOST_WAITING).finish(Batches::of_stderr());
                 let lost = writer.error_counter();
                 (lines::<NonBlocking>(writer, cli.global.log_format), Some((guard, lost)))
             }
@@ -124,6 +129,31 @@ where
     match format {
         LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).with_writer(OneLines(writer)).boxed(),
         LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).with_writer(writer).boxed(),
+    }
+}
+
+/// Writes what waits at once, and then rests: a line that comes alone is written at once, and of many that follow each other few wake
+/// the thread that writes.
+struct Batches(BufWriter<io::Stderr>);
+
+impl Batches {
+    const REST: Duration = Duration::from_millis(5);
+
+    fn of_stderr() -> Batches {
+        Batches(BufWriter::new(io::stderr()))
+    }
+}
+
+impl Write for Batches {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        self.0.write(lines)
+    }
+
+    /// Called when no line waits.
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.0.flush();
+        std::thread::sleep(Batches::REST);
+        flushed
     }
 }
 

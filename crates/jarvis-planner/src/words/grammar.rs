@@ -1,14 +1,15 @@
 //! Grammar of a clause's words, whatever the tools are: politeness, orders in English, participles and nouns that tell
 //! which thing is meant.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
+
+use rustc_hash::FxHashSet;
 
 use super::{Token, stem};
 use crate::data;
 
-static ORDER_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| data::ORDER_VERBS.words().map(stem).collect());
-static QUESTION_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| data::QUESTION_WORDS.words().map(stem).collect());
+static ORDER_STEMS: LazyLock<FxHashSet<String>> = LazyLock::new(|| data::ORDER_VERBS.words().map(stem).collect());
+static QUESTION_STEMS: LazyLock<FxHashSet<String>> = LazyLock::new(|| data::QUESTION_WORDS.words().map(stem).collect());
 
 pub(crate) fn is_order_verb(token: &Token) -> bool {
     ORDER_STEMS.contains(&token.stem)

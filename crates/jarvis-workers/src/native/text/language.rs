@@ -1,10 +1,10 @@
 //! Which language a text is in, by script and function words. Enough to choose an answer's language and a stemmer; not
 //! a general identifier.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use jarvis_plan::{Language, Script};
+use rustc_hash::{FxHashMap, FxHashSet};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::lists::list;
@@ -12,8 +12,8 @@ use super::lists::list;
 /// The languages with a list of function words.
 const WITH_WORDS: [&str; 9] = ["en", "ru", "uk", "de", "fr", "es", "it", "pt", "nl"];
 
-static FUNCTION_WORDS: LazyLock<HashMap<&str, HashSet<&str>>> =
-    LazyLock::new(|| HashMap::from(WITH_WORDS.map(|code| (code, list(&format!("function_{code}")).collect()))));
+static FUNCTION_WORDS: LazyLock<FxHashMap<&str, FxHashSet<&str>>> =
+    LazyLock::new(|| WITH_WORDS.into_iter().map(|code| (code, list(&format!("function_{code}")).collect())).collect());
 
 /// Chinese characters that join words rather than make them.
 pub(super) const CHINESE_JOINTS: &str = "的了是在和与也都就很而及或被把从到对为以于之其这那有个们我你他她它吗呢吧啊着过并但则该将等不没请让向由因所又还更最";
