@@ -304,3 +304,26 @@ async fn responses_of_others_are_not_there() {
     let next = body(&json!({"input": "and then?", "previous_response_id": id}));
     assert_eq!(ask("bob", Method::POST, DOOR.into(), Some(next)).await.told(), "404 previous_response_not_found");
 }
+
+#[tokio::test]
+async fn what_is_named_may_not_be_longer_than_what_may_be_said() {
+    // A request may have 64 KiB then.
+    let small = |options: &mut jarvis_server::Options| (options.max_upload, options.max_messages) = (0, 4);
+    let long = "tell the mood of: I love it. ".repeat(1200);
+    let script = Script::new().on("parse_task", harness::MOOD).on("response_results", Said::text(&long));
+    let harness = harness::with_chat(script).options(small).start().await;
+    let first = harness.post(DOOR, body(&json!({"input": "tell the mood of: I love it"}))).await;
+    let first_id = first.json["id"].as_str().unwrap_or_else(|| panic!("no id: {}", first.text));
+    let next = harness.post(DOOR, body(&json!({"input": "and then?", "previous_response_id": first_id}))).await;
+    let next_id = next.json["id"].as_str().unwrap_or_else(|| panic!("no id: {}", next.text));
+    let item = json!({"type": "item_reference", "id": first.json["output"][0]["id"]});
+    let said = json!({"role": "user", "content": "and then?"});
+    for (more, want, param) in [
+        (json!({"input": "and then?", "previous_response_id": next_id}), "413 too_large", "previous_response_id"),
+        (json!({"input": [item, item, said]}), "413 too_large", "input"),
+    ] {
+        let reply = harness.post(DOOR, body(&more)).await;
+        assert_eq!(reply.told(), want, "{more}: {}", reply.text);
+        assert_eq!(reply.json["error"]["param"], param, "{more}: {}", reply.text);
+    }
+}

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 use uuid::Uuid;
 
+use self::items::Room;
 use self::object::{Told, answered, object, response_id};
 use super::intake::{self, Brought};
 use super::said::{Said, shown};
@@ -72,11 +73,12 @@ pub(crate) async fn create(
     intake::check_pipeline(&server, &named, &brought)?;
     let links = Links::of(&server, &headers);
     let input = items::numbered(body.input);
-    let mut before = chain(&server, &caller, body.previous_response_id.as_deref()).await?;
+    let mut room = Room::of(&server.options);
+    let mut before = chain(&server, &caller, body.previous_response_id.as_deref(), &mut room).await?;
     if let Some(instructions) = &asked.instructions {
         before.turn(Role::System, instructions.clone());
     }
-    let own = items::resolved(&server, &caller, input.clone()).await?;
+    let own = items::resolved(&server, &caller, input.clone(), &mut room).await?;
     let said = off_thread(move || {
         items::add(&mut before, &own)?;
         Ok(before)
@@ -203,7 +205,7 @@ fn asked(server: &Server, body: &ResponsesRequest) -> Result<(Facts, Brought), A
 }
 
 /// What was said in the responses that led to one, and in it.
-async fn chain(server: &Server, caller: &Caller, last: Option<&str>) -> Result<Said, ApiError> {
+async fn chain(server: &Server, caller: &Caller, last: Option<&str>, room: &mut Room) -> Result<Said, ApiError> {
     let mut links = Vec::new();
     let mut next = last.map(str::to_owned);
     while let Some(id) = next {
@@ -225,9 +227,10 @@ async fn chain(server: &Server, caller: &Caller, last: Option<&str>) -> Result<S
             let message = format!("the response `{}` has no answer that could be gone on with", shown(&id));
             return Err(ApiError::new(StatusCode::CONFLICT, "no_answer", message).param("previous_response_id"));
         };
-        let mut all = items::resolved(server, caller, kept.input).await?;
+        let mut all = kept.input;
         all.extend(answered(&run, &answer, None, None).iter().map(Item::from));
-        links.push(all);
+        room.take(&all, "previous_response_id")?;
+        links.push(items::resolved(server, caller, all, room).await?);
         next = kept.asked.previous_response_id;
     }
     let mut said = Said::default();
@@ -405,12 +408,13 @@ pub(crate) async fn compact(
 ) -> Result<Json<Compacted>, ApiError> {
     caller.must_run()?;
     known(&server, &body.model)?;
-    let mut said = chain(&server, &caller, body.previous_response_id.as_deref()).await?;
+    let mut room = Room::of(&server.options);
+    let mut said = chain(&server, &caller, body.previous_response_id.as_deref(), &mut room).await?;
     let input = match body.input {
         Some(Input::Text(text)) => items::numbered(Some(Input::Text(text))),
         input => items::numbered(input),
     };
-    let input = items::resolved(&server, &caller, input).await?;
+    let input = items::resolved(&server, &caller, input, &mut room).await?;
     items::add(&mut said, &input)?;
     said.check(&server.options, "input")?;
     compact::compacted(&server, &caller, said, &input, body.instructions.as_deref()).await.map(Json)

@@ -1,5 +1,6 @@
 //! Items of the responses protocol as what was said in a conversation.
 
+use axum::http::StatusCode;
 use jarvis_plan::{Kind, Role};
 use uuid::Uuid;
 
@@ -7,6 +8,8 @@ use super::super::said::{File, Said, document, picture, shown, sound};
 use super::compact;
 use super::object::{Told, answered};
 use crate::error::ApiError;
+use crate::guard;
+use crate::options::Options;
 use crate::state::Server;
 use crate::users::Caller;
 use crate::wire::responses::{Input, Item, ItemContent, ItemPart, OutputItem};
@@ -37,17 +40,57 @@ pub(super) fn numbered(input: Option<Input>) -> Vec<Item> {
     items
 }
 
+/// What a request may bring in by naming it, a response before it or an item of one: as much as it may bring by saying it. Without
+/// this, a short request could name the same long item a thousand times.
+pub(super) struct Room {
+    bytes: usize,
+    references: usize,
+}
+
+impl Room {
+    pub(super) fn of(options: &Options) -> Room {
+        Room { bytes: guard::most_with_files(options), references: options.max_messages }
+    }
+
+    /// Takes what items need; `param` names the field that brings them.
+    ///
+    /// # Errors
+    /// When there is not so much left.
+    pub(super) fn take(&mut self, items: &[Item], param: &'static str) -> Result<(), ApiError> {
+        let bytes = serde_json::to_string(items).expect("it has only string keys").len();
+        self.bytes = self.bytes.checked_sub(bytes).ok_or_else(|| {
+            let message = "what the request goes on with is longer than a request to this server may be";
+            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+                .param(param)
+                .hint("begin anew, and say as `input` what still matters of it")
+        })?;
+        Ok(())
+    }
+}
+
 /// The items with what references stand for in their place.
 ///
 /// # Errors
-/// When there is no such item, or it is not the caller's.
-pub(super) async fn resolved(server: &Server, caller: &Caller, items: Vec<Item>) -> Result<Vec<Item>, ApiError> {
+/// When there is no such item, it is not the caller's, or all that is referred to is too much.
+pub(super) async fn resolved(
+    server: &Server,
+    caller: &Caller,
+    items: Vec<Item>,
+    room: &mut Room,
+) -> Result<Vec<Item>, ApiError> {
     let mut all = Vec::with_capacity(items.len());
     for item in items {
-        match item.kind.as_deref() {
-            Some("item_reference") => all.push(referred(server, caller, &item.id.unwrap_or_default()).await?),
-            _ => all.push(item),
+        if item.kind.as_deref() != Some("item_reference") {
+            all.push(item);
+            continue;
         }
+        room.references = room.references.checked_sub(1).ok_or_else(|| {
+            let message = format!("a conversation may have {} messages", server.options.max_messages);
+            ApiError::invalid(message).param("input")
+        })?;
+        let item = referred(server, caller, &item.id.unwrap_or_default()).await?;
+        room.take(std::slice::from_ref(&item), "input")?;
+        all.push(item);
     }
     Ok(all)
 }
@@ -55,17 +98,17 @@ pub(super) async fn resolved(server: &Server, caller: &Caller, items: Vec<Item>)
 /// An item of a response that is kept: its id names the run.
 async fn referred(server: &Server, caller: &Caller, id: &str) -> Result<Item, ApiError> {
     let unknown = || {
-        let message = format!("there is no item `{}`; items of responses that are kept can be referred to", shown(id));
+        let message = format!("there is no item `{}` in the output of a response that is kept", shown(id));
         ApiError::not_found(message).param("input")
     };
     let run = id.split('_').nth(1).and_then(|run| Uuid::try_parse(run).ok()).ok_or_else(unknown)?;
     let response = format!("resp_{}", run.simple());
-    let (run, kept) = super::find(server, caller, &response).await.map_err(|_| unknown())?;
+    let (run, _) = super::find(server, caller, &response).await.map_err(|_| unknown())?;
     let output = match super::told(server, caller, &run).await? {
         Told::Answered { answer, .. } => answered(&run, &answer, None, None),
         Told::Queued | Told::Going | Told::Failed { .. } => Vec::new(),
     };
-    let mut all = kept.input.into_iter().chain(output.iter().map(Item::from));
+    let mut all = output.iter().map(Item::from);
     all.find(|item| item.id.as_deref() == Some(id)).ok_or_else(unknown)
 }
 
