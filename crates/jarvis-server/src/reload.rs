@@ -20,6 +20,8 @@ pub struct Configured {
     pub options: Options,
     /// The models and tools; as they are where there is none.
     pub setup: Option<Setup>,
+    /// What is not taken.
+    pub warnings: Vec<String>,
 }
 
 /// Reads the configuration anew.
@@ -32,8 +34,8 @@ pub struct Reload {
 }
 
 impl Server {
-    /// Takes what is configured now. Where anything is wrong with it, all stays as it is.
-    pub(crate) async fn reload(&self) -> Result<(), ApiError> {
+    /// Takes what is configured now, and returns what of it is not taken. Where anything is wrong with it, all stays as it is.
+    pub(crate) async fn reload(&self) -> Result<Vec<String>, ApiError> {
         let refused = |reason: String| {
             ApiError::new(StatusCode::CONFLICT, "cannot_reload", format!("all stays as it is: {reason}"))
         };
@@ -42,7 +44,7 @@ impl Server {
         };
         // One after the other, so that what was read last is what holds.
         let _one = self.reloading.lock().await;
-        let Configured { options, setup } = (reload.read)().await.map_err(&refused)?;
+        let Configured { options, setup, warnings } = (reload.read)().await.map_err(&refused)?;
         for address in self.listens.get().into_iter().flat_map(|listens| listens.all()) {
             let with_hint = |error: ServeError| refused(error.to_string()).hint(error.hint());
             check(address, &options).map_err(with_hint)?;
@@ -62,7 +64,10 @@ impl Server {
             self.set_up(setup);
         }
         tracing::info!(target: SERVER, "the configuration was read anew");
-        Ok(())
+        for warning in &warnings {
+            tracing::warn!(target: SERVER, "{warning}");
+        }
+        Ok(warnings)
     }
 
     /// Reads the configuration anew whenever it is asked for.

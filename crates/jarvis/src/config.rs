@@ -7,6 +7,8 @@ mod budget;
 mod decisions;
 pub(crate) mod env_vars;
 mod experts;
+#[cfg(feature = "serve")]
+pub(crate) mod held;
 mod limits;
 mod llm;
 mod media_store;
@@ -47,13 +49,21 @@ pub(crate) struct Loaded {
     pub(crate) path: Option<PathBuf>,
     /// One for each unknown key.
     pub(crate) warnings: Vec<String>,
+    /// The tree of the file.
+    #[cfg(feature = "serve")]
+    pub(crate) tree: held::Tree,
+    /// Keys that have the values of the start of the server, and other ones in the file.
+    #[cfg(feature = "serve")]
+    pub(crate) held: Vec<String>,
 }
 
-/// Loads the configuration. Without `path`, `jarvis.yaml` in the configuration folder is used when it is there.
+/// Loads the configuration. Without `path`, `jarvis.yaml` in the configuration folder is used when it is there. `hold` changes what
+/// the file says, and names the keys that it changed.
 pub(crate) fn load(
     path: Option<&Path>,
     folder: Option<&Path>,
     env: impl Iterator<Item = (String, String)>,
+    hold: impl FnOnce(&mut Map<String, Value>) -> Vec<String>,
 ) -> Result<Loaded, ConfigError> {
     let found = path
         .map(Path::to_path_buf)
@@ -63,6 +73,7 @@ pub(crate) fn load(
         None => Map::new(),
     };
     original::translate(&mut tree);
+    let held = hold(&mut tree);
     let mut vars: Vec<(String, String)> = env.filter(|(_, text)| !text.trim().is_empty()).collect();
     vars.sort();
     // A variable is read as YAML, so that numbers, switches and lists can be set; where that does not fit the key, it is
@@ -72,7 +83,17 @@ pub(crate) fn load(
         Err(error) => typed(&tree, &vars, |_| None).map_err(|_| error)?,
     };
     let warnings = unknown.into_iter().map(|key| format!("unknown configuration key `{key}`")).collect();
-    Ok(Loaded { config, path: found, warnings })
+    #[cfg(not(feature = "serve"))]
+    drop(held);
+    Ok(Loaded {
+        config,
+        path: found,
+        warnings,
+        #[cfg(feature = "serve")]
+        tree,
+        #[cfg(feature = "serve")]
+        held,
+    })
 }
 
 /// The configuration of a file's tree with the environment on top, and the keys that mean nothing.

@@ -146,7 +146,7 @@ impl App {
         printer: Printer,
     ) -> Result<App, Failure> {
         let loaded = load_config(global, printer)?;
-        let staying = Staying::open(&loaded.config, reader, &flags, printer)?;
+        let staying = Staying::open(&loaded, reader, &flags, printer)?;
         // Boxed, since every command holds this future.
         Box::pin(App::assemble(loaded, staying, flags, approver, global, printer)).await
     }
@@ -166,7 +166,7 @@ impl App {
         let Flags { approval, budget, replan, .. } = flags;
         config.budget.set(budget);
         config.planning.replan = replan.unwrap_or(config.planning.replan);
-        let Staying { media, results, journal, logs, local } = staying.clone();
+        let Staying { media, results, journal, logs, local, .. } = staying.clone();
         let chat = chat::build(&mut config, local.as_deref(), global.record.as_deref()).await?;
         let catalogue = catalogue(&config, printer)?;
         let prompts = Arc::new(prompts(&config)?);
@@ -373,11 +373,20 @@ fn strategy() -> Result<(PathBuf, PathBuf), Failure> {
 
 /// The configuration with the flags on top; warnings are printed.
 pub(crate) fn load_config(global: &Global, printer: Printer) -> Result<Loaded, Failure> {
+    load_holding(global, printer, |_| Vec::new())
+}
+
+/// The same, where some keys may not be what the file says: see [`config::load`].
+pub(crate) fn load_holding(
+    global: &Global,
+    printer: Printer,
+    hold: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>) -> Vec<String>,
+) -> Result<Loaded, Failure> {
     let folder = strategy().ok().map(|(config, _)| config);
     // All variables that jarvis reads are text.
     let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     let named = global.config.as_deref().filter(|path| !path.as_os_str().is_empty());
-    let mut loaded = config::load(named, folder.as_deref(), std::env::vars_os().filter_map(text))
+    let mut loaded = config::load(named, folder.as_deref(), std::env::vars_os().filter_map(text), hold)
         .map_err(|error| Failure::usage(error).hint("docs/configuration.md lists every key"))?;
     if let Some(llm) = &global.llm {
         loaded.config.llm.model = Some(llm.clone());

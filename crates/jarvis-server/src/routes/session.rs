@@ -58,7 +58,7 @@ pub(crate) async fn log_out(State(server): State<Server>, headers: HeaderMap) ->
 pub(crate) struct Reloaded {
     /// Always true.
     reloaded: bool,
-    /// What is wrong with the tools now; those that cannot be opened are left out.
+    /// What was not taken: keys that are decided when the server starts, and tools that cannot be opened.
     warnings: Vec<String>,
 }
 
@@ -71,6 +71,7 @@ pub(crate) struct Reloaded {
 pub(crate) async fn reload(State(server): State<Server>, caller: Caller) -> Result<Json<Reloaded>, ApiError> {
     guard::check_administrator(&server, &caller, "kill -HUP PID")?;
     server.audit(&caller, "reload", Value::Null).await?;
-    server.reload().await?;
-    Ok(Json(Reloaded { reloaded: true, warnings: server.tool_warnings() }))
+    let mut warnings = server.reload().await?;
+    warnings.extend(server.tool_warnings());
+    Ok(Json(Reloaded { reloaded: true, warnings }))
 }

@@ -203,7 +203,7 @@ impl Builder {
     /// What the configuration says when it is read anew.
     pub(crate) fn reloads(mut self, read: impl Fn() -> Result<Options, String> + Send + Sync + 'static) -> Builder {
         let read = move || {
-            let read = read().map(|options| jarvis_server::Configured { options, setup: None });
+            let read = read().map(|options| jarvis_server::Configured { options, setup: None, warnings: Vec::new() });
             Box::pin(std::future::ready(read)) as futures::future::BoxFuture<'static, _>
         };
         self.reload = Some(jarvis_server::Reload { read: Arc::new(read), asked: Arc::default() });

@@ -75,8 +75,7 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
         (false, 0) => "not needed".to_owned(),
     };
     printer.progress(&format!("{work}; a token is {token}; stop with Ctrl-C"));
-    let reloader =
-        Reloader { staying: app.staying(), approver: Arc::clone(&approver), global: global.clone(), printer };
+    let staying = app.staying();
     let parts = parts(&app, desk)?;
     let setup = setup(app, global)?;
     #[cfg(feature = "restate")]
@@ -93,7 +92,8 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     let takes_setup = hosted.is_none();
     #[cfg(not(feature = "restate"))]
     let takes_setup = true;
-    let parts = Parts { reload: Some(reloader.reload(reload_asked, takes_setup)), ..parts };
+    let reloader = Reloader { staying, approver, takes_setup, global: global.clone(), printer };
+    let parts = Parts { reload: Some(reloader.reload(reload_asked)), ..parts };
     let stop = CancellationToken::new();
     let grace = Duration::from_secs(ready_grace_s);
     tokio::spawn(stop_on_signal(stop.clone(), options.leaving.clone(), grace, printer));

@@ -6,8 +6,8 @@ fn with(yaml: &str, env: &[(&str, &str)]) -> Result<Loaded, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("c.yaml");
     std::fs::write(&path, yaml).expect("writable");
-    load(Some(&path), None, env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
-        .map_err(|error| error.to_string())
+    let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    load(Some(&path), None, env, |_| Vec::new()).map_err(|error| error.to_string())
 }
 
 #[test]

@@ -7,7 +7,9 @@ use jarvis_hugginggpt::RequestLogs;
 use jarvis_store::{Journal, Media};
 
 use super::{Flags, Folders, LocalRuntime, Reader, media};
-use crate::config::Config;
+use crate::config::Loaded;
+#[cfg(feature = "serve")]
+use crate::config::held::Tree;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::results::Results;
@@ -21,15 +23,19 @@ pub(crate) struct Staying {
     pub(super) logs: Option<Arc<RequestLogs>>,
     /// The models of this machine, unless the configuration leaves them out.
     pub(super) local: Option<Arc<LocalRuntime>>,
+    /// What the configuration file said.
+    #[cfg(feature = "serve")]
+    pub(crate) started: Tree,
 }
 
 impl Staying {
     pub(super) fn open(
-        config: &Config,
+        loaded: &Loaded,
         reader: Reader,
         flags: &Flags<'_>,
         printer: Printer,
     ) -> Result<Staying, Failure> {
+        let config = &loaded.config;
         let folders = Folders::of(config)?;
         let local = match config.local.enabled {
             true => Some(Arc::new(LocalRuntime::open(config, &folders)?)),
@@ -53,6 +59,14 @@ impl Staying {
             }
             Reader::Wire => None,
         };
-        Ok(Staying { media, results, journal, logs, local })
+        Ok(Staying {
+            media,
+            results,
+            journal,
+            logs,
+            local,
+            #[cfg(feature = "serve")]
+            started: loaded.tree.clone(),
+        })
     }
 }

@@ -237,8 +237,12 @@ async fn models_and_tools_are_read_anew_and_runs_that_go_on_keep_theirs() {
     assert_eq!((status, told["error"]["code"].as_str()), (409, Some("cannot_reload")), "{told}");
     assert_eq!(seen().await, ("first".to_owned(), false));
 
-    harness.file("anew.yaml", format!("{}{tools}", model.replace("first", "second")));
-    assert_eq!(reload().await.0, 200);
+    let at_start = "server: {max_running: 1}\nkept_logs: {keep_days: 3}\n";
+    harness.file("anew.yaml", format!("{}{tools}{at_start}", model.replace("first", "second")));
+    let (status, told) = reload().await;
+    let stays = |key: &str| format!("`{key}` stays as it was: it is decided when the server starts");
+    let want = json!([stays("kept_logs.keep_days"), stays("server.max_running")]);
+    assert_eq!((status, &told["warnings"]), (200, &want), "{told}");
     assert_eq!(seen().await, ("second".to_owned(), true));
     let id = started["run_id"].as_str().expect("an id");
     assert_eq!(server.get(&format!("/runs/{id}")).await.1["status"], "running");
