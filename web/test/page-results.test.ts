@@ -25,6 +25,15 @@ test("results stand in the chat as tasks finish, and files are shown once", () =
     await page.locator(".result", { hasText: "a house by a lake" }).waitFor();
   }));
 
+test("what a run took stands under its answer: time, tokens and cost", () =>
+  on({ mock: { planner: "llm", pace: 10 } }, async (page) => {
+    await attach(page);
+    await ask(page, "Make a report");
+    await phase(page, "done").waitFor();
+    const took = await page.locator(".provenance").innerText();
+    assert.match(took, / · [\d.,]+\s?m?s · 2,?242 tokens · 0\.0123 USD$/);
+  }));
+
 for (const [request, width, height] of [
   ["Make a report", 900, 420],
   ["many", 390, 780],

@@ -231,9 +231,10 @@ export async function play(
   emit(run, "answer", { answer: { text: answer, resources } });
   const ok = script.steps.length === 0 || run.ok > 0;
   run.ms = Date.now() - begun;
+  const spent = { prompt_tokens: 1830, completion_tokens: 412, cost: { amount: 0.0123, currency: "USD" } };
   emit(run, "done", {
     ok,
-    usage: { calls: {}, prompt_tokens: planner === "llm" ? 1830 : 0, completion_tokens: planner === "llm" ? 412 : 0 },
+    usage: { calls: {}, ...(planner === "llm" ? spent : { prompt_tokens: 0, completion_tokens: 0 }) },
     ms: run.ms,
   });
   run.status = ok ? "done" : "failed";
