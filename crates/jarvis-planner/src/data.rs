@@ -15,7 +15,8 @@ static WORDS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| rows(include_str!
 
 /// A row of `data/words.tsv`, looked up by hash.
 pub(crate) struct WordSet {
-    row: &'static str,
+    /// In the order of the row.
+    words: Vec<&'static str>,
     set: FxHashSet<&'static str>,
 }
 
@@ -23,7 +24,7 @@ impl WordSet {
     fn named(name: &str) -> WordSet {
         let row =
             WORDS.get(name.to_lowercase().as_str()).expect("each set has a row, which `each_set_has_a_row` tests");
-        WordSet { row, set: row.split(' ').collect() }
+        WordSet { words: row.split(' ').collect(), set: row.split(' ').collect() }
     }
 
     pub(crate) fn has(&self, word: &str) -> bool {
@@ -31,7 +32,7 @@ impl WordSet {
     }
 
     pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> {
-        self.row.split(' ')
+        self.words.iter().copied()
     }
 }
 

@@ -19,13 +19,13 @@ static LANGUAGES: LazyLock<Vec<(&str, FxHashSet<&str>)>> = LazyLock::new(|| {
 pub(crate) fn language(text: &str) -> Option<&'static str> {
     // Behind a colon or a new line stands what is worked on.
     let text = text.split([':', '\n', '：']).next().unwrap_or_default();
-    let spans = resources::spans(text);
     let tokens = words::tokens(text);
     let opens = strip_polite(&tokens).first().or(tokens.first());
     let is_read = |token: &Token| data::ORDER_VERBS.has(&token.lower) || data::QUESTION_WORDS.has(&token.lower);
     if opens.is_some_and(is_read) {
         return None;
     }
+    let spans = resources::spans(text);
     let said: HashSet<&str> = tokens
         .iter()
         .filter(|token| !spans.iter().any(|span| span.covers(token.start)))

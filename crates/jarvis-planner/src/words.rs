@@ -55,7 +55,7 @@ pub(crate) fn lowers(text: &str) -> impl Iterator<Item = String> {
 /// The words of a text, each with the place where it begins.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.unicode_word_indices().flat_map(|(start, word)| {
-        let word = word.trim_end_matches("'s").trim_end_matches("’s");
+        let word = without_genitive(without_genitive(word, "'s"), "’s");
         // `book_flight` is one word to Unicode and two to a reader; so is a word glued to Chinese.
         let parts = word.split('_').scan(start, |at, part| {
             let begins = *at;
@@ -64,6 +64,14 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
         });
         parts.filter(|(_, part)| !part.is_empty())
     })
+}
+
+/// What `trim_end_matches` gives, which makes a searcher for each word.
+fn without_genitive<'a>(mut word: &'a str, ending: &str) -> &'a str {
+    while let Some(rest) = word.strip_suffix(ending) {
+        word = rest;
+    }
+    word
 }
 
 pub(crate) fn stems(text: &str) -> Vec<String> {

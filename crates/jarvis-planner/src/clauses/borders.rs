@@ -67,7 +67,9 @@ pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> 
             before.zip(tokens.get(at)).is_some_and(|(one, two)| slice(request, one.end, two.start).trim().is_empty())
         };
         let phrase = |table: &WordSet| {
-            table.words().map(|phrase| phrase.split('_')).find(|phrase| {
+            // Few begin so, and only those are taken apart.
+            let begin = table.words().filter(|phrase| phrase.starts_with(lower(at)));
+            begin.map(|phrase| phrase.split('_')).find(|phrase| {
                 phrase.clone().enumerate().all(|(i, word)| {
                     tokens.get(at + i).is_some_and(|token| token.lower == word) && (i == 0 || joined(at + i))
                 })
