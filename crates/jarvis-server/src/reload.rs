@@ -20,7 +20,7 @@ pub struct Configured {
     pub options: Options,
     /// The models and tools; as they are where there is none.
     pub setup: Option<Setup>,
-    /// What is not taken.
+    /// What of it is not taken: keys that mean nothing, and keys that are decided at the start.
     pub warnings: Vec<String>,
 }
 

@@ -47,18 +47,15 @@ pub(crate) enum ConfigError {
 pub(crate) struct Loaded {
     pub(crate) config: Config,
     pub(crate) path: Option<PathBuf>,
-    /// One for each unknown key.
+    /// One for each unknown key, and those of whoever held keys.
     pub(crate) warnings: Vec<String>,
     /// The tree of the file.
     #[cfg(feature = "serve")]
     pub(crate) tree: held::Tree,
-    /// Keys that have the values of the start of the server, and other ones in the file.
-    #[cfg(feature = "serve")]
-    pub(crate) held: Vec<String>,
 }
 
-/// Loads the configuration. Without `path`, `jarvis.yaml` in the configuration folder is used when it is there. `hold` changes what
-/// the file says, and names the keys that it changed.
+/// Loads the configuration. Without `path`, `jarvis.yaml` in the configuration folder is used when it is there. `hold` may change what
+/// a file says that could be taken as it is, and warns of each key that it changed.
 pub(crate) fn load(
     path: Option<&Path>,
     folder: Option<&Path>,
@@ -73,26 +70,28 @@ pub(crate) fn load(
         None => Map::new(),
     };
     original::translate(&mut tree);
-    let held = hold(&mut tree);
     let mut vars: Vec<(String, String)> = env.filter(|(_, text)| !text.trim().is_empty()).collect();
     vars.sort();
     // A variable is read as YAML, so that numbers, switches and lists can be set; where that does not fit the key, it is
     // the text it looks like: a model may be called `1234`.
-    let (config, unknown) = match typed(&tree, &vars, |text| serde_saphyr::from_str(text).ok()) {
-        Ok(found) => found,
-        Err(error) => typed(&tree, &vars, |_| None).map_err(|_| error)?,
+    let typed = |tree: &Map<String, Value>| match typed(tree, &vars, |text| serde_saphyr::from_str(text).ok()) {
+        Ok(found) => Ok(found),
+        Err(error) => typed(tree, &vars, |_| None).map_err(|_| error),
     };
-    let warnings = unknown.into_iter().map(|key| format!("unknown configuration key `{key}`")).collect();
-    #[cfg(not(feature = "serve"))]
-    drop(held);
+    let (mut config, unknown) = typed(&tree)?;
+    let mut warnings: Vec<String> =
+        unknown.into_iter().map(|key| format!("unknown configuration key `{key}`")).collect();
+    let held = hold(&mut tree);
+    if !held.is_empty() {
+        (config, _) = typed(&tree)?;
+        warnings.extend(held);
+    }
     Ok(Loaded {
         config,
         path: found,
         warnings,
         #[cfg(feature = "serve")]
         tree,
-        #[cfg(feature = "serve")]
-        held,
     })
 }
 

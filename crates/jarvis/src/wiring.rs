@@ -373,13 +373,16 @@ fn strategy() -> Result<(PathBuf, PathBuf), Failure> {
 
 /// The configuration with the flags on top; warnings are printed.
 pub(crate) fn load_config(global: &Global, printer: Printer) -> Result<Loaded, Failure> {
-    load_holding(global, printer, |_| Vec::new())
+    let loaded = load_holding(global, |_| Vec::new())?;
+    for warning in &loaded.warnings {
+        printer.warning(warning);
+    }
+    Ok(loaded)
 }
 
-/// The same, where some keys may not be what the file says: see [`config::load`].
+/// The same, where some keys may not be what the file says (see [`config::load`]), and the warnings are the caller's to tell.
 pub(crate) fn load_holding(
     global: &Global,
-    printer: Printer,
     hold: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>) -> Vec<String>,
 ) -> Result<Loaded, Failure> {
     let folder = strategy().ok().map(|(config, _)| config);
@@ -401,9 +404,6 @@ pub(crate) fn load_holding(
     if global.offline {
         // Models at Hugging Face are out of reach.
         loaded.config.inference_mode = InferenceMode::Local;
-    }
-    for warning in &loaded.warnings {
-        printer.warning(warning);
     }
     Ok(loaded)
 }

@@ -58,7 +58,7 @@ pub(crate) async fn log_out(State(server): State<Server>, headers: HeaderMap) ->
 pub(crate) struct Reloaded {
     /// Always true.
     reloaded: bool,
-    /// What was not taken: keys that are decided when the server starts, and tools that cannot be opened.
+    /// What was not taken: keys that mean nothing, keys that are decided when the server starts, and tools that cannot be opened.
     warnings: Vec<String>,
 }
 

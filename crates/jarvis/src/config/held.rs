@@ -35,7 +35,7 @@ const TAKEN: [&str; 7] = [
     "server.tls_key",
 ];
 
-/// What a running server holds to.
+/// How a server that runs takes what its file says now.
 #[derive(Debug, Clone)]
 pub(crate) struct Held {
     /// The file as it was at the start.
@@ -53,7 +53,7 @@ impl Held {
         !TAKEN.contains(&key) && (!self.takes_setup || AT_START.into_iter().any(is_in))
     }
 
-    /// Gives the keys that are held the values of the start, and returns those that had others.
+    /// Gives the keys that are held the values of the start, and warns of each that had another.
     pub(crate) fn apply(&self, now: &mut Tree) -> Vec<String> {
         let (started, mut keys) = (keys(&self.started), keys(now));
         let differs = |key: &&Key| self.holds(&dotted(key)) && started.get(*key) != keys.get(*key);
@@ -67,7 +67,8 @@ impl Held {
         if !changed.is_empty() {
             *now = tree(keys);
         }
-        changed.iter().map(dotted).collect()
+        let warning = |key: &Key| format!("`{}` stays as it was: it is decided when the server starts", dotted(key));
+        changed.iter().map(warning).collect()
     }
 }
 
@@ -156,7 +157,11 @@ mod tests {
         ] {
             let held = Held { started: object(started.clone()), takes_setup };
             let mut tree = object(now.clone());
-            assert_eq!(held.apply(&mut tree), changed, "{now}");
+            let warnings = held.apply(&mut tree);
+            assert_eq!(warnings.len(), changed.len(), "{now}: {warnings:?}");
+            for (warning, key) in warnings.iter().zip(changed) {
+                assert!(warning.starts_with(&format!("`{key}` ")), "{now}: {warning}");
+            }
             assert_eq!(Value::Object(tree), want, "{now}");
         }
     }

@@ -232,16 +232,22 @@ async fn models_and_tools_are_read_anew_and_runs_that_go_on_keep_theirs() {
     assert!(chat.wait_requests(1).await, "the run asks the first model");
 
     // What is wrong is told, and all stays as it is.
-    harness.file("anew.yaml", "llm: {model: second, base_url: 'not an address'}\n");
-    let (status, told) = reload().await;
-    assert_eq!((status, told["error"]["code"].as_str()), (409, Some("cannot_reload")), "{told}");
-    assert_eq!(seen().await, ("first".to_owned(), false));
+    for wrong in [
+        "llm: {model: second, base_url: 'not an address'}\n".to_owned(),
+        format!("{model}server: {{token_flie: secret}}\n"),
+        format!("{model}server: {{max_running: many}}\n"),
+    ] {
+        harness.file("anew.yaml", &wrong);
+        let (status, told) = reload().await;
+        assert_eq!((status, told["error"]["code"].as_str()), (409, Some("cannot_reload")), "{wrong}: {told}");
+        assert_eq!(seen().await, ("first".to_owned(), false));
+    }
 
-    let at_start = "server: {max_running: 1}\nkept_logs: {keep_days: 3}\n";
+    let at_start = "server: {max_running: 1}\nkept_logs: {keep_days: 3}\nlmm: {}\n";
     harness.file("anew.yaml", format!("{}{tools}{at_start}", model.replace("first", "second")));
     let (status, told) = reload().await;
     let stays = |key: &str| format!("`{key}` stays as it was: it is decided when the server starts");
-    let want = json!([stays("kept_logs.keep_days"), stays("server.max_running")]);
+    let want = json!(["unknown configuration key `lmm`", stays("kept_logs.keep_days"), stays("server.max_running")]);
     assert_eq!((status, &told["warnings"]), (200, &want), "{told}");
     assert_eq!(seen().await, ("second".to_owned(), true));
     let id = started["run_id"].as_str().expect("an id");

@@ -39,10 +39,8 @@ impl Reloader {
     async fn read(&self) -> Result<Configured, Failure> {
         let Reloader { staying, approver, takes_setup, global, printer } = self;
         let held = Held { started: staying.started.clone(), takes_setup: *takes_setup };
-        let mut loaded = load_holding(global, *printer, |tree| held.apply(tree))?;
-        let held = std::mem::take(&mut loaded.held).into_iter();
-        let warnings =
-            held.map(|key| format!("`{key}` stays as it was: it is decided when the server starts")).collect();
+        let mut loaded = load_holding(global, |tree| held.apply(tree))?;
+        let warnings = std::mem::take(&mut loaded.warnings);
         let options = checked_options(&loaded.config)?;
         let flags = Flags::default();
         let assembled = App::assemble(loaded, staying.clone(), flags, Arc::clone(approver), global, *printer);

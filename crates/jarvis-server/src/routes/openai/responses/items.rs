@@ -40,7 +40,7 @@ pub(super) fn numbered(input: Option<Input>) -> Vec<Item> {
     items
 }
 
-/// What a request may bring in by naming it, a response before it or an item of one: as much as it may bring by saying it. Without
+/// What a request may still bring in by naming it, a response before it or an item of one: in all as much as it may say itself. Without
 /// this, a short request could name the same long item a thousand times.
 pub(super) struct Room {
     bytes: usize,
@@ -95,7 +95,7 @@ pub(super) async fn resolved(
     Ok(all)
 }
 
-/// An item of a response that is kept: its id names the run.
+/// An item of the output of a response that is kept: its id names the run.
 async fn referred(server: &Server, caller: &Caller, id: &str) -> Result<Item, ApiError> {
     let unknown = || {
         let message = format!("there is no item `{}` in the output of a response that is kept", shown(id));
