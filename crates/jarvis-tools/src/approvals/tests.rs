@@ -27,6 +27,8 @@ fn the_digest_is_of_the_canonical_form() {
     assert_ne!(one.sha256("s/t"), one.sha256("s/u"));
     assert_ne!(one.sha256("s/t"), described("x").sha256("s/t"));
     assert_ne!(one.sha256("s/t"), Described { title: "T".into(), ..one.clone() }.sha256("s/t"));
+    let gives = Described { output_schema: Some(json!({"type": "object"})), ..one.clone() };
+    assert_ne!(one.sha256("s/t"), gives.sha256("s/t"));
     let hinted = |idempotent| Described { hints: [("idempotentHint".into(), idempotent)].into(), ..one.clone() };
     assert_ne!(one.sha256("s/t"), hinted(true).sha256("s/t"));
     assert_ne!(hinted(false).sha256("s/t"), hinted(true).sha256("s/t"));
