@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use axum::Json;
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware;
@@ -120,8 +120,10 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
     let open = if is_agent { open.merge(OpenApiRouter::from(a2a::open_routes())) } else { open };
     let (router, api) = OpenApiRouter::with_openapi(about()).merge(guarded).merge(files).merge(open).split_for_parts();
     let cors = cors(&options.cors_origins);
+    // As text: each layer below copies what a route holds.
+    let api = Bytes::from(api.to_json().expect("names and texts alone, which JSON can hold"));
     router
-        .route("/openapi.json", get(move || async move { Json(api) }))
+        .route("/openapi.json", get(move || async move { ([(header::CONTENT_TYPE, "application/json")], api) }))
         .fallback(page::page)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(server.clone(), pace::paced))
