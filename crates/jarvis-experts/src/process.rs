@@ -169,6 +169,8 @@ impl Link {
             // candle has a pool of its own for quantised weights, whose threads spin: on a busy machine two of them do a fifth of
             // the work of one. With one thread it leaves the work to ours.
             .env("CANDLE_NUM_THREADS", "1")
+            // mimalloc takes a GiB of address space at once otherwise, which the limit of memory would count. In KiB.
+            .env("MIMALLOC_ARENA_RESERVE", "65536")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -31,6 +31,10 @@ use crate::cli::{Cli, Command, LogFormat};
 use crate::logs::Logs;
 use crate::printer::Printer;
 
+/// Serves a fifth more requests in a second than glibc's, see docs/performance.md.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
     let printer = Printer::new(cli.global.quiet, cli.global.verbose);
