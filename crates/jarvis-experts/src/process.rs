@@ -63,13 +63,21 @@ enum Reply {
 pub struct Processes {
     program: PathBuf,
     args: Vec<OsString>,
+    env: Vec<(&'static str, &'static str)>,
     threads: usize,
 }
 
 impl Processes {
     /// Children are this program with these arguments, which must end in [`serve`]. Each computes on so many threads.
     pub fn new(program: PathBuf, args: Vec<OsString>, threads: usize) -> Processes {
-        Processes { program, args, threads }
+        Processes { program, args, env: Vec::new(), threads }
+    }
+
+    /// Gives children a variable of the environment, of which they have none of their parent's.
+    #[must_use]
+    pub fn with_env(mut self, (name, value): (&'static str, &'static str)) -> Processes {
+        self.env.push((name, value));
+        self
     }
 
     /// Loads a model in a new process. Blocks; to be called on a thread of a tokio runtime that may block.
@@ -169,8 +177,7 @@ impl Link {
             // candle has a pool of its own for quantised weights, whose threads spin: on a busy machine two of them do a fifth of
             // the work of one. With one thread it leaves the work to ours.
             .env("CANDLE_NUM_THREADS", "1")
-            // mimalloc takes a GiB of address space at once otherwise, which the limit of memory would count. In KiB.
-            .env("MIMALLOC_ARENA_RESERVE", "65536")
+            .envs(processes.env.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -31,9 +31,13 @@ use crate::cli::{Cli, Command, LogFormat};
 use crate::logs::Logs;
 use crate::printer::Printer;
 
-/// Serves a fifth more requests in a second than glibc's, see docs/performance.md.
+/// Serves more requests in a second than glibc's, in as much memory (docs/performance.md).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// For children whose address space is limited: the allocator takes 64 MiB of it at a time, where it would begin with a GiB.
+/// The value is in KiB.
+const SMALL_ARENAS: (&str, &str) = ("MIMALLOC_ARENA_RESERVE", "65536");
 
 fn main() -> ExitCode {
     let cli = Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());

@@ -48,8 +48,7 @@ impl OwnProcess {
         let mut child = Command::new(program)
             .arg(SUBCOMMAND)
             .env_clear()
-            // mimalloc takes a GiB of address space at once otherwise, half of what the process may have. In KiB.
-            .env("MIMALLOC_ARENA_RESERVE", "65536")
+            .envs([crate::SMALL_ARENAS])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -62,7 +62,9 @@ impl LocalRuntime {
         let store = Store::new(&hub_environment(config)?, &folders.data);
         let limits = limits(config);
         let processes = config.local.isolated.then(std::env::current_exe).transpose().map_err(Failure::work)?;
-        let processes = processes.map(|program| Processes::new(program, vec![SUBCOMMAND.into()], limits.threads));
+        let processes = processes.map(|program| {
+            Processes::new(program, vec![SUBCOMMAND.into()], limits.threads).with_env(crate::SMALL_ARENAS)
+        });
         let of_store = store.clone();
         let open = move |files: &ModelFiles, task: &str, resources: &Resources, call: &Call| {
             let model = match &processes {
