@@ -165,7 +165,7 @@ async fn answered(server: &Server, caller: &Caller, answers: &[ResumeEntry]) -> 
     let run = whole(first.run.clone())?;
     let live = server.runs.of(caller, &run)?.ok_or_else(no_such_run)?;
     for (interrupt, entry) in named.iter().zip(answers) {
-        let asked = live.pending();
+        let asked = live.pending_about(interrupt.task).await;
         // Somebody else may have answered it, and the run has gone on.
         let Some(asked) = asked.iter().find(|asked| asked.task == interrupt.task) else { continue };
         let ask = match entry.status {

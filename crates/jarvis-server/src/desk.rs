@@ -132,9 +132,14 @@ impl Desk {
         pending
     }
 
+    /// Tells of each change in what a run waits for; `None` when it is not on the desk.
+    pub(crate) fn changes(&self, run: &RunId) -> Option<watch::Receiver<bool>> {
+        Some(self.runs().get(run)?.waits.subscribe())
+    }
+
     /// Waits until a run waits; `None` when it is not on the desk or ends before.
     pub(crate) async fn waits(&self, run: &RunId) -> Option<Vec<Approval>> {
-        let mut waits = self.runs().get(run)?.waits.subscribe();
+        let mut waits = self.changes(run)?;
         loop {
             waits.wait_for(|waits| *waits).await.ok()?;
             let pending = self.pending(run);

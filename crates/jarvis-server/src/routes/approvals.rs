@@ -94,7 +94,7 @@ pub(crate) async fn decide(
     let (task, desk) = (TaskId(id), server.runs.desk());
     let live = server.runs.of(&caller, &run.0)?;
     let pending: Vec<Waiting> = match &live {
-        Some(live) => live.pending().into_iter().map(|asked| Waiting { seq: 0, asked }).collect(),
+        Some(live) => live.pending_about(task).await.into_iter().map(|asked| Waiting { seq: 0, asked }).collect(),
         None => match whereabouts(&server, &caller, &run.0).await? {
             Whereabouts::There { elsewhere, .. } => waiting(&elsewhere.so_far(&run).await?),
             Whereabouts::Kept(record) => return Err(not_here(&record)),

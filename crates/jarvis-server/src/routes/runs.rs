@@ -39,7 +39,7 @@ pub(crate) async fn show(
 ) -> Result<Json<RunReply>, ApiError> {
     let id = whole(id)?;
     if let Some(live) = server.runs.of(&caller, &id)? {
-        let events = live.log.so_far().iter().filter_map(|frame| serde_json::from_str(&frame.data).ok()).collect();
+        let events = live.log.told();
         let waiting = live.pending();
         return Ok(Json(RunReply { run: RunLine::of(live.summary(), live.is_queued()), waiting, events }));
     }

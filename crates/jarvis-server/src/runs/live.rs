@@ -1,15 +1,21 @@
 //! One run that goes on: what it has done so far, what it waits for, and how it is cancelled.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use jarvis_plan::{Approval, Event, EventKind, INTERRUPTED, RunId};
+use futures::StreamExt;
+use jarvis_plan::{Approval, Event, EventKind, INTERRUPTED, RunId, TaskId};
 use jarvis_store::{RunStatus, RunSummary};
 use tokio_util::sync::CancellationToken;
 
 use super::{Log, Lost};
 use crate::desk::Desk;
+use crate::elsewhere::{Waiting, waiting};
+
+/// How long a question that was told may take to its desk.
+const COMES: Duration = Duration::from_secs(15);
 
 /// Characters of a request that lists show.
 const SHOWN: usize = 500;
@@ -190,6 +196,32 @@ impl Live {
     pub(crate) fn pending(&self) -> Vec<Approval> {
         self.desk.pending(&self.run_id)
     }
+
+    /// The questions that were told, and no answer to them.
+    fn told_open(&self) -> Vec<Waiting> {
+        waiting(&self.log.told())
+    }
+
+    /// The same for somebody who answers the question about a task. A question is told the moment it is on the disk, and its run may
+    /// put it on the desk a moment later; whoever answers as soon as they hear of it is waited with until it is there.
+    pub(crate) async fn pending_about(&self, task: TaskId) -> Vec<Approval> {
+        let is_on_desk = || self.pending().iter().any(|asked| asked.task == task);
+        let is_told = || self.told_open().iter().any(|open| open.asked.task == task);
+        let comes = async {
+            let mut changes = self.desk.changes(&self.run_id)?;
+            let mut frames = pin!(Arc::clone(&self.log).follow(self.log.end()));
+            while !is_on_desk() && is_told() {
+                tokio::select! {
+                    changed = changes.changed() => changed.ok()?,
+                    frame = frames.next() => drop(frame?),
+                }
+            }
+            Some(())
+        };
+        // What is told here and never comes is not waited for; neither is what another server is slow to take.
+        let _ = tokio::time::timeout(COMES, comes).await;
+        self.pending()
+    }
 }
 
 /// Cancels a run when it is dropped, unless it waits for leave, which anybody may give; held by the only caller that waits for
@@ -210,8 +242,79 @@ impl CancelOnDrop {
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        if let Some(live) = self.0.as_ref().filter(|live| live.pending().is_empty()) {
+        if let Some(live) = self.0.as_ref().filter(|live| live.pending().is_empty() && live.told_open().is_empty()) {
             live.cancel.cancel();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Poll;
+
+    use futures::poll;
+    use jarvis_pipeline::approval::{Approver, Decision, question_of};
+
+    use super::*;
+    use crate::runs::{Bounds, Lease, Line, Slots};
+
+    /// A run that has told a question about its task 1, which is not on the desk yet.
+    fn asking() -> (Arc<Live>, Desk, Approval) {
+        let (desk, asked) = (Desk::default(), question_of(TaskId(1), "which one?", None));
+        let about = About { user: String::new(), request: String::new(), started_at_ms: 0, is_kept: false };
+        let live = Live::new(RunId("r".to_owned()), about, Log::new(), desk.clone(), Tally::default());
+        tell(&live, 0, EventKind::ApprovalNeeded { approval: asked.clone() });
+        (Arc::new(live), desk, asked)
+    }
+
+    fn tell(live: &Live, seq: u64, kind: EventKind) {
+        live.log.push(&Event { run_id: live.run_id.clone(), seq, piece: 0, at_ms: 0, kind });
+    }
+
+    /// Leave to do it.
+    fn given(asked: Approval) -> EventKind {
+        let (answer, arguments, always, done) = (None, None, false, false);
+        EventKind::ApprovalGiven { id: asked.task, tool: asked.tool, approved: true, answer, arguments, always, done }
+    }
+
+    fn seat(live: &Live, desk: &Desk) -> crate::desk::Seat {
+        let bounds = Bounds { running: 1, running_each: 1, waiting: 1, waiting_each: 1 };
+        let lease = Arc::new(Lease::new(Slots::new(bounds), Line::Here));
+        desk.seat(&live.run_id, lease, live.suspend.clone(), false, Vec::new())
+    }
+
+    #[tokio::test]
+    async fn who_answers_as_soon_as_a_question_is_told_finds_it() {
+        let (live, desk, asked) = asking();
+        let _seat = seat(&live, &desk);
+        let mut quick = pin!(live.pending_about(TaskId(1)));
+        assert!(poll!(&mut quick).is_pending(), "it comes in a moment");
+        assert_eq!(poll!(pin!(live.pending_about(TaskId(2)))), Poll::Ready(vec![]), "nothing was told of this one");
+        let mut asks = pin!(desk.ask(&live.run_id, &asked));
+        assert!(poll!(&mut asks).is_pending());
+        assert_eq!(poll!(&mut quick), Poll::Ready(vec![asked.clone()]));
+        desk.answer(&live.run_id, &asked, Decision::ApproveAlways).expect("it is open");
+        assert_eq!(asks.await, Decision::ApproveAlways);
+    }
+
+    #[tokio::test]
+    async fn what_was_answered_or_cannot_be_is_not_waited_for() {
+        let (live, desk, asked) = asking();
+        assert_eq!(poll!(pin!(live.pending_about(TaskId(1)))), Poll::Ready(vec![]), "it has no desk");
+        let _seat = seat(&live, &desk);
+        let mut late = pin!(live.pending_about(TaskId(1)));
+        assert!(poll!(&mut late).is_pending());
+        tell(&live, 1, given(asked));
+        assert_eq!(poll!(&mut late), Poll::Ready(vec![]), "somebody was quicker");
+    }
+
+    #[tokio::test]
+    async fn who_goes_away_cancels_what_asks_nobody() {
+        let (live, _, asked) = asking();
+        drop(CancelOnDrop::new(&live));
+        assert!(!live.cancel.is_cancelled(), "anybody may answer");
+        tell(&live, 1, given(asked));
+        drop(CancelOnDrop::new(&live));
+        assert!(live.cancel.is_cancelled());
     }
 }

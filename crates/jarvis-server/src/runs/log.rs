@@ -129,8 +129,10 @@ impl Log {
         last.map_or_else(Place::default, Place::next)
     }
 
-    pub(crate) fn so_far(&self) -> Vec<Frame> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).frames.clone()
+    /// The events so far, but for pieces of the answer, in the JSON of [`Event`].
+    pub(crate) fn told(&self) -> Vec<Value> {
+        let frames = self.kept.lock().unwrap_or_else(PoisonError::into_inner).frames.clone();
+        frames.iter().filter_map(|frame| serde_json::from_str(&frame.data).ok()).collect()
     }
 
     /// The first event at or after a place in the stream; `Err` says whether there will be one.

@@ -259,7 +259,7 @@ async fn find(server: &Server, caller: &Caller, id: &str) -> Result<(RunId, Kept
 /// What came of the run of a response, as far as it has come.
 async fn told(server: &Server, caller: &Caller, run: &RunId) -> Result<Told, ApiError> {
     if let Some(live) = server.runs.of(caller, &run.0)? {
-        let events = live.log.so_far().iter().filter_map(|frame| serde_json::from_str(&frame.data).ok()).collect();
+        let events = live.log.told();
         return Ok(if live.is_queued() { Told::Queued } else { Told::of(events) });
     }
     let id = run.0.clone();
