@@ -40,6 +40,8 @@ struct Run {
     known: Vec<Approval>,
     /// Their answers, where somebody was quicker.
     early: HashMap<TaskId, Decision>,
+    /// The last question about each task that was answered here, which the run may not have taken yet.
+    answered: HashMap<TaskId, Approval>,
     /// Whether it waits.
     waits: watch::Sender<bool>,
     lease: Arc<Lease>,
@@ -119,8 +121,9 @@ impl Desk {
         resumes: bool,
         known: Vec<Approval>,
     ) -> Seat {
-        let (open, early, waits) = (HashMap::new(), HashMap::new(), watch::Sender::new(!known.is_empty()));
-        self.runs().insert(run.clone(), Run { open, known, early, waits, lease, resumes, suspend });
+        let (open, early, answered) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let waits = watch::Sender::new(!known.is_empty());
+        self.runs().insert(run.clone(), Run { open, known, early, answered, waits, lease, resumes, suspend });
         Seat { desk: self.clone(), run: run.clone() }
     }
 
@@ -130,6 +133,14 @@ impl Desk {
         let mut pending: Vec<Approval> = runs.get(run).into_iter().flat_map(Run::pending).cloned().collect();
         pending.sort_by_key(|asked| asked.task);
         pending
+    }
+
+    /// Whether a question that its run has told, and no answer to it, has yet to come here. Nothing comes of a run that has no place
+    /// here, and what was answered here does not come again.
+    pub(crate) fn has_yet_to_come(&self, run: &RunId, asked: &Approval) -> bool {
+        self.runs().get(run).is_some_and(|seated| {
+            seated.pending().all(|open| open.task != asked.task) && seated.answered.get(&asked.task) != Some(asked)
+        })
     }
 
     /// Tells of each change in what a run waits for; `None` when it is not on the desk.
@@ -155,7 +166,8 @@ impl Desk {
         let (task, mut runs) = (asked.task, self.runs());
         let seated = runs.get_mut(run).filter(|seated| seated.pending().next().is_some()).ok_or(NotOpen::Run)?;
         if let Some(at) = seated.known.iter().position(|known| known == asked) {
-            seated.known.remove(at);
+            let known = seated.known.remove(at);
+            seated.answered.insert(task, known);
             seated.early.insert(task, decision);
             seated.tell();
             return Ok(());
@@ -163,10 +175,11 @@ impl Desk {
         if seated.open.get(&task).is_none_or(|open| open.asked != *asked) {
             return Err(NotOpen::Task);
         }
-        let open = seated.open.remove(&task).ok_or(NotOpen::Task)?;
+        let Open { asked, answer, .. } = seated.open.remove(&task).ok_or(NotOpen::Task)?;
+        seated.answered.insert(task, asked);
         seated.tell();
         // The run may have ended this moment.
-        open.answer.send(decision).map_err(|_| NotOpen::Run)
+        answer.send(decision).map_err(|_| NotOpen::Run)
     }
 
     fn is_closing(&self) -> bool {
@@ -234,6 +247,7 @@ impl Approver for Desk {
             if let Some(decision) = seated.early.remove(&asked.task) {
                 return decision;
             }
+            seated.answered.remove(&asked.task);
             seated.open.insert(asked.task, Open { asked: asked.clone(), answer, serial });
             seated.tell();
             if self.is_closing() {

@@ -78,7 +78,7 @@ impl Jarvis {
         let (run_id, Ended { result, usage, ms }) = tokio::select! {
             biased;
             finished = finished(started, context) => finished?,
-            () = leave::ask(&self.server, &caller, &live.run_id, &context.peer), if can_ask => return Err(refused(ApiError::stopping())),
+            () = leave::ask(&self.server, &caller, &live, &context.peer), if can_ask => return Err(refused(ApiError::stopping())),
         };
         let run = match done(result) {
             Ok(run) => run,

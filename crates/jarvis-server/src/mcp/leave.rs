@@ -1,13 +1,14 @@
 //! Calls that wait for leave, over MCP: a client that can elicit is asked; with any other nobody can be.
 
 use jarvis_pipeline::approval::{ASK_PERSON, Decision, question};
-use jarvis_plan::{Approval, RunId};
+use jarvis_plan::Approval;
 use rmcp::RoleServer;
 use rmcp::model::{ElicitRequestParams, ElicitationAction};
 use rmcp::service::{ElicitationMode, Peer};
 use serde_json::{Value, json};
 
 use crate::desk::Desk;
+use crate::runs::Live;
 use crate::state::Server;
 use crate::users::Caller;
 
@@ -17,9 +18,9 @@ pub(super) fn can_ask(peer: &Peer<RoleServer>) -> bool {
 }
 
 /// Asks about each call of a run that waits for leave, as long as the run goes on. Never ends.
-pub(super) async fn ask(server: &Server, caller: &Caller, run: &RunId, peer: &Peer<RoleServer>) {
-    let desk = server.runs.desk();
-    let _unasked = Unasked { desk, run };
+pub(super) async fn ask(server: &Server, caller: &Caller, live: &Live, peer: &Peer<RoleServer>) {
+    let (desk, run) = (server.runs.desk(), &live.run_id);
+    let _unasked = Unasked { desk, live };
     while let Some(pending) = desk.waits(run).await {
         for asked in pending {
             let mut decision = put(&asked, peer).await;
@@ -75,17 +76,21 @@ async fn put(asked: &Approval, peer: &Peer<RoleServer>) -> Decision {
     }
 }
 
-/// Refuses what waits when the client that was to be asked is gone.
+/// Refuses what waits when the client that was to be asked is gone; a run that is about to ask is cancelled, as one that does not wait.
 struct Unasked<'d> {
     desk: &'d Desk,
-    run: &'d RunId,
+    live: &'d Live,
 }
 
 impl Drop for Unasked<'_> {
     fn drop(&mut self) {
-        for asked in self.desk.pending(self.run) {
+        let pending = self.live.pending();
+        if pending.is_empty() {
+            return self.live.cancel.cancel();
+        }
+        for asked in pending {
             let reason = "the client that was asked is gone".to_owned();
-            let _ = self.desk.answer(self.run, &asked, Decision::Refuse { reason, hint: None });
+            let _ = self.desk.answer(&self.live.run_id, &asked, Decision::Refuse { reason, hint: None });
         }
     }
 }

@@ -101,7 +101,11 @@ pub(crate) async fn decide(
         },
     };
     let Some(open) = pending.iter().find(|open| open.asked.task == task) else {
-        return Err(if pending.is_empty() { not_open(NotOpen::Run) } else { not_open(NotOpen::Task) });
+        return Err(match &live {
+            Some(live) if live.is_suspended() => ApiError::stopping(),
+            _ if pending.is_empty() => not_open(NotOpen::Run),
+            _ => not_open(NotOpen::Task),
+        });
     };
     let asked = &open.asked;
     if ask.arguments.is_some() && ask.decision != Said::Approve {

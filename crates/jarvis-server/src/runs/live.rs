@@ -197,20 +197,25 @@ impl Live {
         self.desk.pending(&self.run_id)
     }
 
-    /// The questions that were told, and no answer to them.
-    fn told_open(&self) -> Vec<Waiting> {
-        waiting(&self.log.told())
+    /// Questions that were told, and come to the desk in a moment.
+    fn coming(&self) -> Vec<Waiting> {
+        if !self.log.has_told("approval_needed") {
+            return Vec::new();
+        }
+        let mut told = waiting(&self.log.told());
+        told.retain(|open| self.desk.has_yet_to_come(&self.run_id, &open.asked));
+        told
     }
 
-    /// The same for somebody who answers the question about a task. A question is told the moment it is on the disk, and its run may
-    /// put it on the desk a moment later; whoever answers as soon as they hear of it is waited with until it is there.
+    /// The calls that wait for leave, for somebody who answers the question about a task. It is told as soon as it is on the disk, and
+    /// comes to the desk a moment later; whoever is quicker waits for that moment here. They are not given a later question about the
+    /// task, which they have not seen.
     pub(crate) async fn pending_about(&self, task: TaskId) -> Vec<Approval> {
-        let is_on_desk = || self.pending().iter().any(|asked| asked.task == task);
-        let is_told = || self.told_open().iter().any(|open| open.asked.task == task);
+        let Some(told) = self.coming().into_iter().find(|open| open.asked.task == task) else { return self.pending() };
         let comes = async {
             let mut changes = self.desk.changes(&self.run_id)?;
             let mut frames = pin!(Arc::clone(&self.log).follow(self.log.end()));
-            while !is_on_desk() && is_told() {
+            while self.coming().contains(&told) {
                 tokio::select! {
                     changed = changes.changed() => changed.ok()?,
                     frame = frames.next() => drop(frame?),
@@ -218,9 +223,16 @@ impl Live {
             }
             Some(())
         };
-        // What is told here and never comes is not waited for; neither is what another server is slow to take.
+        // A run that does not come to its question leaves nothing to answer.
         let _ = tokio::time::timeout(COMES, comes).await;
-        self.pending()
+        let mut pending = self.pending();
+        pending.retain(|open| open.task != task || *open == told.asked);
+        pending
+    }
+
+    /// Whether it ends here without a word, to go on with the next process.
+    pub(crate) fn is_suspended(&self) -> bool {
+        self.suspend.is_cancelled()
     }
 }
 
@@ -242,7 +254,8 @@ impl CancelOnDrop {
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        if let Some(live) = self.0.as_ref().filter(|live| live.pending().is_empty() && live.told_open().is_empty()) {
+        let waits = |live: &Live| !live.pending().is_empty() || !live.coming().is_empty();
+        if let Some(live) = self.0.as_ref().filter(|live| live.status().is_none() && !waits(live)) {
             live.cancel.cancel();
         }
     }
@@ -300,7 +313,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_answered_or_cannot_be_is_not_waited_for() {
         let (live, desk, asked) = asking();
-        assert_eq!(poll!(pin!(live.pending_about(TaskId(1)))), Poll::Ready(vec![]), "it has no desk");
+        assert_eq!(poll!(pin!(live.pending_about(TaskId(1)))), Poll::Ready(vec![]), "it has no place on the desk");
         let _seat = seat(&live, &desk);
         let mut late = pin!(live.pending_about(TaskId(1)));
         assert!(poll!(&mut late).is_pending());
@@ -309,12 +322,46 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn an_answer_that_the_run_has_not_taken_yet_is_one() {
+        let (live, desk, asked) = asking();
+        let _seat = seat(&live, &desk);
+        let mut asks = pin!(desk.ask(&live.run_id, &asked));
+        assert!(poll!(&mut asks).is_pending());
+        desk.answer(&live.run_id, &asked, Decision::ApproveAlways).expect("it is open");
+        assert_eq!(poll!(pin!(live.pending_about(TaskId(1)))), Poll::Ready(vec![]));
+        drop(CancelOnDrop::new(&live));
+        assert!(live.cancel.is_cancelled(), "it waits for nobody");
+    }
+
+    #[tokio::test]
+    async fn who_was_late_answers_no_question_that_they_have_not_seen() {
+        let (live, desk, asked) = asking();
+        let _seat = seat(&live, &desk);
+        let mut late = pin!(live.pending_about(TaskId(1)));
+        assert!(poll!(&mut late).is_pending());
+        let next = question_of(TaskId(1), "and which colour?", None);
+        tell(&live, 1, given(asked));
+        tell(&live, 2, EventKind::ApprovalNeeded { approval: next.clone() });
+        let mut asks = pin!(desk.ask(&live.run_id, &next));
+        assert!(poll!(&mut asks).is_pending());
+        assert_eq!(poll!(&mut late), Poll::Ready(vec![]));
+        assert_eq!(poll!(pin!(live.pending_about(TaskId(1)))), Poll::Ready(vec![next.clone()]));
+    }
+
+    #[tokio::test]
     async fn who_goes_away_cancels_what_asks_nobody() {
-        let (live, _, asked) = asking();
+        let (live, desk, asked) = asking();
+        let seated = seat(&live, &desk);
         drop(CancelOnDrop::new(&live));
         assert!(!live.cancel.is_cancelled(), "anybody may answer");
+        drop(seated);
+        drop(CancelOnDrop::new(&live));
+        assert!(live.cancel.is_cancelled(), "nobody can");
+
+        let (live, desk, _) = asking();
+        let _seat = seat(&live, &desk);
         tell(&live, 1, given(asked));
         drop(CancelOnDrop::new(&live));
-        assert!(live.cancel.is_cancelled());
+        assert!(live.cancel.is_cancelled(), "somebody has");
     }
 }

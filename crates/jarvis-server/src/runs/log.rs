@@ -129,6 +129,11 @@ impl Log {
         last.map_or_else(Place::default, Place::next)
     }
 
+    /// Whether there was an event of this name.
+    pub(crate) fn has_told(&self, name: &str) -> bool {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).frames.iter().any(|frame| frame.name == name)
+    }
+
     /// The events so far, but for pieces of the answer, in the JSON of [`Event`].
     pub(crate) fn told(&self) -> Vec<Value> {
         let frames = self.kept.lock().unwrap_or_else(PoisonError::into_inner).frames.clone();
