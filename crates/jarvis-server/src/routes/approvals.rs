@@ -104,7 +104,12 @@ pub(crate) async fn decide(
         return Err(match &live {
             Some(live) if live.is_suspended() => ApiError::stopping(),
             _ if pending.is_empty() => not_open(NotOpen::Run),
-            _ => not_open(NotOpen::Task),
+            // In words tasks are counted from 1.
+            _ => {
+                let open: Vec<String> =
+                    pending.iter().map(|open| format!("/runs/{run}/approvals/{}", open.asked.task)).collect();
+                not_open(NotOpen::Task).hint(format!("it waits for an answer at {}", open.join(", ")))
+            }
         });
     };
     let asked = &open.asked;

@@ -138,7 +138,8 @@ async fn a_run_waits_for_leave_over_a_kill_and_a_stop_and_is_asked_once() {
     let at = format!("/runs/{id}/approvals/1");
     let (status, reply) = server.post(&at, &json!({"decision": "approve", "arguments": {"article": "x"}})).await;
     assert!(status == 400 && reply.to_string().contains("article"), "{status} {reply}");
-    assert_eq!(server.post(&format!("/runs/{id}/approvals/0"), &json!({"decision": "approve"})).await.0, 404);
+    let (status, reply) = server.post(&format!("/runs/{id}/approvals/0"), &json!({"decision": "approve"})).await;
+    assert_eq!((status, &reply["error"]["hint"]), (404, &json!(format!("it waits for an answer at {at}"))), "{reply}");
     let (status, reply) = server.post(&at, &json!({"decision": "approve", "arguments": {"article": 18}})).await;
     assert_eq!((status, &reply["approved"]), (200, &json!(true)), "{reply}");
     let events = ended(&server, &id).await;

@@ -151,7 +151,21 @@ async fn a_journal_that_cannot_be_used_keeps_it_from_starting() {
         let server = Server::start(&harness, &["--no-journal"]);
         assert_eq!(server.ask("tell the mood of: I love it").await.0, 200, "{name}");
         assert_eq!(server.get("/chats").await.0, 501, "{name}");
-        assert_eq!(server.get("/health").await.1["kept"]["chats"], false, "{name}");
+        let (_, health) = server.get("/health").await;
+        assert_eq!(
+            (&health["status"], &health["kept"]["chats"]),
+            (&json!("healthy"), &json!(false)),
+            "{name}: {health}"
+        );
+        assert!(health["checks"].to_string().contains("--no-journal"), "{name}: {health}");
+        let (status, made) = server
+            .post("/v1/responses", &json!({"model": "jarvis/hugginggpt", "input": "tell the mood of: I love it"}))
+            .await;
+        assert_eq!((status, &made["store"]), (200, &json!(false)), "{name}: {made}");
+        let more = json!({"model": "jarvis/hugginggpt", "input": "and again", "previous_response_id": made["id"]});
+        let (status, reply) = server.post("/v1/responses", &more).await;
+        assert_eq!(status, 404, "{name}: {reply}");
+        assert!(reply["error"]["hint"].as_str().is_some_and(|hint| hint.contains("no journal")), "{name}: {reply}");
         drop(server);
         assert_eq!(std::fs::read(&path).expect("it is there"), bytes, "{name}: it was left as it is");
     }

@@ -217,8 +217,10 @@ async fn chain(server: &Server, caller: &Caller, last: Option<&str>, room: &mut 
         let (run, kept) = found.map_err(|error| match error.fields.status {
             StatusCode::NOT_FOUND => {
                 let message = format!("there is no response `{}`", shown(&id));
-                ApiError::new(StatusCode::NOT_FOUND, "previous_response_not_found", message)
-                    .param("previous_response_id")
+                let gone = ApiError::new(StatusCode::NOT_FOUND, "previous_response_not_found", message)
+                    .param("previous_response_id");
+                let has_none = server.parts.journal.is_none();
+                gone.hint(if has_none { NONE_KEPT } else { "send the conversation as `input`, or begin a new one" })
             }
             _ => error,
         })?;
@@ -240,13 +242,16 @@ async fn chain(server: &Server, caller: &Caller, last: Option<&str>, room: &mut 
     Ok(said)
 }
 
+/// Why there are no responses without a journal.
+const NONE_KEPT: &str = "this server keeps no journal, and so no responses";
+
 /// A response that a caller reaches.
 async fn find(server: &Server, caller: &Caller, id: &str) -> Result<(RunId, Kept), ApiError> {
     let unknown = || ApiError::not_found(format!("there is no response `{}`", shown(id))).param("response_id");
     let run = id.strip_prefix("resp_").and_then(|id| Uuid::try_parse(id).ok()).ok_or_else(unknown)?;
     let run = RunId(run.to_string());
     if server.parts.journal.is_none() {
-        return Err(unknown());
+        return Err(unknown().hint(NONE_KEPT));
     }
     let of = run.clone();
     let kept = server.read_journal(move |journal| journal.response(&of.0)).await?;
