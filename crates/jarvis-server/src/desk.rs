@@ -221,6 +221,11 @@ impl Drop for Asked<'_> {
     }
 }
 
+/// The path at which the question of a run about a task is answered.
+pub(crate) fn address(run: &RunId, task: TaskId) -> String {
+    format!("/runs/{run}/approvals/{task}")
+}
+
 fn refused(reason: &str, tool: &str) -> Decision {
     let hint = format!("whoever runs the server can allow it with `approved: [\"{tool}\"]` in its configuration");
     Decision::Refuse { reason: reason.to_owned(), hint: Some(hint) }
@@ -282,7 +287,7 @@ impl Approver for Desk {
 
     fn place(&self, run: &RunId, task: TaskId) -> Option<Place> {
         let resumes = self.runs().get(run)?.resumes;
-        Some(Place { answer: format!("/runs/{run}/approvals/{task}"), resumes })
+        Some(Place { answer: address(run, task), resumes })
     }
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use crate::desk::NotOpen;
+use crate::desk::{NotOpen, address};
 use crate::elsewhere::{Waiting, waiting};
 use crate::error::{ApiError, ErrorBody, Failures};
 use crate::extract::ApiJson;
@@ -106,8 +106,7 @@ pub(crate) async fn decide(
             _ if pending.is_empty() => not_open(NotOpen::Run),
             // In words tasks are counted from 1.
             _ => {
-                let open: Vec<String> =
-                    pending.iter().map(|open| format!("/runs/{run}/approvals/{}", open.asked.task)).collect();
+                let open: Vec<String> = pending.iter().map(|open| address(&run, open.asked.task)).collect();
                 not_open(NotOpen::Task).hint(format!("it waits for an answer at {}", open.join(", ")))
             }
         });

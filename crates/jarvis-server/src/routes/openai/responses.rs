@@ -219,8 +219,10 @@ async fn chain(server: &Server, caller: &Caller, last: Option<&str>, room: &mut 
                 let message = format!("there is no response `{}`", shown(&id));
                 let gone = ApiError::new(StatusCode::NOT_FOUND, "previous_response_not_found", message)
                     .param("previous_response_id");
-                let has_none = server.parts.journal.is_none();
-                gone.hint(if has_none { NONE_KEPT } else { "send the conversation as `input`, or begin a new one" })
+                gone.hint(match server.parts.journal {
+                    None => NONE_KEPT,
+                    Some(_) => "send the conversation as `input`, or begin a new one",
+                })
             }
             _ => error,
         })?;
