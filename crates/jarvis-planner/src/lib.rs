@@ -12,6 +12,7 @@ mod candidate;
 mod clauses;
 mod data;
 mod decoding;
+mod experience;
 mod flow;
 mod followup;
 mod foreign;
@@ -35,6 +36,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jarvis_plan::{Draft, Request, Tool};
 
+pub use experience::{Experience, Past, Similar};
 pub use followup::{Undone, undone};
 pub use offline::{NO_TOOL, Offline};
 pub use resources::{opens_with_order, speaks_of_each};
