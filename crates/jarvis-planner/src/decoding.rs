@@ -131,15 +131,20 @@ impl Decoder<'_> {
     fn transition(&self, before: &[usize], tool: usize) -> f32 {
         let graph = &self.index.graph;
         let Some(last) = before.last() else { return 0.0 };
-        if graph.is_empty() || *last == tool {
+        if *last == tool {
             return 0.0;
         }
-        match graph.links(*last, tool) {
-            true => self.weights.link * graph.surprise(),
-            // What flows between typed tools may come from any earlier one, or from the request.
-            false if self.index.is_ordered() => -self.weights.gap * graph.surprise(),
-            false => 0.0,
+        let follow = self.weights.follow * self.index.taught.follows(*last, tool);
+        if graph.is_empty() {
+            return follow;
         }
+        follow
+            + match graph.links(*last, tool) {
+                true => self.weights.link * graph.surprise(),
+                // What flows between typed tools may come from any earlier one, or from the request.
+                false if self.index.is_ordered() => -self.weights.gap * graph.surprise(),
+                false => 0.0,
+            }
     }
 
     /// What a tool is worth that no clause names, beside one that is: what the request says for it, and that it looks up

@@ -5,7 +5,9 @@
 //! wanted); `retrieval` (how well each tool's words fit, with the `thesaurus`) and `lexicon` (phrases for media tasks),
 //! which `matching` weighs into the ways to serve one clause; `lattice` (these for all clauses) and `decoding` (the best
 //! choice for all together, along the tool `graph`); `linking` (whose output goes where, with bridges between kinds) and
-//! `slots` (values of named parameters). Tools that a user brings, with JSON Schemas, are planned by `own`. Word lists are in `data/`. No code or list names a tool: tools are found by the
+//! `slots` (values of named parameters). Tools that a user brings, with JSON Schemas, are planned by `own`; lists of functions that
+//! say neither what flows between them nor in which order they follow, by `set`. `meaning` knows how near two English words are,
+//! `learned` what gold plans taught, `experience` plans from before. Word lists are in `data/`. No code or list names a tool: tools are found by the
 //! words with which they describe themselves. Checking a draft, choosing models and calling them are not done here.
 
 mod candidate;
@@ -18,14 +20,17 @@ mod followup;
 mod foreign;
 mod graph;
 mod lattice;
+mod learned;
 mod lexicon;
 mod linking;
 mod matching;
+mod meaning;
 mod offline;
 mod own;
 mod resources;
 mod result_names;
 mod retrieval;
+mod set;
 mod slots;
 mod thesaurus;
 mod weights;
@@ -38,10 +43,12 @@ use jarvis_plan::{Draft, Request, Tool};
 
 pub use experience::{Experience, Past, Similar};
 pub use followup::{Undone, undone};
+pub use learned::{Learned, Lesson};
 pub use offline::{NO_TOOL, Offline};
 pub use resources::{opens_with_order, speaks_of_each};
 pub use result_names::{files_to_be, names_result, text_to_be};
 pub use retrieval::ToolIndex;
+pub use set::choose::SetWeights;
 pub use weights::Weights;
 
 /// Something that turns a request into a draft of tasks.

@@ -43,6 +43,13 @@ pub(crate) fn candidates(
 ) -> Vec<Candidate> {
     let evidence = index.fields.evidence(bag, weights);
     let flow = Flow::of(clause);
+    let near = if weights.near == 0.0 { Vec::new() } else { crate::set::choose::nearness(&clause.tokens, index.set()) };
+    let said = if weights.said == 0.0 || index.taught.is_empty() {
+        Vec::new()
+    } else {
+        index.taught.said(bag.stems(), weights.said_to)
+    };
+    let nearest = near.iter().copied().fold(0.0, f32::max);
     let mut found: Vec<Candidate> = Vec::new();
     // "The second one": another thing than before.
     let own = !clause.spans.is_empty() || clause.pointers.ordinal.is_some();
@@ -73,7 +80,10 @@ pub(crate) fn candidates(
             () if index.is_directed(at) && !flow.makes(tool) => 0.5 * words.name,
             () => words.name,
         };
-        let spoken = weights.name * name + weights.text * words.text;
+        let spoken = weights.name * name
+            + weights.text * words.text
+            + said.get(at).map_or(0.0, |said| weights.said * said)
+            + near.get(at).map_or(0.0, |near| weights.near * (near - weights.near_to * nearest));
         // Where tools say what they make, "make coffee" names none of them.
         let names_it =
             words.telling || tool.outputs.is_empty() || (flow.makes(tool) && (index.is_bare(at) || words.action > 0.0));
@@ -184,13 +194,17 @@ pub(crate) fn likely(bag: &Bag, index: &ToolIndex, weights: &Weights) -> Vec<f32
     evidence.iter().map(|words| weights.name * words.name + weights.text * words.text).collect()
 }
 
+/// "The weather is nice": somebody or something is, and nobody is told to do anything.
+pub(crate) fn describes(tokens: &[Token]) -> bool {
+    let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    let is = (1..=4).any(|at| matches!(lower(at), "is" | "are" | "was" | "were" | "seems" | "looks"));
+    data::SUBJECTS.has(lower(0)) && is && !opens_with_order(tokens)
+}
+
 /// "I have a picture of …": it tells what is there and orders nothing new.
 fn states(tokens: &[Token]) -> bool {
     let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
-    // "The weather is nice": somebody or something is, and nobody is told to do anything.
-    let subject = data::SUBJECTS.has(lower(0));
-    let is = (1..=4).any(|at| matches!(lower(at), "is" | "are" | "was" | "were" | "seems" | "looks"));
-    if subject && is && !opens_with_order(tokens) {
+    if describes(tokens) {
         return true;
     }
     matches!(

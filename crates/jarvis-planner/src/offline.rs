@@ -19,6 +19,7 @@ use crate::linking::Linker;
 use crate::own::clauses::Part;
 use crate::own::{self, Meant};
 use crate::retrieval::ToolIndex;
+use crate::set;
 use crate::weights::Weights;
 use crate::words::grammar::{is_order_verb, strip_polite};
 use crate::words::{Token, head, pattern, slice};
@@ -106,6 +107,9 @@ impl Offline {
             .filter_map(|resource| Some((resource.name.as_deref()?, resource.kind)))
             .collect();
         let mut reading = clauses::read(text, &files, index);
+        if index.is_set() {
+            return set::draft::draft(&reading, request, index, weights);
+        }
         let steps = Lattice::new(&mut reading, request, index, weights).decode(index, weights);
         let mut linker = Linker::new(request, &reading, index);
         let mut unserved: Vec<&str> = Vec::new();
@@ -157,6 +161,9 @@ impl Offline {
     /// What each clause of a request may mean, the likeliest first, for people to read.
     pub fn explain(index: &ToolIndex, request: &Request, weights: &Weights) -> String {
         let mut reading = clauses::read(&request.text, &[], index);
+        if index.is_set() {
+            return set::draft::explain(&reading, request, index, weights);
+        }
         Lattice::new(&mut reading, request, index, weights).explain(&reading, &request.text, index)
     }
 

@@ -4,17 +4,20 @@
 mod fields;
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use jarvis_plan::{Kind, Tool};
 
 use crate::data;
 use crate::graph::ToolGraph;
+use crate::learned::{Learned, Taught};
 use crate::lexicon::{self, Concept, ConceptId};
 use crate::own::{Own, is_own};
+use crate::set::tools::SetTools;
 use crate::words::{self, Token};
 
 use fields::Fields;
-pub(crate) use fields::{Bag, Evidence};
+pub(crate) use fields::{Bag, Evidence, opposed};
 
 /// A list of tools, read once so that requests are answered fast.
 pub struct ToolIndex {
@@ -30,6 +33,10 @@ pub struct ToolIndex {
     fetchers: Vec<(Kind, usize)>,
     /// The tools that somebody brought, which [`crate::own`] plans.
     pub(crate) own: Vec<Own>,
+    /// The same list as a set of functions, read when it is first asked for.
+    set: OnceLock<SetTools>,
+    /// What gold plans taught of these tools.
+    pub(crate) taught: Taught,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,6 +97,8 @@ impl ToolIndex {
                 .filter(|(_, tool)| is_own(tool))
                 .map(|(at, tool)| Own::new(at, tool, said.get(at).is_some_and(|said| said != tool)))
                 .collect(),
+            set: OnceLock::new(),
+            taught: Taught::default(),
         }
     }
 
@@ -123,6 +132,21 @@ impl ToolIndex {
     /// Adds the links that the catalogue declares between its tools.
     pub fn with_graph<'n>(mut self, links: impl IntoIterator<Item = (&'n str, &'n str)>) -> ToolIndex {
         self.graph = ToolGraph::new(&self.tools, links);
+        self
+    }
+
+    pub(crate) fn set(&self) -> &SetTools {
+        self.set.get_or_init(|| SetTools::new(&self.tools))
+    }
+
+    /// True for a list of functions: it says neither what flows between its tools nor in which order they follow.
+    pub(crate) fn is_set(&self) -> bool {
+        !self.tools.is_empty() && !self.typed && self.graph.is_empty() && self.own.is_empty()
+    }
+
+    /// The same with what gold plans taught, as far as it is about these tools.
+    pub fn with_learned(mut self, learned: &Learned) -> ToolIndex {
+        self.taught = Taught::new(learned, &self.tools);
         self
     }
 

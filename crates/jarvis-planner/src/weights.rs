@@ -1,8 +1,11 @@
 //! What each piece of evidence counts.
 
-/// What each piece of evidence counts. One configuration serves every catalogue; the figures come from looking at
-/// development requests, not from fitting (`docs/offline-planner.md`).
+use crate::set::choose::SetWeights;
+
+/// What each piece of evidence counts. One configuration serves every catalogue; the figures were found by
+/// coordinate search on development requests, with everyday requests as a bound (`docs/offline-planner.md`).
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Weights {
     pub name: f32,
     /// The share of the clause that the tool's fields explain.
@@ -53,6 +56,18 @@ pub struct Weights {
     pub telling: f32,
     /// How far below its price a plan may be that is the only one.
     pub guess: f32,
+    /// How near the meaning of a clause is to that of a tool, beside the nearest tool.
+    pub near: f32,
+    /// So much of the nearest tool's is taken from each.
+    pub near_to: f32,
+    /// What gold plans taught of words.
+    pub said: f32,
+    /// So much of what they say for the likeliest tool is taken from each.
+    pub said_to: f32,
+    /// What they taught of which tool follows which, per nat.
+    pub follow: f32,
+    /// The same for lists of functions.
+    pub set: SetWeights,
     pub beam: usize,
     pub choices: usize,
 }
@@ -62,7 +77,7 @@ impl Default for Weights {
         Weights {
             name: 0.7,
             text: 0.8,
-            action: 0.15,
+            action: 0.121,
             phrase: 1.0,
             rival: 0.12,
             spoken: 0.3,
@@ -74,17 +89,23 @@ impl Default for Weights {
             smooth: 1.5,
             cost: 0.5,
             link: 0.04,
-            gap: 0.12,
+            gap: 0.353,
             repeat: 0.3,
             alike: 0.3,
-            bridge: 0.6,
+            bridge: 0.39,
             lookup: 0.15,
             unasked: 0.3,
-            bridge_cost: 0.6,
+            bridge_cost: 0.952,
             edge_cost: 0.6,
-            tail_cost: 0.6,
-            telling: 0.2,
+            tail_cost: 0.81,
+            telling: 0.235,
             guess: 0.2,
+            near: 0.25,
+            near_to: 0.7,
+            said: 0.4,
+            said_to: 0.9,
+            follow: 0.062,
+            set: SetWeights::default(),
             beam: 32,
             choices: 10,
         }

@@ -102,6 +102,10 @@ impl Bag {
         bag
     }
 
+    pub(crate) fn stems(&self) -> impl Iterator<Item = &String> {
+        self.stems.iter()
+    }
+
     /// True when an earlier clause spoke that word.
     pub(crate) fn was_named(&self, stem: &str) -> bool {
         self.earlier_stems.iter().any(|earlier| earlier == stem)
@@ -115,7 +119,7 @@ const OPPOSED: &[(&str, &str)] = &[
     ("log out", "log in"),
 ];
 
-fn opposed(one: &[SenseId], two: &[SenseId]) -> bool {
+pub(crate) fn opposed(one: &[SenseId], two: &[SenseId]) -> bool {
     let does = |senses: &[SenseId], name: &str| senses.iter().any(|id| thesaurus::sense(*id).name == name);
     OPPOSED.iter().any(|(undo, undone)| {
         let any = |senses: &[SenseId]| undone.split(", ").any(|action| does(senses, action));

@@ -1,0 +1,286 @@
+//! Which tools a request wants: a noisy-or over its segments.
+//!
+//! A segment speaks of one tool, or of none, with probabilities that grow with how well they fit (a softmax over linear evidence);
+//! a tool is wanted unless no segment speaks of it. The same model as a noisy-or of mixture components; its weights are fitted.
+
+use rustc_hash::FxHashMap;
+
+use crate::meaning::{self, near};
+use crate::retrieval::opposed;
+use crate::thesaurus::{self, Part, SenseId};
+
+use super::segments::Read;
+use super::tools::{Said, SetTools, Word, words_of};
+use crate::words::Token;
+
+/// What each piece of evidence counts for a list of functions.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SetWeights {
+    /// The share of the name that the segment speaks.
+    pub name: f32,
+    /// The share of the segment that the tool's words explain.
+    pub text: f32,
+    /// How near the meaning of the segment is to that of the tool.
+    pub near: f32,
+    /// The share of the description that the segment speaks.
+    pub told: f32,
+    /// Agreement on what is done.
+    pub action: f32,
+    /// What no tool fits must be beaten by.
+    pub none: f32,
+    /// The same, for each e-fold of the list's length.
+    pub length: f32,
+    /// A word of the same sense, and one that is near in meaning, beside the word itself.
+    pub sense: f32,
+    pub meant: f32,
+    /// From which nearness on a word is one that is near.
+    pub floor: f32,
+    /// A word of the same clause, of another clause, and of an earlier turn, beside one of the segment.
+    pub clause: f32,
+    pub request: f32,
+    pub turn: f32,
+    pub smooth: f32,
+    /// What makes each tool of a list of ten or fewer likelier, for each e-fold below ten.
+    pub short: f32,
+    /// How much steeper probabilities are than the model says, above 1; flatter below.
+    pub steep: f32,
+    /// The least probability of the only tool of a plan.
+    pub least: f32,
+    /// What a giver's result, name and description say of a need.
+    pub gives_result: f32,
+    pub gives_name: f32,
+    pub gives_told: f32,
+    /// That the giver looks something up, that it speaks of the same as the taker, that the need is a reference.
+    pub looks_up: f32,
+    pub kin: f32,
+    pub reference: f32,
+    /// What a link between wanted tools must be worth, and one that adds a giver.
+    pub link: f32,
+    pub add: f32,
+    /// How much better a giver that nobody asked for must be than one that is wanted.
+    pub prefer: f32,
+}
+
+impl Default for SetWeights {
+    fn default() -> SetWeights {
+        SetWeights {
+            name: 0.67,
+            text: 10.56,
+            near: 4.48,
+            told: 0.79,
+            action: 0.78,
+            none: 0.72,
+            length: 0.3,
+            sense: 0.16,
+            meant: 0.72,
+            floor: 0.45,
+            clause: 0.2,
+            request: 0.12,
+            turn: 0.12,
+            smooth: 1.96,
+            short: 0.3,
+            steep: 1.68,
+            least: 0.49,
+            gives_result: 1.2,
+            gives_name: 0.1,
+            gives_told: 0.18,
+            looks_up: 0.24,
+            kin: 0.5,
+            reference: 0.4,
+            link: 0.8,
+            add: 1.04,
+            prefer: 0.3,
+        }
+    }
+}
+
+/// For each tool, how probable it is that the request wants it, and the segment that says most for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Wanted {
+    pub(crate) tool: usize,
+    pub(crate) probability: f32,
+    pub(crate) segment: usize,
+}
+
+/// How alike two words are, 0 to 1.
+pub(crate) fn alike(one: &Word, two: &Word, weights: &SetWeights) -> f32 {
+    if one.key == two.key {
+        return 1.0;
+    }
+    let telling = |sense: &SenseId| !thesaurus::sense(*sense).is_pale;
+    let shares = one.senses.iter().filter(|sense| two.senses.contains(sense));
+    let shared =
+        shares.map(|sense| if telling(sense) { weights.sense } else { weights.sense * 0.5 }).fold(0.0, f32::max);
+    let meant = match (&one.vector, &two.vector) {
+        (Some(one), Some(two)) => weights.meant * ((near(one, two) - weights.floor) / (1.0 - weights.floor)).max(0.0),
+        _ => 0.0,
+    };
+    f32::max(shared, meant)
+}
+
+/// What is too little to count.
+const LITTLE: f32 = 0.08;
+
+pub(crate) fn wanted(read: &Read, set: &SetTools, weights: &SetWeights) -> Vec<Wanted> {
+    let count = set.tools.len();
+    if count == 0 || read.segments.is_empty() {
+        return Vec::new();
+    }
+    // The words of the list that each word of the request is like.
+    let likes: Vec<Vec<(usize, f32)>> = read
+        .words
+        .iter()
+        .map(|word| {
+            let like = |(at, other): (usize, &Word)| {
+                Some((at, alike(word, other, weights))).filter(|(_, like)| *like > LITTLE)
+            };
+            set.words.iter().enumerate().filter_map(like).collect()
+        })
+        .collect();
+    // How much a word tells: as much as what it is like, most of all itself.
+    let tells: Vec<f32> = likes
+        .iter()
+        .map(|likes| {
+            let best = likes.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            best.map_or(0.0, |(at, like)| like * set.rarity.get(*at).copied().unwrap_or_default())
+        })
+        .collect();
+    let evidence: Vec<Vec<f32>> = read
+        .segments
+        .iter()
+        .map(|segment| {
+            let weight = |word: usize| match read.clause_of.get(word).copied().flatten() {
+                _ if segment.own.contains(&word) => 1.0,
+                Some(clause) if clause == segment.clause => weights.clause,
+                Some(_) => weights.request,
+                None => weights.turn,
+            };
+            one_segment(read, set, weights, &likes, &tells, &weight)
+        })
+        .collect();
+    let nothing = weights.none + weights.length * (count as f32).ln();
+    let mut absent = vec![1.0_f32; count];
+    let mut best: Vec<(f32, usize)> = vec![(f32::MIN, 0); count];
+    for (at, scores) in evidence.iter().enumerate() {
+        let most = scores.iter().copied().fold(nothing, f32::max);
+        let sum: f32 = scores.iter().map(|score| (score - most).exp()).sum::<f32>() + (nothing - most).exp();
+        for ((score, absent), best) in scores.iter().zip(&mut absent).zip(&mut best) {
+            let probability = (score - most).exp() / sum;
+            *absent *= 1.0 - probability;
+            if probability > best.0 {
+                *best = (probability, at);
+            }
+        }
+    }
+    let all = absent.into_iter().zip(best).enumerate();
+    let all = all.map(|(tool, (absent, (_, segment)))| Wanted { tool, probability: 1.0 - absent, segment });
+    let mut all: Vec<Wanted> = all.collect();
+    let bias = weights.short * (10.0 / count as f32).ln().max(0.0);
+    for wanted in &mut all {
+        let odds = wanted.probability.clamp(1e-6, 1.0 - 1e-6);
+        let logit = weights.steep * (odds / (1.0 - odds)).ln() + bias;
+        wanted.probability = 1.0 / (1.0 + (-logit).exp());
+    }
+    all.sort_by(|one, two| two.probability.total_cmp(&one.probability).then(one.tool.cmp(&two.tool)));
+    all
+}
+
+/// So many of the likeliest that the F1 to be expected is the greatest (Lewis, 1995); none where not even the first is likely.
+pub(crate) fn best(mut all: Vec<Wanted>, weights: &SetWeights) -> Vec<Wanted> {
+    let whole: f32 = all.iter().map(|wanted| wanted.probability).filter(|probability| *probability > 0.02).sum();
+    let (mut sum, mut best, mut keep) = (0.0, 0.0, 0);
+    for (at, wanted) in all.iter().enumerate() {
+        sum += wanted.probability;
+        let expected = 2.0 * sum / (at as f32 + 1.0 + whole);
+        if expected > best {
+            (best, keep) = (expected, at + 1);
+        }
+    }
+    if all.first().is_none_or(|first| first.probability < weights.least) {
+        keep = 0;
+    }
+    all.truncate(keep);
+    all
+}
+
+/// How near the meaning of words is to that of each tool, 0 to 1.
+pub(crate) fn nearness(tokens: &[Token], set: &SetTools) -> Vec<f32> {
+    let words = words_of(tokens);
+    let weigh = |word: &Word| {
+        let at = set.place(&word.key);
+        0.3 + at.and_then(|at| set.rarity.get(at)).copied().unwrap_or(1.0)
+    };
+    let meant = meaning::together(words.iter().filter_map(|(_, word)| Some((weigh(word), word.vector.as_ref()?))));
+    let near = |tool: &Said| match (&meant, &tool.vector) {
+        (Some(one), Some(two)) => near(one, two).max(0.0),
+        _ => 0.0,
+    };
+    set.tools.iter().map(near).collect()
+}
+
+/// What one segment says for each tool.
+fn one_segment(
+    read: &Read,
+    set: &SetTools,
+    weights: &SetWeights,
+    likes: &[Vec<(usize, f32)>],
+    tells: &[f32],
+    weight: &dyn Fn(usize) -> f32,
+) -> Vec<f32> {
+    // The best that the segment says for each word of the list.
+    let mut spoken: FxHashMap<usize, f32> = FxHashMap::default();
+    let mut whole = weights.smooth;
+    let mut does: Vec<SenseId> = Vec::new();
+    for (at, ((likes, tells), word)) in likes.iter().zip(tells).zip(&read.words).enumerate() {
+        let weight = weight(at);
+        whole += weight * tells;
+        for (other, like) in likes {
+            let entry = spoken.entry(*other).or_default();
+            *entry = entry.max(weight * like);
+        }
+        if weight >= 1.0 {
+            does.extend(word.senses.iter().copied().filter(|sense| thesaurus::is_a(*sense, Part::Action)));
+        }
+    }
+    let meant = read.words.iter().enumerate().zip(tells);
+    let meant = meaning::together(
+        meant.filter_map(|((at, word), tells)| Some((weight(at) * (0.3 + tells), word.vector.as_ref()?))),
+    );
+    let undoes = does.iter().any(|sense| thesaurus::sense(*sense).name == "cancel")
+        && !does.iter().any(|sense| matches!(thesaurus::sense(*sense).name, "search" | "check"));
+    let said = |at: &usize| spoken.get(at).copied().unwrap_or_default();
+    set.tools
+        .iter()
+        .map(|tool| {
+            let share = |words: &[(usize, f32)]| {
+                let whole: f32 = words.iter().map(|(_, weight)| weight).sum();
+                let part: f32 = words.iter().map(|(at, weight)| weight * said(at)).sum();
+                if whole > 0.0 { (part / whole, part) } else { (0.0, 0.0) }
+            };
+            let ((name, named), (told, described)) = (share(&tool.name), share(&tool.told));
+            let explained = (named + 0.7 * described) / whole;
+            let near = match (&meant, &tool.vector) {
+                (Some(one), Some(two)) => near(one, two).max(0.0),
+                _ => 0.0,
+            };
+            let action =
+                match (does.is_empty() || tool.does.is_empty(), tool.does.iter().any(|sense| does.contains(sense))) {
+                    (true, _) => 0.0,
+                    (false, true) => 1.0,
+                    (false, false) => -1.0,
+                };
+            // What is to be undone is not looked up instead.
+            let undone = undoes && tool.looks_up;
+            let strange = name < 0.1 && explained < 0.25;
+            if action < 0.0 && (strange || undone || opposed(&does, &tool.does)) {
+                return f32::MIN / 2.0;
+            }
+            weights.name * name
+                + weights.text * explained.min(1.5)
+                + weights.told * told
+                + weights.near * near
+                + weights.action * action
+        })
+        .collect()
+}

@@ -1,0 +1,268 @@
+//! What the tools of a list say of themselves, read once.
+
+use std::collections::HashMap;
+
+use jarvis_plan::{Param, Tool};
+use rustc_hash::FxHashSet;
+use serde_json::Value;
+
+use crate::data;
+use crate::meaning::{self, Vector};
+use crate::thesaurus::{self, Part, SenseId};
+use crate::words::{self, Token};
+
+use super::split;
+
+/// A word that is compared: of a request, or of what tools say.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Word {
+    /// A stem, or a pair of Chinese characters.
+    pub(crate) key: String,
+    pub(crate) senses: Vec<SenseId>,
+    pub(crate) vector: Option<Vector>,
+}
+
+/// The words of tokens that say something, each with the place of the token where it begins.
+pub(crate) fn words_of(tokens: &[Token]) -> Vec<(usize, Word)> {
+    let mut found: Vec<(usize, Word)> = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        if token.is_han() {
+            if let Some(next) = tokens.get(at + 1).filter(|next| next.is_han() && next.start == token.end) {
+                let key = format!("{}{}", token.stem, next.stem);
+                found.push((at, Word { key, senses: Vec::new(), vector: None }));
+            }
+            continue;
+        }
+        if data::STOP_WORDS.has(&token.lower) || data::FUNCTION_WORDS.has(&token.lower) {
+            continue;
+        }
+        let senses = thesaurus::of_token(token).to_vec();
+        let vector = meaning::of(&token.lower).or_else(|| of_senses(&senses));
+        found.push((at, Word { key: token.stem.clone(), senses, vector }));
+    }
+    for (sense, from, to) in thesaurus::of_tokens(tokens) {
+        let word = tokens.get(from..to).unwrap_or_default();
+        if word.first().is_some_and(Token::is_han) {
+            let key: String = word.iter().map(|token| token.lower.as_str()).collect();
+            match found.iter_mut().find(|(_, word)| word.key == key) {
+                Some((_, word)) => word.senses.push(sense),
+                None => found.push((from, Word { key, senses: vec![sense], vector: of_senses(&[sense]) })),
+            }
+        }
+    }
+    for (_, word) in &mut found {
+        if word.vector.is_none() {
+            word.vector = of_senses(&word.senses);
+        }
+    }
+    found
+}
+
+/// A word of another language means what the name of its sense does.
+fn of_senses(senses: &[SenseId]) -> Option<Vector> {
+    let names: Vec<Vector> = senses
+        .iter()
+        .flat_map(|sense| thesaurus::sense(*sense).name.split(' '))
+        .filter(|name| !data::STOP_WORDS.has(name))
+        .filter_map(meaning::of)
+        .collect();
+    meaning::together(names.iter().map(|vector| (1.0, vector)))
+}
+
+/// What one tool says of itself. Words are places in [`SetTools::words`].
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Said {
+    /// Words of the name, with how much each tells.
+    pub(crate) name: Vec<(usize, f32)>,
+    /// Words of the description and of the parameters, each once.
+    pub(crate) told: Vec<(usize, f32)>,
+    pub(crate) vector: Option<Vector>,
+    /// What it does.
+    pub(crate) does: Vec<SenseId>,
+    /// Whether it looks something up, as far as its name or description tells.
+    pub(crate) looks_up: bool,
+    /// What it must be given.
+    pub(crate) needs: Vec<Need>,
+    /// Words of what it gives: of its result where it says one, of its name, of its description.
+    pub(crate) gives: [Vec<usize>; 3],
+}
+
+/// What sort of value a parameter takes, as far as links go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// What stands for a thing elsewhere: an id, a code, a place in degrees. People seldom know it.
+    Reference,
+    Number,
+    /// Words to pass on: a message, a text to translate.
+    Content,
+    /// Words that people say.
+    Free,
+}
+
+/// A parameter of a tool.
+#[derive(Debug, Clone)]
+pub(crate) struct Need {
+    pub(crate) name: String,
+    pub(crate) required: bool,
+    pub(crate) sort: Sort,
+    /// Words of its name and description that say what it is, with how much each tells.
+    pub(crate) words: Vec<(usize, f32)>,
+}
+
+/// Last words of names of references.
+const REFERENCES: &str = "id ids uuid guid code codes number no symbol ticker slug lat lon latitude longitude lng coordinates key token handle ref reference isin sku asin iata icao";
+const CONTENTS: &str = "text message content body note summary description sentence paragraph document data";
+/// Words of names that say nothing of what is referred to.
+const FILLERS: &str = "id ids uuid guid code number no key the of";
+const LOOK_UPS: &str = "search find lookup look list suggest suggestions autocomplete query browse locate identify resolve geocode get fetch check";
+
+fn sort(param: &Param, name: &[String]) -> Sort {
+    let last = name.last().map_or("", String::as_str);
+    let kind = param.schema.as_ref().and_then(|schema| schema.get("type")).and_then(Value::as_str).unwrap_or_default();
+    match () {
+        () if words::listed(REFERENCES, last) => Sort::Reference,
+        () if matches!(kind, "number" | "integer" | "float" | "double" | "int") => Sort::Number,
+        () if words::listed(CONTENTS, last) => Sort::Content,
+        () => Sort::Free,
+    }
+}
+
+/// The tools of a list.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SetTools {
+    pub(crate) words: Vec<Word>,
+    /// How much each word tells: the fewer tools say it, the more.
+    pub(crate) rarity: Vec<f32>,
+    pub(crate) tools: Vec<Said>,
+    places: HashMap<String, usize>,
+}
+
+impl SetTools {
+    pub(crate) fn place(&self, key: &str) -> Option<usize> {
+        self.places.get(key).copied()
+    }
+
+    pub(crate) fn new(tools: &[Tool]) -> SetTools {
+        let mut set = SetTools::default();
+        let spoken: FxHashSet<String> = tools
+            .iter()
+            .flat_map(|tool| {
+                let params =
+                    tool.params.iter().flat_map(|param| [words::spell_out(&param.name), param.description.clone()]);
+                std::iter::once(tool.description.clone()).chain(params)
+            })
+            .flat_map(|text| words::lowers(&text).filter(|word| word.len() > 3 && word.is_ascii()).collect::<Vec<_>>())
+            .collect();
+        let mut holders: Vec<usize> = Vec::new();
+        let mut read: Vec<Raw> = Vec::new();
+        for tool in tools {
+            let name = split::words_of(&tool.name, &spoken).join(" ");
+            let name_tokens = words::tokens(&name);
+            let mut place = |word: Word| {
+                let places = &mut set.places;
+                let words = &mut set.words;
+                *places.entry(word.key.clone()).or_insert_with(|| {
+                    words.push(word);
+                    words.len() - 1
+                })
+            };
+            let named: Vec<usize> = words::distinct(words_of(&name_tokens).into_iter().map(|(_, word)| place(word)));
+            let mut told = words_of(&words::tokens(&tool.description));
+            for param in &tool.params {
+                told.extend(words_of(&words::tokens(&words::spell_out(&param.name))));
+            }
+            let told: Vec<usize> = words::distinct(told.into_iter().map(|(_, word)| place(word)));
+            let result = tool.output_schema.as_ref().map(described).unwrap_or_default();
+            let result: Vec<usize> =
+                words_of(&words::tokens(&words::spell_out(&result))).into_iter().map(|(_, word)| place(word)).collect();
+            let mut needs = Vec::new();
+            for param in &tool.params {
+                let name: Vec<String> = split::words_of(&param.name, &spoken);
+                let sort = sort(param, &name);
+                let told: Vec<String> = name.iter().filter(|word| !words::listed(FILLERS, word)).cloned().collect();
+                let named = words_of(&words::tokens(&told.join(" ")));
+                let described = words_of(&words::tokens(&param.description));
+                let mut said: Vec<(usize, f32)> = named.into_iter().map(|(_, word)| (place(word), 1.0)).collect();
+                for (_, word) in described.into_iter().filter(|(_, word)| !words::listed(FILLERS, &word.key)) {
+                    let at = place(word);
+                    if said.iter().all(|(other, _)| *other != at) {
+                        said.push((at, 0.5));
+                    }
+                }
+                needs.push(Need { name: name.concat(), required: param.required, sort, words: said });
+            }
+            holders.resize(set.words.len(), 0);
+            for at in words::distinct(named.iter().chain(&told).copied()) {
+                if let Some(count) = holders.get_mut(at) {
+                    *count += 1;
+                }
+            }
+            let acts = |token: Option<&Token>| -> Vec<SenseId> {
+                let senses = token.map_or(&[][..], thesaurus::of_token);
+                senses.iter().copied().filter(|sense| thesaurus::is_a(*sense, Part::Action)).collect()
+            };
+            let by_name = acts(name_tokens.first());
+            let does = if by_name.is_empty() { acts(words::tokens(&tool.description).first()) } else { by_name };
+            let first = |text: &[Token]| text.first().is_some_and(|token| words::listed(LOOK_UPS, &token.lower));
+            let looks_up = first(&name_tokens)
+                || name_tokens.last().is_some_and(|token| {
+                    words::listed("search lookup suggestions suggest list autocomplete", &token.lower)
+                })
+                || first(&words::tokens(&tool.description));
+            read.push(Raw { named, told, does, looks_up, needs, result });
+        }
+        let count = tools.len() as f32;
+        set.rarity = holders
+            .iter()
+            .map(|holders| {
+                let holders = *holders as f32;
+                (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln()
+            })
+            .collect();
+        for Raw { named, told, does, looks_up, needs, result } in read {
+            let weigh = |at: usize| {
+                let word = set.words.get(at).map_or("", |word| word.key.as_str());
+                let scale = if data::PALE_STEMS.has(word) { PALE } else { 1.0 };
+                (at, scale * set.rarity.get(at).copied().unwrap_or_default())
+            };
+            let name: Vec<(usize, f32)> = named.into_iter().map(weigh).collect();
+            let told: Vec<(usize, f32)> = told.into_iter().map(weigh).collect();
+            let vector_of = |at: &usize| set.words.get(*at).and_then(|word| word.vector.as_ref());
+            let weighed =
+                name.iter().map(|(at, weight)| (at, 2.0 * weight)).chain(told.iter().map(|(at, weight)| (at, *weight)));
+            let vector = meaning::together(weighed.filter_map(|(at, weight)| Some((weight, vector_of(at)?))));
+            let places = |words: &[(usize, f32)]| words.iter().map(|(at, _)| *at).collect();
+            let gives = [result, places(&name), places(&told)];
+            set.tools.push(Said { name, told, vector, does, looks_up, needs, gives });
+        }
+        set
+    }
+}
+
+struct Raw {
+    named: Vec<usize>,
+    told: Vec<usize>,
+    does: Vec<SenseId>,
+    looks_up: bool,
+    needs: Vec<Need>,
+    result: Vec<usize>,
+}
+
+/// Names and descriptions of what a schema describes, as text.
+fn described(schema: &Value) -> String {
+    let mut text = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+    for (name, own) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        text.push(' ');
+        text.push_str(name);
+        text.push(' ');
+        text.push_str(&described(own));
+    }
+    if let Some(items) = schema.get("items") {
+        text.push(' ');
+        text.push_str(&described(items));
+    }
+    text
+}
+
+/// What a word such as "get" or "search" counts beside another.
+const PALE: f32 = 0.4;
