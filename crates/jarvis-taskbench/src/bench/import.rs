@@ -63,7 +63,9 @@ fn search(path: &Path, form: Option<Form>, depth: usize, found: &mut Vec<Source>
         add(form_of_file(path)?, path);
         return Ok(());
     }
-    if add(form_of_folder(path, form), path) {
+    // The files of TaskBench and UltraTool are alike: a folder that is named itself is what the user says.
+    let asked = form.filter(|_| depth == DEPTH);
+    if add(form_of_folder(path, asked), path) {
         return Ok(());
     }
     let mut entries: Vec<PathBuf> = std::fs::read_dir(path)
@@ -84,14 +86,13 @@ fn search(path: &Path, form: Option<Form>, depth: usize, found: &mut Vec<Source>
     Ok(())
 }
 
-fn form_of_folder(path: &Path, form: Option<Form>) -> Option<Form> {
+fn form_of_folder(path: &Path, asked: Option<Form>) -> Option<Form> {
     let holds = |names: [&str; 2]| names.iter().all(|name| path.join(name).exists());
     if holds(["tools.json", "plans.jsonl"]) {
         return Some(Form::Neutral);
     }
     if holds(["tool_desc.json", "data.json"]) {
-        // The files are alike; only the name says whose they are.
-        let asked = form.filter(|form| matches!(form, Form::TaskBench | Form::UltraTool));
+        let asked = asked.filter(|form| matches!(form, Form::TaskBench | Form::UltraTool));
         return asked.or_else(|| Some(taskbench::form(path)));
     }
     holds(["multiagent_cards", "scenario_data"]).then_some(Form::OrchestrationBench)

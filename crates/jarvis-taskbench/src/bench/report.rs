@@ -59,8 +59,8 @@ impl Spent {
             plans: summary.ended(),
             seconds: summary.seconds,
             calls: summary.calls,
-            prompt_tokens: u64::from(summary.usage.prompt),
-            completion_tokens: u64::from(summary.usage.completion),
+            prompt_tokens: summary.usage.prompt,
+            completion_tokens: summary.usage.completion,
         }
     }
 

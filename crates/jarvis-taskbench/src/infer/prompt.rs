@@ -55,16 +55,14 @@ impl Prompts {
             tools: &'a str,
             demos: &'a [Shown],
             request: &'a str,
-            data: bool,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            data: Option<bool>,
         }
-        let prompt = match self.dependency {
-            DependencyType::Resource => Prompt::PlanResource,
-            DependencyType::Temporal => Prompt::PlanTemporal,
+        let (prompt, data) = match self.dependency {
+            DependencyType::Resource => (Prompt::PlanResource, None),
+            DependencyType::Temporal => (Prompt::PlanTemporal, Some(self.links == Links::Data)),
         };
-        self.table.messages(
-            prompt,
-            &Context { tools: &self.tools, demos: &self.demos, request, data: self.links == Links::Data },
-        )
+        self.table.messages(prompt, &Context { tools: &self.tools, demos: &self.demos, request, data })
     }
 
     pub fn reformat(&self, reply: &str) -> Result<Vec<Message>, TemplateError> {

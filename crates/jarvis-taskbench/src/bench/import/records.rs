@@ -21,8 +21,10 @@ pub(super) fn all(path: &Path) -> Result<Records, DataError> {
     if starts_a_list {
         let bytes = std::fs::read(path).map_err(|error| DataError::read(path, error))?;
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-        // A list on each line is JSON Lines too.
-        if let Ok(list) = serde_json::from_slice::<Vec<Value>>(bytes) {
+        // A list on each line is JSON Lines too, even where there is one line.
+        if let Ok(list) = serde_json::from_slice::<Vec<Value>>(bytes)
+            && !list.iter().any(Value::is_string)
+        {
             return Ok(list.into_iter().enumerate().map(|(at, value)| (at + 1, Ok(value))).collect());
         }
     }

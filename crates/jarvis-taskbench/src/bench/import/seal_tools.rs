@@ -6,8 +6,10 @@
 //!   the sample after `api_list = ` and the request after `task_instruction = `, both as Python literals.
 //!
 //! The tools of the first two are in `tool.jsonl` beside them or above them, all of which are offered. A parameter
-//! `API_call_K` is what the call with that name among its `responses` gives; without `responses`, what call K gives.
+//! `API_call_K` is what the call with that name among its `responses` gives. Without `responses`, as in the old release, each
+//! call takes as many numbers as its tool has responses.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,9 +33,10 @@ pub(super) fn read(path: &Path) -> Result<PlanSet, BenchError> {
     let is_chat = records
         .first()
         .is_some_and(|(_, first)| first.as_ref().is_ok_and(|first| first.get("conversations").is_some()));
-    let shared = if is_chat { Arc::default() } else { Arc::new(tools_beside(path)?) };
+    let (shared, results) = if is_chat { Default::default() } else { tools_beside(path)? };
+    let shared = Arc::new(shared);
     let (samples, notes) = each(records, "record", |at, record| {
-        let sample = if is_chat { of_conversation(record) } else { of_calls(record) }?;
+        let sample = if is_chat { of_conversation(record) } else { of_calls(record, &results) }?;
         let id = id(record, "id").unwrap_or_else(|| at.to_string());
         Ok(if is_chat { Sample { id, ..sample } } else { Sample { id, tools: Arc::clone(&shared), ..sample } })
     });
@@ -48,8 +51,11 @@ pub(super) fn read(path: &Path) -> Result<PlanSet, BenchError> {
     })
 }
 
+/// How many results each tool gives.
+pub(super) type Results = HashMap<String, usize>;
+
 /// The tools of `tool.jsonl`, one a line, or one list for each field on a line.
-fn tools_beside(path: &Path) -> Result<ToolList, BenchError> {
+fn tools_beside(path: &Path) -> Result<(ToolList, Results), BenchError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let places: Vec<PathBuf> =
         [Some(folder), folder.parent()].into_iter().flatten().map(|dir| dir.join("tool.jsonl")).collect();
@@ -57,21 +63,25 @@ fn tools_beside(path: &Path) -> Result<ToolList, BenchError> {
         let reason = "the tools of Seal-Tools are missing: there is no tool.jsonl beside this file";
         return Err(DataError::shape(path, reason).into());
     };
-    let mut list = ToolList::default();
+    let mut entries: Vec<Value> = Vec::new();
     for (_, record) in records::all(file)? {
         let Ok(record) = record else { continue };
-        match tool(&record) {
-            Some(tool) => list.tools.push(tool),
-            None => {
-                let fields = record.as_object().into_iter().flatten();
-                list.tools.extend(fields.filter_map(|(_, tools)| tools.as_array()).flatten().filter_map(tool));
+        match record {
+            Value::Object(fields) if !fields.contains_key("api_name") => {
+                entries.extend(fields.values().filter_map(Value::as_array).flatten().cloned());
             }
+            record => entries.push(record),
         }
     }
+    let list = ToolList { tools: entries.iter().filter_map(tool).collect() };
     if list.tools.is_empty() {
         return Err(DataError::shape(file, "no line is a tool with `api_name`").into());
     }
-    Ok(list)
+    let count = |entry: &Value| {
+        let gives = entry.get("responses").and_then(Value::as_object).map_or(1, |results| results.len().max(1));
+        Some((text(entry, "api_name")?.to_owned(), gives))
+    };
+    Ok((list, entries.iter().filter_map(count).collect()))
 }
 
 /// A tool as Seal-Tools describes it; WorFBench takes it over, with `name` in some of its sources.
@@ -109,13 +119,13 @@ fn kind(python: &str) -> &str {
     }
 }
 
-fn of_calls(record: &Value) -> Result<Sample, String> {
+fn of_calls(record: &Value, results: &Results) -> Result<Sample, String> {
     let (calls, request) = match record {
         Value::Array(_) => (record.get(0), record.get(1)),
         record => (record.get("calling"), record.get("query")),
     };
     let request = request.and_then(Value::as_str).ok_or("it has no text of a request")?;
-    sample(calls.unwrap_or(&Value::Null), request, Arc::default())
+    sample(calls.unwrap_or(&Value::Null), request, Arc::default(), results)
 }
 
 fn of_conversation(record: &Value) -> Result<Sample, String> {
@@ -127,7 +137,7 @@ fn of_conversation(record: &Value) -> Result<Sample, String> {
     let tools = list.as_array().into_iter().flatten().filter_map(tool).collect();
     let request = rest.rsplit_once("\nOutput").or_else(|| rest.rsplit_once("\noutput")).map_or(rest, |(text, _)| text);
     let request = request.trim().trim_matches('"');
-    sample(&literal(answer)?, request, Arc::new(ToolList { tools }))
+    sample(&literal(answer)?, request, Arc::new(ToolList { tools }), &Results::new())
 }
 
 /// A Python literal.
@@ -136,7 +146,7 @@ pub(super) fn literal(text: &str) -> Result<Value, String> {
     Ok(read.to_json())
 }
 
-fn sample(calls: &Value, request: &str, tools: Arc<ToolList>) -> Result<Sample, String> {
+fn sample(calls: &Value, request: &str, tools: Arc<ToolList>, results: &Results) -> Result<Sample, String> {
     let one = std::slice::from_ref(calls);
     let calls = calls.as_array().map_or(one, Vec::as_slice);
     Ok(Sample {
@@ -144,26 +154,34 @@ fn sample(calls: &Value, request: &str, tools: Arc<ToolList>) -> Result<Sample, 
         request: request.to_owned(),
         dialogue: Vec::new(),
         tools,
-        gold: graph(calls)?,
+        gold: graph(calls, results)?,
         workflows: None,
     })
 }
 
 /// The graph of calls.
-pub(super) fn graph(calls: &[Value]) -> Result<PlanGraph, String> {
+pub(super) fn graph(calls: &[Value], gives: &Results) -> Result<PlanGraph, String> {
     let name = |call: &Value| text(call, "api").map(str::to_owned).ok_or("a call has no text under `api`".to_owned());
     let nodes = calls.iter().map(name).collect::<Result<Vec<_>, _>>()?;
-    let gives = |call: &Value, result: &str| {
+    let gives_it = |call: &Value, result: &str| {
         call.get("responses").and_then(Value::as_array).is_some_and(|names| names.iter().any(|name| name == result))
     };
     let named = calls.iter().any(|call| call.get("responses").is_some());
+    let numbered = |number: usize| {
+        let mut end = 0;
+        nodes.iter().position(|name| {
+            end += gives.get(name).copied().unwrap_or(1);
+            number < end
+        })
+    };
     let mut links = Vec::new();
     for (at, call) in calls.iter().enumerate() {
         let mut used = Vec::new();
-        results(call.get("parameters").unwrap_or(&Value::Null), &mut used);
+        uses(call.get("parameters").unwrap_or(&Value::Null), &mut used);
         for result in used {
             let number = result.strip_prefix("API_call_").and_then(|number| number.parse::<usize>().ok());
-            let source = if named { calls.iter().position(|call| gives(call, result)) } else { number };
+            let source =
+                if named { calls.iter().position(|call| gives_it(call, result)) } else { number.and_then(numbered) };
             if let Some(source) = source.filter(|source| *source < nodes.len() && *source != at)
                 && !links.contains(&(source, at))
             {
@@ -175,11 +193,11 @@ pub(super) fn graph(calls: &[Value]) -> Result<PlanGraph, String> {
 }
 
 /// The texts in a value that name the result of a call.
-fn results<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+fn uses<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     match value {
         Value::String(text) if text.starts_with("API_call_") => found.push(text),
-        Value::Array(items) => items.iter().for_each(|item| results(item, found)),
-        Value::Object(fields) => fields.values().for_each(|item| results(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| uses(item, found)),
+        Value::Object(fields) => fields.values().for_each(|item| uses(item, found)),
         Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn read(path: &Path) -> Result<PlanSet, BenchError> {
     let tools = Arc::new(ToolList { tools: offered.into_values().collect() });
     let samples = read.into_iter().map(|(sample, _)| Sample { tools: Arc::clone(&tools), ..sample }).collect();
     Ok(PlanSet {
-        name: name_of(path),
+        name: format!("ultratool {}", name_of(path)),
         path: path.to_owned(),
         form: Form::UltraTool,
         dependency: DependencyType::Temporal,

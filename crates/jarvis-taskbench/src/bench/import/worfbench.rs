@@ -106,7 +106,7 @@ fn sample(at: usize, record: &Value, known: &HashMap<String, Vec<Value>>) -> Res
     let links =
         links.filter_map(|found| Some((place(found.get(1)?.as_str())?, place(found.get(2)?.as_str())?))).collect();
     let calls = known.get(&plain(request)).filter(|calls| calls.len() == subtasks.len());
-    let (nodes, guessed) = match calls.and_then(|calls| seal_tools::graph(calls).ok()) {
+    let (nodes, guessed) = match calls.and_then(|calls| seal_tools::graph(calls, &seal_tools::Results::new()).ok()) {
         Some(graph) => (graph.nodes, false),
         None => (assigned(&subtasks, &tools), true),
     };

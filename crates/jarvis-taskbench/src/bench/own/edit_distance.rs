@@ -62,11 +62,14 @@ impl<N: PartialEq> Search<'_, N> {
     /// Assigns the next node of the small graph to each free node of the large one, the cheapest first, and to none.
     /// `cost` is that of the nodes so far and of the edges between them.
     fn assign(&mut self, chosen: &mut Vec<Option<usize>>, cost: f64) {
-        if cost >= self.best || self.left == 0 {
+        let at = chosen.len();
+        // At least so many nodes of the large graph will have nothing assigned to them.
+        let free = self.large.nodes.len() - chosen.iter().flatten().count();
+        let least = free.saturating_sub(self.small.nodes.len() - at) as f64;
+        if cost + least >= self.best || self.left == 0 {
             return;
         }
         self.left -= 1;
-        let at = chosen.len();
         let Some(node) = self.small.nodes.get(at) else {
             self.best = self.best.min(cost + self.added(chosen));
             return;

@@ -163,18 +163,16 @@ fn spent_columns() -> [String; 5] {
 /// What a reader of the tables must know.
 pub fn notes(report: &Report) -> Vec<String> {
     let mut notes = vec![
-        "n: samples, behind plans where some are missing, which count as empty plans. n-P, n-R, n-F1: tools as multisets \
-         of names over all samples; macro: the mean over samples; e-: links as pairs of names; exact: same tools and \
-         links. Times 100, with 95 % bootstrap intervals; - where there is nothing to count."
+        "Times 100, with 95 % bootstrap intervals; - where there is nothing to count.".to_owned(),
+        "n: samples, planned/all where plans are missing, which count as empty; n-: tools as multisets of names over all \
+         samples; macro: the mean over samples; e-: links as pairs of names; exact: same tools and links."
             .to_owned(),
-        "every listed tool: all tools that a request is offered, without links. a constant plan: the most frequent gold \
-         tools of the other samples."
+        "every listed tool: all tools that a request is offered, without links; a constant plan: the most frequent gold \
+         plan of the other samples."
             .to_owned(),
     ];
     let own: Vec<String> =
         own_columns(report).iter().map(|figure| format!("{}: {}", figure.header, figure.meaning)).collect();
-    if !own.is_empty() {
-        notes.push(format!("{}.", own.join("; ")));
-    }
+    notes.extend(own.into_iter().map(|meaning| format!("{meaning}.")));
     notes
 }
