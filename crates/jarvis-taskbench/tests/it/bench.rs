@@ -58,6 +58,25 @@ fn each_form_is_read() {
     }
 }
 
+#[test]
+fn calls_of_seal_tools_name_the_tools_of_worfbench() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("graph_eval.json");
+    std::fs::copy(examples("worfbench/seal_tools/graph_eval.json"), &file).unwrap();
+    // Another assignment than words give, so that it shows; one call too few, which says nothing.
+    let calls = [
+        json!({"id": "x", "query": "Draw a map of  Oxdale and frame the map.",
+            "calling": [{"api": "framePicture", "parameters": {}}, {"api": "drawMap", "parameters": {}}]}),
+        json!({"id": "y", "query": "Paint a sign with the text 'Mind the herons' and count the herons at Long Mere.",
+            "calling": [{"api": "paintSign", "parameters": {}}]}),
+    ];
+    std::fs::write(dir.path().join("calls.jsonl"), calls.map(|call| format!("{call}\n")).concat()).unwrap();
+    let set = sets(&file).remove(0);
+    let nodes: Vec<String> = set.samples.iter().take(2).map(|sample| sample.gold.nodes.join(" ")).collect();
+    assert_eq!(nodes, ["framePicture drawMap", "paintSign countHerons"]);
+    assert!(set.notes[0].starts_with("in 3 of 4 gold plans"), "{:?}", set.notes);
+}
+
 /// A set in the neutral form: tools by name, and lines of `plans.jsonl`.
 fn neutral(tools: &[&str], plans: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();

@@ -160,6 +160,8 @@ fn distances_between_graphs() {
         ("a", "a b; a>b", 2.0, 4.0),
         ("a b; a>b", "b a; b>a", 2.0, 6.0),
         ("a b c; a>b b>c", "a b c; a>b a>c", 2.0, 10.0),
+        // As many agents as OrchestrationBench lists, for a gold plan of six: the search must end at once.
+        ("a b c d e f; a>b b>c c>d d>e e>f", "q p o n m l k j i h g f e d c b a", 16.0, 28.0),
         ("a b c d e f; a>b b>c c>d d>e e>f", "f e d c b a; f>e e>d d>c c>b b>a", 6.0, 22.0),
     ];
     for (a, b, distance, size) in cases {

@@ -162,7 +162,7 @@ async fn carry_out(args: PlanArgs, global: &Global, printer: Printer) -> Result<
     });
     let planned = planned.await?;
     if !planned.ok() {
-        return Ok(ExitCode::from(1));
+        return Err(Failure::work("planning ended before every request was asked, so nothing is scored"));
     }
     let is_complete = planned.summaries().all(Summary::is_complete);
     let prices = prices.map(|_| [args.price_in.unwrap_or(0.0), args.price_out.unwrap_or(0.0)]);
