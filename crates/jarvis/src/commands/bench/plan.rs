@@ -91,11 +91,15 @@ impl Planned {
     fn summaries(&self) -> impl Iterator<Item = &Summary> {
         self.0.iter().map(|(_, planned)| &planned.summary)
     }
+
+    fn plans(&self) -> usize {
+        self.summaries().map(|summary| summary.already + summary.done).sum()
+    }
 }
 
 impl BatchResult for Planned {
     fn ok(&self) -> bool {
-        self.summaries().all(|summary| !summary.interrupted && !summary.gave_up)
+        self.plans() > 0 && self.summaries().all(|summary| !summary.interrupted && !summary.gave_up)
     }
 
     fn cancelled(&self) -> bool {
@@ -103,8 +107,7 @@ impl BatchResult for Planned {
     }
 
     fn text(&self) -> String {
-        let plans: usize = self.summaries().map(|summary| summary.already + summary.done).sum();
-        format!("{} of {}", plural(plans, "plan"), plural(self.0.len(), "set"))
+        format!("{} of {}", plural(self.plans(), "plan"), plural(self.0.len(), "set"))
     }
 }
 
@@ -162,7 +165,10 @@ async fn carry_out(args: PlanArgs, global: &Global, printer: Printer) -> Result<
     });
     let planned = planned.await?;
     if !planned.ok() {
-        return Err(Failure::work("planning ended before every request was asked, so nothing is scored"));
+        return Err(Failure::work(match planned.plans() {
+            0 => "no request got a plan, so nothing is scored",
+            _ => "planning ended before every request was asked, so nothing is scored",
+        }));
     }
     let is_complete = planned.summaries().all(Summary::is_complete);
     let prices = prices.map(|_| [args.price_in.unwrap_or(0.0), args.price_out.unwrap_or(0.0)]);
