@@ -4,10 +4,10 @@
 //! requests at a time, and writes one prediction or one error for each. Scoring is in [`crate::evaluate`]; transient
 //! failures of a call are retried by the chat client.
 
-mod ask;
+pub(crate) mod ask;
 mod demos;
 mod error;
-mod job;
+pub(crate) mod job;
 mod log;
 mod offline;
 mod options;
@@ -26,7 +26,7 @@ pub use demos::{Demo, demos, demos_of_folder, demos_shown, known_demos};
 pub use error::InferError;
 pub use job::Job;
 pub use offline::OfflinePlans;
-pub use options::{InferOptions, Sampling, prediction_dir};
+pub use options::{InferOptions, Links, Sampling, prediction_dir};
 pub use outputs::Outputs;
 pub use prompt::Prompts;
 pub use reply::{NoPlan, ReadPlan, read_plan};

@@ -14,7 +14,7 @@ use crate::commands::ask::AskArgs;
 use crate::commands::models::ModelsCommand;
 use crate::commands::tools::ToolsCommand;
 #[cfg(feature = "bench")]
-use crate::commands::{easytool::EasytoolCommand, taskbench::TaskbenchCommand};
+use crate::commands::{bench::BenchCommand, easytool::EasytoolCommand, taskbench::TaskbenchCommand};
 use crate::config::env_vars;
 use crate::wiring::pipelines::PIPELINES;
 
@@ -177,6 +177,13 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Runs(RunsCommand),
     #[cfg(feature = "bench")]
+    /// Measure planners on planning benchmarks: TaskBench, UltraTool, OrchestrationBench, ComplexTool-Plan and others
+    #[command(after_help = "Examples, on the samples of the repository:\n  \
+        jarvis bench plan examples/plans\n  \
+        jarvis bench plan examples/plans/worfbench --reasons")]
+    #[command(subcommand)]
+    Bench(BenchCommand),
+    #[cfg(feature = "bench")]
     /// The planning benchmark TaskBench: plan its requests, score plans, compare runs, make new samples
     #[command(after_help = "Examples, on the sample domain of the repository:\n  \
         jarvis taskbench inspect examples/taskbench/data_studio\n  \
@@ -202,6 +209,9 @@ pub(crate) enum Command {
     #[cfg(not(feature = "serve"))]
     #[command(hide = true)]
     Mcp(Absent),
+    #[cfg(not(feature = "bench"))]
+    #[command(hide = true)]
+    Bench(Absent),
     #[cfg(not(feature = "bench"))]
     #[command(hide = true)]
     Taskbench(Absent),

@@ -1,6 +1,8 @@
 //! The commands, one file each. A command turns its arguments into calls of the crates below and prints the results.
 
 pub(crate) mod ask;
+#[cfg(feature = "bench")]
+pub(crate) mod bench;
 mod chat;
 mod doctor;
 #[cfg(feature = "bench")]
@@ -43,13 +45,15 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
         Command::Models(command) => models::run(command, &cli.global, printer).await,
         Command::Runs(command) => runs::run(command, &cli.global, printer).await,
         #[cfg(feature = "bench")]
+        Command::Bench(command) => bench::run(command, &cli.global, printer).await,
+        #[cfg(feature = "bench")]
         Command::Taskbench(command) => taskbench::run(command, &cli.global, printer).await,
         #[cfg(feature = "bench")]
         Command::Easytool(command) => easytool::run(command, &cli.global, printer).await,
         #[cfg(not(feature = "serve"))]
         Command::Serve(_) | Command::Mcp(_) => Err(not_built("serve")),
         #[cfg(not(feature = "bench"))]
-        Command::Taskbench(_) | Command::Easytool(_) => Err(not_built("bench")),
+        Command::Bench(_) | Command::Taskbench(_) | Command::Easytool(_) => Err(not_built("bench")),
         Command::Doctor(args) => doctor::run(&args, &cli.global, printer).await,
         // Handled before a runtime is needed.
         Command::Completions { .. } => Ok(ExitCode::SUCCESS),

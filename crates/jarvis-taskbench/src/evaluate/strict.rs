@@ -10,7 +10,7 @@
 //! right nor wrong.
 
 mod canonical;
-mod intervals;
+pub(crate) mod intervals;
 mod lost;
 pub(crate) mod order;
 pub(crate) mod plan;
@@ -23,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::{Map, Value, json};
 
 pub use intervals::Bootstrap;
+pub(crate) use lost::reasons;
 pub use plan::Cause;
 pub use pool::{Figure, Prf, StrictFigures, pool};
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use jarvis_ask::Ask;
 use jarvis_batch::is_hopeless;
 use jarvis_chat::{ChatError, Message, ReplySchema, TokenUsage};
+use jarvis_plan::Turn;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -40,15 +41,22 @@ pub struct Failed {
 
 /// A request, and how it ended.
 #[derive(Debug)]
-pub(super) struct Answered {
-    pub(super) id: SampleId,
-    pub(super) request: String,
-    pub(super) outcome: Result<ReadPlan, Failed>,
-    pub(super) calls: Calls,
+pub(crate) struct Answered {
+    pub(crate) id: SampleId,
+    pub(crate) request: String,
+    pub(crate) outcome: Result<ReadPlan, Failed>,
+    pub(crate) calls: Calls,
+}
+
+impl Answered {
+    /// A request that was not asked.
+    pub(crate) fn failed(request: UserRequest, failed: Failed) -> Answered {
+        Answered { id: request.id, request: request.text, outcome: Err(failed), calls: Calls::default() }
+    }
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+pub(crate) struct Calls {
     pub(super) count: usize,
     pub(super) usage: TokenUsage,
     /// Prompts and replies by stage, where the log is to hold them.
@@ -64,28 +72,35 @@ impl Calls {
     }
 }
 
-pub(super) struct Asker<'a> {
-    pub(super) ask: Ask,
-    pub(super) prompts: &'a Prompts,
-    pub(super) schema: Option<&'a ReplySchema>,
-    pub(super) options: &'a InferOptions,
+pub(crate) struct Asker<'a> {
+    pub(crate) ask: Ask,
+    pub(crate) prompts: &'a Prompts,
+    pub(crate) schema: Option<&'a ReplySchema>,
+    pub(crate) options: &'a InferOptions,
 }
 
 impl Asker<'_> {
-    /// Asks for one plan. `keep` keeps prompts and replies for the log.
-    pub(super) async fn ask(&self, request: &UserRequest, keep: bool) -> Answered {
+    /// Asks for one plan. `history` are the turns before the request, `keep` keeps prompts and replies for the log.
+    pub(crate) async fn ask(&self, request: &UserRequest, history: &[Turn], keep: bool) -> Answered {
         let mut calls = Calls::default();
-        let outcome = self.outcome(request, keep, &mut calls).await;
+        let outcome = self.outcome(request, history, keep, &mut calls).await;
         let outcome = outcome.map_err(|failed| Failed { calls: calls.count, ..failed });
         Answered { id: request.id.clone(), request: request.text.clone(), outcome, calls }
     }
 
-    async fn outcome(&self, request: &UserRequest, keep: bool, calls: &mut Calls) -> Result<ReadPlan, Failed> {
+    async fn outcome(
+        &self,
+        request: &UserRequest,
+        history: &[Turn],
+        keep: bool,
+        calls: &mut Calls,
+    ) -> Result<ReadPlan, Failed> {
         let fail = |kind, stage, message| failed(&request.id, kind, stage, message);
         let unmade = |error| fail(FailureKind::Config, PLAN_STAGE, format!("the prompt cannot be made: {error}"));
         let dependency = self.options.dependency;
 
-        let prompt = self.prompts.plan(&request.text).map_err(unmade)?;
+        let mut prompt = Message::of_turns(history);
+        prompt.extend(self.prompts.plan(&request.text).map_err(unmade)?);
         let reply = match self.call(PLAN_STAGE, prompt, self.options.plan_timeout, keep, calls).await {
             Ok(reply) => reply,
             Err(error) => return Err(refused(&request.id, PLAN_STAGE, &error)),
@@ -192,7 +207,7 @@ fn refused(id: &SampleId, stage: &'static str, error: &ChatError) -> Failed {
     failed
 }
 
-pub(super) fn failed(id: &SampleId, kind: FailureKind, stage: &'static str, message: String) -> Failed {
+pub(crate) fn failed(id: &SampleId, kind: FailureKind, stage: &'static str, message: String) -> Failed {
     let time = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
     Failed {
         id: id.clone(),

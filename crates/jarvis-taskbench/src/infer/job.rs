@@ -9,6 +9,7 @@ use jarvis_ask::{Ask, Events};
 use jarvis_batch::{Batch, Ended, Outcome, Summary, Watch};
 use jarvis_chat::{ChatModel, ReplySchema};
 use rayon::prelude::*;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::ask::{Answered, Asker, Calls, PLAN_STAGE, failed, prediction_line};
@@ -141,21 +142,8 @@ impl Job {
         pending.sort_by_key(|request| outputs.has_failed(&request.id));
         let mut notes: Vec<String> = self.notes.iter().chain(outputs.notes()).cloned().collect();
         let settings = self.settings();
-        if outputs.done() > 0
-            && let Some(other) = outputs.log.before.clone().filter(|before| *before != settings)
-        {
-            let path = outputs.path().display();
-            notes.push(format!(
-                "predictions in {path} were made with other settings: {}; --tag or --prediction-dir keep runs apart",
-                difference(&other, &settings)
-            ));
-        }
-        for note in &notes {
-            outputs.log.line(Level::Warning, note);
-        }
         let (all, of) = (self.requests.len(), pending.len());
-        outputs.log.line(Level::Info, &format!("{of} of {all} requests to ask"));
-        outputs.log.line(Level::Info, &format!("{SETTINGS}{settings}"));
+        begin_log(outputs, &settings, "--tag or --prediction-dir keep runs apart", [all, of], &mut notes);
         let mut batch = Batch::begin(all, of, notes, watch, stop);
         let result = match by {
             PlanBy::Model(model) => self.ask_all(model, &pending, &mut batch, outputs).await,
@@ -207,7 +195,7 @@ impl Job {
         for (requests, whole, workers) in [(first, true, 1), (rest, false, self.options.workers)] {
             let requests = requests.iter().copied();
             batch
-                .run(requests, workers, |request| asker.ask(request, whole), |answered, _| keep(answered, outputs))
+                .run(requests, workers, |request| asker.ask(request, &[], whole), |answered, _| keep(answered, outputs))
                 .await?;
         }
         Ok(())
@@ -237,7 +225,31 @@ impl Job {
     }
 }
 
-fn keep(answered: Answered, outputs: &mut Outputs) -> Result<Ended, InferError> {
+/// Writes the start of a run into its log, and adds to the notes what differs from the settings of earlier predictions.
+/// `counts` are all requests and those to be asked.
+pub(crate) fn begin_log(
+    outputs: &mut Outputs,
+    settings: &str,
+    hint: &str,
+    [all, pending]: [usize; 2],
+    notes: &mut Vec<String>,
+) {
+    if outputs.done() > 0
+        && let Some(other) = outputs.log.before.clone().filter(|before| before != settings)
+    {
+        let path = outputs.path().display();
+        let difference = difference(&other, settings);
+        notes.push(format!("predictions in {path} were made with other settings: {difference}; {hint}"));
+    }
+    for note in notes.iter() {
+        outputs.log.line(Level::Warning, note);
+    }
+    outputs.log.line(Level::Info, &format!("{pending} of {all} requests to ask"));
+    outputs.log.line(Level::Info, &format!("{SETTINGS}{settings}"));
+}
+
+/// Writes down how a request ended.
+pub(crate) fn keep(answered: Answered, outputs: &mut Outputs) -> Result<Ended, InferError> {
     let Answered { id, request, outcome, calls } = answered;
     for (stage, text) in calls.texts {
         outputs.log.line(Level::Info, &format!("request {id}: {stage} {text}"));
@@ -270,7 +282,13 @@ fn keep(answered: Answered, outputs: &mut Outputs) -> Result<Ended, InferError> 
 }
 
 fn plan(planner: &OfflinePlans, request: UserRequest) -> Answered {
-    let outcome = planner.plan(&request.text).map(|result| ReadPlan { result, notes: Vec::new() });
+    let result = planner.plan(&request.text);
+    planned(request, result)
+}
+
+/// What the offline planner made of a request.
+pub(crate) fn planned(request: UserRequest, result: Result<Value, String>) -> Answered {
+    let outcome = result.map(|result| ReadPlan { result, notes: Vec::new() });
     let outcome = outcome.map_err(|message| failed(&request.id, FailureKind::Planner, PLAN_STAGE, message));
     Answered { id: request.id, request: request.text, outcome, calls: Calls::default() }
 }

@@ -8,6 +8,7 @@ use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Kind, Param, Piece, Request, 
 use jarvis_planner::{Offline, ToolIndex, Weights};
 use serde_json::{Value, json};
 
+use super::Links;
 use crate::data::{BenchTool, DependencyType, ToolGraph, ToolList};
 
 /// The offline planner with a domain's tools.
@@ -16,6 +17,7 @@ pub struct OfflinePlans {
     weights: Weights,
     doing: HashMap<String, String>,
     dependency: DependencyType,
+    links: Links,
 }
 
 impl OfflinePlans {
@@ -26,7 +28,7 @@ impl OfflinePlans {
         let links = graph.into_iter().flat_map(|graph| &graph.links);
         let links = links.map(|link| (link.source.as_str(), link.target.as_str()));
         let index = ToolIndex::new(&list).with_graph(links);
-        OfflinePlans { index, weights: Weights::default(), doing, dependency }
+        OfflinePlans { index, weights: Weights::default(), doing, dependency, links: Links::Order }
     }
 
     /// The tools as the planner knows them.
@@ -39,15 +41,24 @@ impl OfflinePlans {
         OfflinePlans { weights, ..self }
     }
 
+    /// The same with this meaning of links; [`Links::Order`] unless set.
+    pub fn linked(self, links: Links) -> OfflinePlans {
+        OfflinePlans { links, ..self }
+    }
+
     /// The plan for a request, in the form of a prediction's `result`; takes a fraction of a millisecond.
     pub fn plan(&self, request: &str) -> Result<Value, String> {
-        let request = Request::new(request);
+        self.plan_request(&Request::new(request))
+    }
+
+    /// The plan for the last turn of a conversation, whose earlier turns are the request's history.
+    pub fn plan_request(&self, request: &Request) -> Result<Value, String> {
         let draft =
-            std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_weighed(&self.index, &request, &self.weights)));
+            std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_weighed(&self.index, request, &self.weights)));
         let draft = draft.map_err(|_| "the offline planner panicked on this request".to_owned())?;
         Ok(match self.dependency {
             DependencyType::Resource => self.resource(&draft),
-            DependencyType::Temporal => temporal(&draft),
+            DependencyType::Temporal => temporal(&draft, self.links),
         })
     }
 
@@ -82,7 +93,7 @@ impl OfflinePlans {
     }
 }
 
-fn temporal(draft: &Draft) -> Value {
+fn temporal(draft: &Draft, links_mean: Links) -> Value {
     let places = places(draft);
     let named = |id: i64| places.get(&id).and_then(|place| draft.tasks.get(*place)).map(|task: &DraftTask| &task.task);
     let (mut steps, mut nodes) = (Vec::new(), Vec::new());
@@ -100,7 +111,8 @@ fn temporal(draft: &Draft) -> Value {
         let used = task.args.values().flat_map(Arg::references).filter_map(|id| id.0);
         let before: Vec<&String> = task.dep.iter().copied().chain(used).filter_map(named).collect();
         // Links are the order of the calls: what waits for nothing is called after the one before it.
-        let previous = at.checked_sub(1).and_then(|at| draft.tasks.get(at)).map(|task| &task.task);
+        let previous = at.checked_sub(1).filter(|_| links_mean == Links::Order).and_then(|at| draft.tasks.get(at));
+        let previous = previous.map(|task| &task.task);
         let mut before = if before.is_empty() { previous.into_iter().collect() } else { before };
         before.retain(|source| **source != task.task);
         links.extend(before.into_iter().map(|source| (source.as_str(), task.task.as_str())));
@@ -158,9 +170,11 @@ fn kind(word: &str) -> Kind {
 fn parameter(entry: &Value) -> Option<Param> {
     let name = entry.get("name").and_then(Value::as_str).or_else(|| entry.as_str())?;
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
+    let schema = entry.get("schema").cloned().unwrap_or_else(|| json!({"type": text("type").unwrap_or("string")}));
     Some(Param {
         description: text("desc").unwrap_or_default().to_owned(),
-        schema: Some(json!({"type": text("type").unwrap_or("string")})),
+        schema: Some(schema),
+        required: entry.get("required").and_then(Value::as_bool).unwrap_or(true),
         ..Param::required(name, Kind::Text)
     })
 }

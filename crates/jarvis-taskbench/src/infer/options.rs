@@ -4,6 +4,17 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::data::DependencyType;
+use crate::words::words;
+
+words! {
+    /// What a link of a plan means where links are listed.
+    pub enum Links as "meaning of links" {
+        /// The order of the calls: a step that uses no result follows the step before it, as in TaskBench's gold plans.
+        Order = "order",
+        /// The second step needs what the first gives; independent steps have no link.
+        Data = "data",
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sampling {
@@ -30,6 +41,7 @@ pub struct InferOptions {
     /// Who plans, for the log: a model and where it is, never a key.
     pub planner: String,
     pub dependency: DependencyType,
+    pub links: Links,
     pub demos: usize,
     /// Their ids, in order of priority; empty for those known for the domain.
     pub demo_ids: Vec<String>,
@@ -57,6 +69,7 @@ impl Default for InferOptions {
         InferOptions {
             planner: String::new(),
             dependency: DependencyType::Resource,
+            links: Links::Order,
             demos: 0,
             demo_ids: Vec::new(),
             include_demos: false,

@@ -58,7 +58,7 @@ impl Outputs {
         self.predictions.done().len()
     }
 
-    pub(super) fn has_failed(&self, id: &SampleId) -> bool {
+    pub(crate) fn has_failed(&self, id: &SampleId) -> bool {
         self.errors.known.contains_key(id)
     }
 
@@ -80,7 +80,7 @@ impl Outputs {
     }
 
     /// Leaves the error file with the last attempt of each request that has no prediction.
-    pub(super) fn settle(&mut self) -> Result<(), DataError> {
+    pub(crate) fn settle(&mut self) -> Result<(), DataError> {
         // A file without a prediction would be scored as a run that says nothing.
         self.predictions.remove_if_empty();
         self.errors.settle()

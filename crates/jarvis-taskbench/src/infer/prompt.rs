@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::ser::Formatter;
 use serde_json::{Serializer, Value, json};
 
+use super::Links;
 use super::demos::Demo;
 use crate::data::{DependencyType, ToolList};
 use crate::prompts::Prompt;
@@ -16,6 +17,7 @@ use crate::prompts::Prompt;
 pub struct Prompts {
     table: jarvis_ask::Prompts<Prompt>,
     dependency: DependencyType,
+    links: Links,
     tools: String,
     demos: Vec<Shown>,
 }
@@ -32,6 +34,7 @@ impl Prompts {
         Ok(Prompts {
             table: jarvis_ask::Prompts::builtin()?,
             dependency,
+            links: Links::Order,
             tools: lines.join("\n"),
             demos: demos
                 .iter()
@@ -40,18 +43,26 @@ impl Prompts {
         })
     }
 
+    /// The same with this meaning of links; [`Links::Order`] unless set.
+    #[must_use]
+    pub fn linked(self, links: Links) -> Prompts {
+        Prompts { links, ..self }
+    }
+
     pub fn plan(&self, request: &str) -> Result<Vec<Message>, TemplateError> {
         #[derive(Serialize)]
         struct Context<'a> {
             tools: &'a str,
             demos: &'a [Shown],
             request: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            data: Option<bool>,
         }
-        let prompt = match self.dependency {
-            DependencyType::Resource => Prompt::PlanResource,
-            DependencyType::Temporal => Prompt::PlanTemporal,
+        let (prompt, data) = match self.dependency {
+            DependencyType::Resource => (Prompt::PlanResource, None),
+            DependencyType::Temporal => (Prompt::PlanTemporal, Some(self.links == Links::Data)),
         };
-        self.table.messages(prompt, &Context { tools: &self.tools, demos: &self.demos, request })
+        self.table.messages(prompt, &Context { tools: &self.tools, demos: &self.demos, request, data })
     }
 
     pub fn reformat(&self, reply: &str) -> Result<Vec<Message>, TemplateError> {

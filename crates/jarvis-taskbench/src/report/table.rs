@@ -239,7 +239,7 @@ pub(crate) fn wanted(wanted: Wanted) -> Vec<(usize, &'static Metric)> {
 }
 
 /// A name that Markdown takes as it is.
-fn markdown(name: &str) -> String {
+pub(crate) fn markdown(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for letter in clean(name).chars() {
         match letter {

@@ -67,6 +67,7 @@ macro_rules! transcripts {
 }
 
 transcripts! {
+    bench_plan
     documents
     easytool_call
     easytool_instruct

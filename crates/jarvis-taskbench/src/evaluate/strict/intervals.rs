@@ -23,7 +23,7 @@ impl Default for Bootstrap {
 
 /// For each figure made from the sums of the rows' columns, the interval that holds 95 % of its values over the resamples.
 /// Resamples in which a figure is undefined are left out of its interval; `None` where there are no others.
-pub(super) fn intervals<const COLUMNS: usize, const FIGURES: usize>(
+pub(crate) fn intervals<const COLUMNS: usize, const FIGURES: usize>(
     rows: &[[f64; COLUMNS]],
     how: Bootstrap,
     figures: impl Fn([f64; COLUMNS]) -> [Option<f64>; FIGURES] + Sync,

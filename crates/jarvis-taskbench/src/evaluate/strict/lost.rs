@@ -11,7 +11,7 @@ const MOST_REASONS: usize = 40;
 const MOST_VALUES: usize = 10;
 
 /// The reasons, the gravest first: no plan, tools, links, references, arguments, order, then what was repaired.
-pub(super) fn reasons(gold: &Plan, predicted: &Plan, missing: bool, catalogue: &Catalogue) -> Box<[Box<str>]> {
+pub(crate) fn reasons(gold: &Plan, predicted: &Plan, missing: bool, catalogue: &Catalogue) -> Box<[Box<str>]> {
     let mut reasons: Vec<String> = Vec::new();
     if let Some((_, why)) = &gold.malformed {
         reasons.push(format!("the gold plan is malformed: {why}"));

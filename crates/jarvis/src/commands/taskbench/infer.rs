@@ -196,7 +196,8 @@ fn configured(args: &InferArgs, global: &Global, printer: Printer) -> Result<Con
     Ok(config)
 }
 
-fn planner(config: &Config) -> String {
+/// Who plans, for logs: a model and where it is, never a key.
+pub(crate) fn planner(config: &Config) -> String {
     let llm = &config.llm;
     match (llm.name(), &llm.base_url) {
         (model, _) if llm.is_offline() => model.to_owned(),
@@ -221,6 +222,7 @@ fn options(args: &InferArgs, config: &Config) -> Result<InferOptions, Failure> {
     let seconds = |default: Duration| timeout.map_or(default, Duration::from_secs);
     Ok(InferOptions {
         dependency: args.dependency_type,
+        links: defaults.links,
         demos,
         planner: planner(config),
         demo_ids: args.demo_ids.iter().map(|id| id.trim().to_owned()).collect(),
