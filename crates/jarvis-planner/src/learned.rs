@@ -6,6 +6,7 @@
 //! for others.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use jarvis_plan::Tool;
 use rustc_hash::FxHashMap;
@@ -34,6 +35,12 @@ pub struct Learned {
     /// The stems of each name that a lesson took, with blanks between.
     known: BTreeSet<String>,
 }
+
+/// What the planner knows from the start: of the development gold, of two hundred requests of each TaskBench domain that a language
+/// model labelled, and of UltraTool's training part (`cargo run -p jarvis-taskbench --example learn`).
+pub(crate) static BUILT_IN: LazyLock<Learned> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../data/learned.json")).expect("what is compiled in is what `learn` printed")
+});
 
 /// Rounds of expectation maximisation; the words hardly move after these.
 const ROUNDS: usize = 10;
@@ -286,3 +293,44 @@ const LEAST_KNOWN: f32 = 0.3;
 const CHANCE: f32 = 0.3;
 /// Words that say nothing, which each clause is taken to have besides its own.
 const SMOOTH: f32 = 2.0;
+
+#[cfg(test)]
+mod tests {
+    use jarvis_plan::Tool;
+
+    use super::{BUILT_IN, Learned, Lesson, Taught};
+
+    fn lesson(request: &str, tools: &[&str]) -> Lesson {
+        let links = tools.windows(2).map(|two| (two[0].to_owned(), two[1].to_owned())).collect();
+        Lesson { request: request.to_owned(), tools: tools.iter().map(|tool| (*tool).to_owned()).collect(), links }
+    }
+
+    #[test]
+    fn words_that_nothing_else_explains_are_learned() {
+        let lessons: Vec<Lesson> = (0..6)
+            .flat_map(|_| {
+                [
+                    lesson("wake me at seven", &["set_alarm"]),
+                    lesson("wake me, and tell me about the rain", &["set_alarm", "get_weather"]),
+                    lesson("will the rain stop", &["get_weather"]),
+                    lesson("order two pizzas with mushrooms", &["buy_food", "send_money"]),
+                    lesson("which train leaves from platform nine", &["find_train"]),
+                    lesson("transfer fifty dollars onto savings", &["send_money"]),
+                ]
+            })
+            .collect();
+        let learned = Learned::of(&lessons);
+        let tools = ["set_alarm", "get_weather"].map(|name| Tool::typed(name, "", &[], &[]));
+        let taught = Taught::new(&learned, &tools);
+        let said = taught.said(["wake".to_owned()].iter(), 1.0);
+        assert!(said[0] > said[1] && said[0] == 0.0, "{said:?}");
+        assert!(taught.follows(0, 1) > taught.follows(1, 0));
+        let other = Taught::new(&learned, &[Tool::typed("buy_stock", "", &[], &[])]);
+        assert!(other.is_empty() && other.said(["wake".to_owned()].iter(), 1.0).is_empty());
+    }
+
+    #[test]
+    fn what_is_built_in_is_read() {
+        assert!(BUILT_IN.size().0 > 500 && !BUILT_IN.is_empty());
+    }
+}

@@ -10,7 +10,7 @@ use jarvis_plan::{Kind, Tool};
 
 use crate::data;
 use crate::graph::ToolGraph;
-use crate::learned::{Learned, Taught};
+use crate::learned::{self, Learned, Taught};
 use crate::lexicon::{self, Concept, ConceptId};
 use crate::own::{Own, is_own};
 use crate::set::tools::SetTools;
@@ -98,7 +98,7 @@ impl ToolIndex {
                 .map(|(at, tool)| Own::new(at, tool, said.get(at).is_some_and(|said| said != tool)))
                 .collect(),
             set: OnceLock::new(),
-            taught: Taught::default(),
+            taught: Taught::new(&learned::BUILT_IN, tools),
         }
     }
 
@@ -144,7 +144,7 @@ impl ToolIndex {
         !self.tools.is_empty() && !self.typed && self.graph.is_empty() && self.own.is_empty()
     }
 
-    /// The same with what gold plans taught, as far as it is about these tools.
+    /// The same with this in place of what the planner knows from the start, as far as it is about these tools.
     pub fn with_learned(mut self, learned: &Learned) -> ToolIndex {
         self.taught = Taught::new(learned, &self.tools);
         self

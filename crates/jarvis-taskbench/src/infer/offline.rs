@@ -43,7 +43,12 @@ impl OfflinePlans {
 
     /// The same with this meaning of links; [`Links::Order`] unless set.
     pub fn linked(self, links: Links) -> OfflinePlans {
-        OfflinePlans { links, ..self }
+        let index = match links {
+            Links::Order => self.index,
+            // A graph of what may follow what says nothing of who needs what.
+            Links::Data => self.index.with_graph([]),
+        };
+        OfflinePlans { index, links, ..self }
     }
 
     /// The plan for a request, in the form of a prediction's `result`; takes a fraction of a millisecond.
@@ -155,6 +160,11 @@ fn as_tool(tool: &BenchTool, dependency: DependencyType) -> Tool {
         }
         DependencyType::Temporal => tool.parameters.iter().flatten().filter_map(parameter).collect(),
     };
+    planned.output_schema = ["returns", "responses", "output"].iter().find_map(|key| match tool.entry.get(key)? {
+        Value::String(text) => Some(json!({"description": text})),
+        schema @ Value::Object(_) => Some(json!({"properties": schema})),
+        _ => None,
+    });
     planned
 }
 
