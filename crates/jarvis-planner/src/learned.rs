@@ -288,7 +288,7 @@ impl Taught {
 }
 
 /// What share of a list's tools must be known.
-const LEAST_KNOWN: f32 = 0.3;
+const LEAST_KNOWN: f32 = 0.75;
 /// How probable it is that a word has nothing to do with the tool.
 const CHANCE: f32 = 0.3;
 /// Words that say nothing, which each clause is taken to have besides its own.

@@ -92,7 +92,7 @@ impl Default for Weights {
             gap: 0.353,
             repeat: 0.3,
             alike: 0.3,
-            bridge: 0.39,
+            bridge: 0.5,
             lookup: 0.15,
             unasked: 0.3,
             bridge_cost: 0.952,
