@@ -58,7 +58,7 @@ impl Job {
             }
         }
         let demos = demos(domain, options.dependency, options.demos, &options.demo_ids)?;
-        let prompts = Prompts::new(options.dependency, &tools, &demos)?;
+        let prompts = Prompts::new(options.dependency, &tools, &demos)?.linked(options.links);
 
         // Some benchmarks, such as UltraTool, come with gold plans alone, which hold the requests.
         let (own, gold) = (domain.path("user_requests.json"), domain.path("data.json"));
@@ -210,8 +210,10 @@ impl Job {
         if pending.is_empty() {
             return Ok(());
         }
-        let (tools, graph, dependency) = (self.tools.clone(), self.graph.clone(), self.options.dependency);
-        let planner = tokio::task::spawn_blocking(move || OfflinePlans::new(&tools, graph.as_ref(), dependency)).await;
+        let (tools, graph) = (self.tools.clone(), self.graph.clone());
+        let (dependency, links) = (self.options.dependency, self.options.links);
+        let read = move || OfflinePlans::new(&tools, graph.as_ref(), dependency).linked(links);
+        let planner = tokio::task::spawn_blocking(read).await;
         let planner = Arc::new(planner.map_err(|_| InferError::Stopped)?);
         let planned = stream::iter(pending.chunks(BATCH)).then(|chunk| {
             let chunk: Vec<UserRequest> = chunk.iter().map(|request| (*request).clone()).collect();

@@ -10,7 +10,7 @@ use jarvis_batch::Summary;
 use jarvis_plan::export::plural;
 use jarvis_taskbench::data::{DependencyType, Domain, file_stem};
 use jarvis_taskbench::infer::{
-    InferError, InferOptions, Job, MENDED, Outputs, PlanBy, REFORMATTED, Sampling, prediction_dir,
+    InferError, InferOptions, Job, Links, MENDED, Outputs, PlanBy, REFORMATTED, Sampling, prediction_dir,
 };
 use serde_json::{Value, json};
 
@@ -32,6 +32,10 @@ pub(crate) struct InferArgs {
     /// What links mean: `resource` (a task uses what another made) or `temporal` (a task comes after another)
     #[arg(long, value_name = "TYPE", default_value_t = DependencyType::Resource)]
     dependency_type: DependencyType,
+    /// What links of temporal plans say: `order` (a step that uses no result follows the one before it) or `data` (a step
+    /// needs what another gives)
+    #[arg(long, value_name = "MEANING", default_value_t = Links::Order)]
+    links: Links,
     /// How many examples the prompt shows, 0 to 3; their requests are not asked [default: 0, or all of --demo-ids]
     #[arg(long, value_name = "N")]
     use_demos: Option<usize>,
@@ -222,7 +226,7 @@ fn options(args: &InferArgs, config: &Config) -> Result<InferOptions, Failure> {
     let seconds = |default: Duration| timeout.map_or(default, Duration::from_secs);
     Ok(InferOptions {
         dependency: args.dependency_type,
-        links: defaults.links,
+        links: args.links,
         demos,
         planner: planner(config),
         demo_ids: args.demo_ids.iter().map(|id| id.trim().to_owned()).collect(),
