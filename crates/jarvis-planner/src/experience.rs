@@ -55,10 +55,9 @@ impl Experience {
                 words.entry(stem).or_default().1.push((at, 0.0));
             }
         }
-        let count = pasts.len() as f32;
         let mut lengths = vec![0.0_f32; pasts.len()];
         for (rarity, holders) in words.values_mut() {
-            *rarity = rareness(count, holders.len());
+            *rarity = words::rarity(pasts.len(), holders.len());
             for (at, _) in holders {
                 if let Some(length) = lengths.get_mut(*at) {
                     *length += *rarity * *rarity;
@@ -95,7 +94,7 @@ impl Experience {
         for stem in telling(request) {
             let (rarity, holders) = match words.get(&stem) {
                 Some((rarity, holders)) => (*rarity, holders.as_slice()),
-                None => (rareness(pasts.len() as f32, 0), &[][..]),
+                None => (words::rarity(pasts.len(), 0), &[][..]),
             };
             length += rarity * rarity;
             for (at, share) in holders {
@@ -115,11 +114,6 @@ impl Experience {
 fn telling(request: &str) -> Vec<String> {
     let tokens = words::tokens(words::head(request, MOST));
     words::distinct(tokens.into_iter().filter(|token| !data::STOP_WORDS.has(&token.lower)).map(|token| token.stem))
-}
-
-fn rareness(count: f32, holders: usize) -> f32 {
-    let holders = holders as f32;
-    (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use indexmap::{IndexMap, IndexSet};
 use jarvis_plan::Tool;
 use rustc_hash::FxHashMap;
 
@@ -71,28 +72,33 @@ impl Learned {
                 (request_stems(&lesson.request), names)
             })
             .collect();
-        let mut words = Numbered::default();
-        let mut names = Numbered::default();
-        let null = names.number(NULL);
-        let read: Vec<(Vec<u32>, Vec<u32>)> = read
+        let (mut words, mut names): (IndexMap<&str, f64>, IndexSet<&str>) = Default::default();
+        let (null, _) = names.insert_full(NULL);
+        let read: Vec<(Vec<usize>, Vec<usize>)> = read
             .iter()
             .map(|(request, tools)| {
-                let said = request.iter().map(|word| words.number(word)).collect();
-                (said, tools.iter().map(|name| names.number(name)).chain([null]).collect())
+                let mut number = |word| {
+                    let entry = words.entry(word);
+                    let place = entry.index();
+                    *entry.or_default() += 1.0;
+                    place
+                };
+                let said = request.iter().map(|word| number(word.as_str())).collect();
+                (said, tools.iter().map(|name| names.insert_full(name).0).chain([null]).collect())
             })
             .collect();
-        let total: f64 = words.counts.iter().sum();
-        let alone: Vec<f64> = words.counts.iter().map(|count| count / f64::max(total, 1.0)).collect();
-        let alone = |word: u32| alone.get(word as usize).copied().unwrap_or_default();
+        let total: f64 = words.values().sum();
+        let alone: Vec<f64> = words.values().map(|count| count / f64::max(total, 1.0)).collect();
+        let alone = |word: usize| alone.get(word).copied().unwrap_or_default();
         // t(word | name), uniform at first; and how often each pair is expected to have been meant.
-        let mut table: FxHashMap<(u32, u32), f64> = FxHashMap::default();
-        let mut seen: FxHashMap<(u32, u32), f64> = FxHashMap::default();
+        let mut table: FxHashMap<(usize, usize), f64> = FxHashMap::default();
+        let mut seen: FxHashMap<(usize, usize), f64> = FxHashMap::default();
         for _ in 0..ROUNDS {
-            let mut round: FxHashMap<(u32, u32), f64> = FxHashMap::default();
-            let mut all: FxHashMap<u32, f64> = FxHashMap::default();
+            let mut round: FxHashMap<(usize, usize), f64> = FxHashMap::default();
+            let mut all: FxHashMap<usize, f64> = FxHashMap::default();
             for (request, tools) in &read {
                 for word in request {
-                    let t = |name: u32| match table.is_empty() {
+                    let t = |name: usize| match table.is_empty() {
                         true => 1.0,
                         false => table.get(&(name, *word)).copied().unwrap_or_default(),
                     };
@@ -112,8 +118,12 @@ impl Learned {
         for ((name, word), likely) in &table {
             let ratio = likely / f64::max(alone(*word), f64::MIN_POSITIVE);
             let often = seen.get(&(*name, *word)).copied().unwrap_or_default();
-            if *name != null && ratio >= LIKELIER && often >= SEEN {
-                said.entry(words.text(*word)).or_default().insert(names.text(*name), rounded(ratio));
+            if *name != null
+                && ratio >= LIKELIER
+                && often >= SEEN
+                && let (Some((word, _)), Some(name)) = (words.get_index(*word), names.get_index(*name))
+            {
+                said.entry((*word).to_owned()).or_default().insert((*name).to_owned(), rounded(ratio));
             }
         }
         let mut learned = Learned { said, ..Learned::default() };
@@ -163,33 +173,6 @@ impl Learned {
     /// How many pairs of words of requests and names, and of words of names that follow one another, are known.
     pub fn size(&self) -> (usize, usize) {
         (self.said.values().map(BTreeMap::len).sum(), self.follows.values().map(BTreeMap::len).sum())
-    }
-}
-
-/// Texts by numbers, with how often each was asked for.
-#[derive(Default)]
-struct Numbered<'t> {
-    numbers: FxHashMap<&'t str, u32>,
-    texts: Vec<&'t str>,
-    counts: Vec<f64>,
-}
-
-impl<'t> Numbered<'t> {
-    fn number(&mut self, text: &'t str) -> u32 {
-        let next = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
-        let number = *self.numbers.entry(text).or_insert(next);
-        if number == next {
-            self.texts.push(text);
-            self.counts.push(0.0);
-        }
-        if let Some(count) = self.counts.get_mut(number as usize) {
-            *count += 1.0;
-        }
-        number
-    }
-
-    fn text(&self, number: u32) -> String {
-        self.texts.get(number as usize).copied().unwrap_or_default().to_owned()
     }
 }
 

@@ -119,6 +119,12 @@ pub(crate) fn listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
 }
 
+/// How much a word tells that `holders` of `count` texts hold, in the manner of BM25: the fewer, the more.
+pub(crate) fn rarity(count: usize, holders: usize) -> f32 {
+    let (count, holders) = (count as f32, holders as f32);
+    (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln()
+}
+
 pub(crate) fn head(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).expect("the start is a border");
     slice(text, 0, end)

@@ -202,10 +202,8 @@ impl Fields {
                     .collect(),
             );
         }
-        let count = tools.len() as f32;
         for (rarity, holders) in by_stem.values_mut() {
-            let holders = holders.len() as f32;
-            *rarity = (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln();
+            *rarity = words::rarity(tools.len(), holders.len());
         }
         for word in names.iter_mut().flatten() {
             let scale = match () {
@@ -324,10 +322,8 @@ impl Fields {
                 whole += weights.unknown;
                 continue;
             }
-            let (count, holders) = (self.names.len() as f32, best.len() as f32);
             let scale = if data::KIND_STEMS.has(&term.key) { KIND } else { 1.0 };
-            let rarity = scale
-                * own.map_or_else(|| (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln(), |(rarity, _)| *rarity);
+            let rarity = scale * own.map_or_else(|| words::rarity(self.names.len(), best.len()), |(rarity, _)| *rarity);
             whole += rarity;
             for (tool, weight) in best {
                 if let Some(entry) = explained.get_mut(tool) {

@@ -2,7 +2,7 @@
 
 use jarvis_plan::{Request, Role};
 
-use crate::clauses::{Clause, Join, Reading};
+use crate::clauses::{Clause, Reading};
 use crate::data;
 use crate::matching::describes;
 use crate::words::{self, Token, listed, slice};
@@ -17,14 +17,8 @@ const BETWEEN: &str =
 pub(crate) struct Segment {
     /// The clause that it is a part of.
     pub(crate) clause: usize,
-    /// How the clause follows the one before, for its first segment.
-    pub(crate) join: Join,
-    /// Bytes of the request where it begins and ends.
-    pub(crate) start: usize,
-    pub(crate) end: usize,
     /// Places of its words in [`Read::words`].
     pub(crate) own: Vec<usize>,
-    pub(crate) question: bool,
 }
 
 /// A request as it is compared with tools.
@@ -76,7 +70,6 @@ fn is_border(tokens: &[Token], at: usize, request: &str) -> bool {
 }
 
 fn add(read: &mut Read, clause: usize, of: &Clause, tokens: &[Token]) {
-    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return };
     if !of.question && describes(&of.tokens) {
         return;
     }
@@ -92,7 +85,6 @@ fn add(read: &mut Read, clause: usize, of: &Clause, tokens: &[Token]) {
         read.clause_of.push(Some(clause));
     }
     if !own.is_empty() {
-        let (join, question) = (of.join, of.question);
-        read.segments.push(Segment { clause, join, start: first.start, end: last.end, own, question });
+        read.segments.push(Segment { clause, own });
     }
 }

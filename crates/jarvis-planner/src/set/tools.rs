@@ -211,14 +211,7 @@ impl SetTools {
                 || first(&words::tokens(&tool.description));
             read.push(Raw { named, told, does, looks_up, needs, result });
         }
-        let count = tools.len() as f32;
-        set.rarity = holders
-            .iter()
-            .map(|holders| {
-                let holders = *holders as f32;
-                (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln()
-            })
-            .collect();
+        set.rarity = holders.iter().map(|holders| words::rarity(tools.len(), *holders)).collect();
         for Raw { named, told, does, looks_up, needs, result } in read {
             let weigh = |at: usize| {
                 let word = set.words.get(at).map_or("", |word| word.key.as_str());
