@@ -34,6 +34,25 @@ pub struct Settings {
     /// Characters of a model's description that are shown.
     pub max_description: usize,
     pub stream_answer: bool,
+    /// What becomes of the plans of finished runs.
+    pub experience: ExperienceUse,
+    /// How many of them are shown to a chat model in the place of built-in demonstrations.
+    pub experience_demos: usize,
+}
+
+/// What becomes of the plans of finished runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExperienceUse {
+    /// They are neither kept nor used.
+    Off,
+    /// They are kept.
+    Keep,
+    /// They are kept, and requests are planned by them.
+    #[default]
+    Use,
+    /// The same; a request that differs from an earlier one in its values alone is planned without a model.
+    Reuse,
 }
 
 /// When what came of a plan is looked at.
@@ -68,6 +87,8 @@ impl Default for Settings {
             num_candidates: 5,
             max_description: 100,
             stream_answer: true,
+            experience: ExperienceUse::default(),
+            experience_demos: 3,
         }
     }
 }

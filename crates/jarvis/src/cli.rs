@@ -11,6 +11,7 @@ use jarvis_hugginggpt::Look;
 use crate::approval::ApprovalArgs;
 use crate::budget::BudgetArgs;
 use crate::commands::ask::AskArgs;
+use crate::commands::experience::{ExperienceArgs, ExperienceCommand};
 use crate::commands::models::ModelsCommand;
 use crate::commands::tools::ToolsCommand;
 #[cfg(feature = "bench")]
@@ -176,6 +177,14 @@ pub(crate) enum Command {
         jarvis runs show 01a1f8 --reply    # with what models said, word for word")]
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// The plans of finished runs, by which new requests are planned
+    #[command(after_help = "Examples:\n  \
+        jarvis experience list \"find the edges\"    # what counts when this is asked\n  \
+        jarvis runs rate 01a1f8 bad    # never planned by again\n  \
+        jarvis experience forget --all\n\n\
+        `planning.experience` in the configuration, and --no-experience of a run, say what is kept and used: docs/experience.md.")]
+    #[command(subcommand)]
+    Experience(ExperienceCommand),
     #[cfg(feature = "bench")]
     /// The planning benchmark TaskBench: plan its requests, score plans, compare runs, make new samples
     #[command(after_help = "Examples, on the sample domain of the repository:\n  \
@@ -259,6 +268,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "WHEN", value_parser = look)]
     pub(crate) replan: Option<Look>,
     #[command(flatten)]
+    pub(crate) experience: ExperienceArgs,
+    #[command(flatten)]
     pub(crate) approval: ApprovalArgs,
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
@@ -296,6 +307,8 @@ pub(crate) struct ChatArgs {
     /// Print each answer as one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) experience: ExperienceArgs,
     #[command(flatten)]
     pub(crate) approval: ApprovalArgs,
     #[command(flatten)]
@@ -335,6 +348,11 @@ pub(crate) struct PlanArgs {
     /// Print the whole reply of the decision API: candidates counted, warnings, calls
     #[arg(long, conflicts_with = "format")]
     pub(crate) reply: bool,
+    /// Say on stderr what the plan comes from: which earlier runs counted, and how the offline planner reads the request
+    #[arg(long, conflicts_with = "evaluate")]
+    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) experience: ExperienceArgs,
 }
 
 /// How a plan is written.
@@ -494,6 +512,15 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         run: ResumeArgs,
     },
+    /// Say whether the plan of a run is one to plan by
+    #[command(after_help = "Example:\n  jarvis runs rate 01a1f8 bad    # no later request is planned by it\n\n\
+        A run that succeeded counts as good unless it is rated: docs/experience.md.")]
+    Rate {
+        /// The run's id, or the start of it
+        id: String,
+        /// What it is
+        rating: Rating,
+    },
     /// Cancel a run, here or in the process that goes on with it
     Cancel {
         /// The run's id, or the start of it
@@ -513,6 +540,22 @@ pub(crate) enum RunsCommand {
         #[arg(long)]
         dry_run: bool,
     },
+}
+
+/// Whether a plan is one to plan by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Rating {
+    Good,
+    Bad,
+}
+
+impl Rating {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Rating::Good => "good",
+            Rating::Bad => "bad",
+        }
+    }
 }
 
 /// What a run that goes on may do, and how it is shown.

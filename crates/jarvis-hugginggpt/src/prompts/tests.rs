@@ -27,7 +27,7 @@ fn tools() -> Vec<Tool> {
 }
 
 fn ask<'a>(tools: &'a [Tool], input: &'a str) -> ParseTask<'a> {
-    ParseTask { tools, history: &[], input, attachments: &[], more: false }
+    ParseTask { tools, history: &[], input, attachments: &[], more: false, experience: &[] }
 }
 
 fn written(turns: &[Turn]) -> String {
