@@ -177,3 +177,6 @@ fn began_ms(run: &RunId) -> Option<u64> {
     let is_timed = is_uuid && digits.get(12..13) == Some("7");
     digits.get(..12).filter(|_| is_timed).and_then(|time| u64::from_str_radix(time, 16).ok())
 }
+
+#[cfg(test)]
+mod tests;

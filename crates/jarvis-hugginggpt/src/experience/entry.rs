@@ -174,6 +174,9 @@ impl Remembered {
         read.entry.check()?;
         let cleaner = Cleaner::default();
         read.entry.request = cleaner.request(&read.entry.request);
+        let mut tasks = read.entry.plan.tasks().to_vec();
+        tasks.iter_mut().flat_map(|task| task.args.values_mut()).for_each(|arg| *arg = cleaner.arg(arg));
+        read.entry.plan = Plan::restored(tasks, Vec::new(), false).map_err(|_| EntryError::Tasks)?;
         Ok(read)
     }
 
