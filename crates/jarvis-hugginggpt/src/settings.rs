@@ -41,7 +41,7 @@ pub struct Settings {
 }
 
 /// What becomes of the plans of finished runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExperienceUse {
     /// They are neither kept nor used.
@@ -66,6 +66,21 @@ pub enum Look {
     Failures,
     /// After every plan.
     Always,
+}
+
+impl<'de> serde::Deserialize<'de> for ExperienceUse {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ExperienceUse, D::Error> {
+        use serde::de::Error as _;
+        let written = serde_json::Value::deserialize(deserializer)?;
+        // YAML reads `off` as a switch.
+        match (written.as_bool(), written.as_str()) {
+            (Some(false), _) | (_, Some("off")) => Ok(ExperienceUse::Off),
+            (_, Some("keep")) => Ok(ExperienceUse::Keep),
+            (Some(true), _) | (_, Some("use")) => Ok(ExperienceUse::Use),
+            (_, Some("reuse")) => Ok(ExperienceUse::Reuse),
+            _ => Err(D::Error::custom(format!("{written} is none of `off`, `keep`, `use`, `reuse`"))),
+        }
+    }
 }
 
 impl Default for Settings {

@@ -9,7 +9,7 @@ use super::{Entry, Known, Remembered};
 use crate::untrusted::clean;
 
 /// Below this likeness a request has next to nothing to do with another.
-const LEAST: f32 = 0.1;
+const LEAST: f32 = 0.02;
 /// How many are looked at for one that is shown: many may be the same.
 const LOOKED_AT: usize = 8;
 /// The most characters of a request that are shown.

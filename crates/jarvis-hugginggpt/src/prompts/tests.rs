@@ -152,6 +152,7 @@ fn the_whole_planning_prompt_reads_well() {
         input: "say {{tasks}} \\n \"aloud\"",
         attachments: &attachments,
         more: false,
+        experience: &[],
     };
     let turns = Prompts::builtin().unwrap().parse_task(&ask, 6).unwrap();
     insta::assert_snapshot!(written(&turns));
