@@ -17,7 +17,7 @@ fn plan(text: &str) -> Reply {
 }
 
 async fn chat() -> FakeChat {
-    let plans = ["glad", "sad", "tired"].into_iter().fold(Script::new(), |script, mood| {
+    let plans = ["tired", "sad", "glad"].into_iter().fold(Script::new(), |script, mood| {
         script.on_containing("parse_task", &[&format!("I feel {mood}")], plan(&format!("I feel {mood}")))
     });
     FakeChat::start(plans.on("response_results", Reply::text("Done."))).await
