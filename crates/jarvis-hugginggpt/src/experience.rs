@@ -24,13 +24,15 @@ pub(crate) use demos::Demonstration;
 pub use entry::{AttachedFile, Entry, EntryError, Remembered};
 pub use used::{Counted, Use};
 
+/// What was read last of each user, and at which state of the journal.
+type ByUser = HashMap<String, (ExperienceStamp, Arc<Known>)>;
+
 /// The plans of finished runs, as the planners find them. Clones share what was read.
 #[derive(Debug, Clone)]
 pub struct PlanMemory {
     journal: Arc<Journal>,
     secrets: Arc<[Secret]>,
-    /// By user.
-    read: Arc<Mutex<HashMap<String, (ExperienceStamp, Arc<Known>)>>>,
+    read: Arc<Mutex<ByUser>>,
 }
 
 impl PlanMemory {
@@ -94,9 +96,7 @@ impl PlanMemory {
 
     fn known(&self, user: &str, before_ms: Option<u64>) -> Result<Arc<Known>, JournalError> {
         let stamp = self.journal.experience_stamp(user)?;
-        let cached = |read: &HashMap<String, (ExperienceStamp, Arc<Known>)>| {
-            read.get(user).filter(|(of, _)| *of == stamp).map(|(_, known)| Arc::clone(known))
-        };
+        let cached = |read: &ByUser| read.get(user).filter(|(of, _)| *of == stamp).map(|(_, known)| Arc::clone(known));
         let known = cached(&self.read.lock().unwrap_or_else(PoisonError::into_inner));
         let known = match known {
             Some(known) => known,
