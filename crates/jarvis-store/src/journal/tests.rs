@@ -2,13 +2,12 @@
 
 use std::fs;
 
+use super::*;
 use jarvis_plan::{
     Draft, DraftTask, Event, EventKind, Kind, Level, Outcome, Request, Resource, RunId, Source, Status, TaskId, Turn,
     Usage, Vocabulary, check,
 };
 use rusqlite::Connection;
-
-use super::*;
 
 mod changed;
 mod chats;
