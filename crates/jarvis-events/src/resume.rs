@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use jarvis_plan::{Effect, EventKind, Outcome, Selection, Task, TaskId};
+use jarvis_plan::{Effect, EventKind, Outcome, RunId, Selection, Task, TaskId};
 
 use crate::{Events, Journal, Leave, NotWritten, Past, RecordedCall, Shared};
 
@@ -70,6 +70,14 @@ impl Events {
     /// Whether the run goes on from a record.
     pub fn goes_on(&self) -> bool {
         self.0.goes_on.load(Ordering::Acquire)
+    }
+
+    /// The run whose steps this one may take: itself, or the one that it tries anew. What both find in their surroundings must be the
+    /// same for that.
+    pub fn first_run(&self) -> RunId {
+        let shared = self.shared();
+        let first = shared.past.took_over().or(shared.past.from()).map(|(run, _)| run.clone());
+        first.unwrap_or_else(|| self.0.run_id.clone())
     }
 
     /// Takes the reply to a call with this key from the record. It is told only where another run made the call.

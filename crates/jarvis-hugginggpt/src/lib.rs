@@ -14,6 +14,7 @@ mod course;
 pub mod decisions;
 mod document;
 mod each;
+mod experience;
 mod fit;
 mod fold;
 mod going_on;
@@ -40,13 +41,14 @@ mod untrusted;
 pub use cache::ToolCache;
 pub use conversation::{Conversation, PictureAddress};
 pub use document::{About, RunDocument};
+pub use experience::{AttachedFile, Counted, Entry, EntryError, PlanMemory, Remembered, Use};
 pub use going_on::GoingOn;
 pub use grow::Rounds;
 pub use jarvis_pipeline::{Run, RunError};
 pub use json::JsonFileError;
 pub use logs::{LogLine, RequestLogs};
 pub use pipeline::{HuggingGpt, NAME, Planned, template_answer};
-pub use settings::{Look, Settings};
+pub use settings::{ExperienceUse, Look, Settings};
 pub use source::{
     CHAT_MODEL_ID, Candidates, FileSource, Found, LocalCandidates, LocalHint, ModelSource, NativeCheck, Records,
     Sources, Tasks,

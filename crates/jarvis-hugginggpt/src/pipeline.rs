@@ -31,6 +31,7 @@ use crate::callers::handed_back;
 use crate::choose::Chooser;
 use crate::course::Course;
 use crate::each::ForEach;
+use crate::experience::PlanMemory;
 use crate::grow::{Looking, Rounds, make_up};
 use crate::json::take;
 use crate::live::Live;
@@ -67,6 +68,8 @@ pub struct HuggingGpt {
     /// Who answers what the planner asks the person.
     pub approver: Arc<dyn Approver>,
     pub settings: Settings,
+    /// Plans of finished runs; `None` keeps none and uses none.
+    pub memory: Option<PlanMemory>,
     /// Lists of tools made once.
     pub cache: ToolCache,
 }
@@ -120,6 +123,7 @@ impl HuggingGpt {
             shelf: None,
             approver: Arc::new(Nobody { hint: String::new() }),
             settings: Settings::default(),
+            memory: None,
             cache: ToolCache::default(),
         }
     }
@@ -169,6 +173,9 @@ impl HuggingGpt {
         self.report_start(&request, events);
         let began = events.began();
         let ended = self.run_stages(&request, events, &cancel, began).await;
+        if let Ok(run) = &ended {
+            self.keep_plan(&request, run, false, events);
+        }
         report_end(ended, events, began)
     }
 

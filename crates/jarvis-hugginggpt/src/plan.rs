@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use jarvis_ask::{AskError, conversation_levels};
 use jarvis_chat::{ChatReply, Message};
-use jarvis_plan::{Draft, Fault, Plan, Request, Tool, Vocabulary, check};
+use jarvis_plan::{Draft, Fault, Plan, Request, Tool, Turn, Vocabulary, check};
 use jarvis_prompt::plan::{Scope, read_plan, read_tool_calls};
 use jarvis_prompt::reader::{Want, read_json};
 use serde_json::Value;
 
 use crate::attached;
 use crate::decisions::pipeline;
+use crate::experience::Demonstration;
 use crate::live::Live;
 use crate::prompts::ParseTask;
 use crate::settings::Look;
@@ -34,6 +35,8 @@ pub(crate) struct Planning<'a> {
     pub(crate) exists: &'a (dyn Fn(&str) -> bool + Sync),
     /// Faults that somebody else mends.
     pub(crate) tolerates: fn(&Fault) -> bool,
+    /// Requests and plans from before that are shown, the most alike last.
+    pub(crate) demos: &'a [Demonstration],
     /// What the request asks for by the words of the offline planner, where all of it was understood.
     pub(crate) asked: Option<&'a Plan>,
 }
@@ -45,9 +48,9 @@ impl Planning<'_> {
     /// # Errors
     /// [`AskError::Unreadable`] when no reply holds a plan.
     pub(crate) async fn ask(&self, mut live: Option<&mut Live<'_>>) -> Result<Draft, AskError> {
-        let Planning { stages, offered, request, .. } = *self;
+        let Planning { stages, offered, request, demos, .. } = *self;
         let settings = &stages.settings;
-        let question = stages.ask.stage(STAGE).messages(prompt(stages, offered, request)?);
+        let question = stages.ask.stage(STAGE).messages(prompt(stages, offered, request, demos)?);
         let question = question.favour(&highlight(offered), settings.parse_bias).schema("plan", self.schema);
         let question = question.asking(if settings.reask { 2 } else { 1 });
         let mut attempts = question.wanted("a JSON array of tasks").noted_as("the planner's reply").attempts();
@@ -140,14 +143,21 @@ fn listed(plan: &Plan, tolerates: fn(&Fault) -> bool) -> Vec<String> {
     plan.tasks().iter().flat_map(of).collect()
 }
 
-pub(crate) fn prompt(stages: &Stages, tools: &[Tool], request: &Request) -> Result<Vec<Message>, AskError> {
-    let demos = 2 * stages.prompts.demos();
+pub(crate) fn prompt(
+    stages: &Stages,
+    tools: &[Tool],
+    request: &Request,
+    shown: &[Demonstration],
+) -> Result<Vec<Message>, AskError> {
+    let demos = 2 * stages.prompts.demos().max(shown.len());
+    let shown: Vec<&[Turn; 2]> = shown.iter().map(|shown| &shown.turns).collect();
     let attachments = attached::shown(request);
     let levels = conversation_levels(request.history.len(), demos);
     let fitted = stages.ask.fit(STAGE, &levels, |left_out| {
         let history = left_out.kept(&request.history);
         let more = stages.settings.replan != Look::Never;
-        let context = ParseTask { tools, history, input: &request.text, attachments: &attachments, more };
+        let input = &request.text;
+        let context = ParseTask { tools, history, input, attachments: &attachments, more, experience: &shown };
         stages.prompts.parse_task(&context, demos.saturating_sub(left_out.demos) / 2)
     });
     fitted.map(|(_, messages)| messages)

@@ -15,6 +15,7 @@ use jarvis_planner::{NO_TOOL, PlannerError};
 use jarvis_tools::local::{ATTACHED_FILES, TABLE_QUERY};
 use serde_json::json;
 
+use crate::experience::Known;
 use crate::live::Live;
 use crate::pipeline::{HuggingGpt, Planned};
 use crate::plan::{Planning, missing, schema};
@@ -52,7 +53,7 @@ impl HuggingGpt {
             if self.chat.is_none()
                 && !goes_back
                 && let Some(text) = small_talk::answer(request)
-                && !self.has_tool_for(request).await?
+                && !self.has_tool_for(request, events).await?
             {
                 events.emit(EventKind::Plan { plan: Plan::default() });
                 return Ok(Planned::Conversation(Answer { text, ..Answer::default() }, Plan::default()));
@@ -76,12 +77,12 @@ impl HuggingGpt {
     }
 
     /// Whether the offline planner has a tool of the configuration for a request, such as a calculator for a sum.
-    async fn has_tool_for(&self, request: &Request) -> Result<bool, RunError> {
+    async fn has_tool_for(&self, request: &Request, events: &Events) -> Result<bool, RunError> {
         let is_own = |name: &str| jarvis_catalogue::find(name).is_none() && !self.is_native_tool(name);
         if !self.vocabulary.tools().iter().any(|tool| is_own(&tool.name)) {
             return Ok(false);
         }
-        let plan = self.plan_offline(request).await?;
+        let plan = self.plan_offline(request, &*self.recall(request, events).await).await?;
         Ok(plan.tasks().iter().any(|task| task.faults.is_empty() && is_own(&task.task)))
     }
 
@@ -96,14 +97,15 @@ impl HuggingGpt {
         &self,
         request: &Request,
         vocabulary: &Arc<Vocabulary>,
+        known: &Known,
     ) -> Result<Draft, PlannerError> {
         let tools = self.cache.plannable(vocabulary, &self.sources);
-        let mut draft = self.planner.plan(request, &tools).await?;
+        let mut draft = self.planner.plan_by(request, &tools, known.evidence()).await?;
         let tables = vocabulary.find(TABLE_QUERY).map(|_| tables::attached(request)).unwrap_or_default();
         if !tables.is_empty() {
             draft = match tables::begun(&draft, request, &tables) {
                 Some(Begun::Question(question, order)) => {
-                    tables::joined(question, &order, self.planner.plan(&order, &tools).await?)
+                    tables::joined(question, &order, self.planner.plan_by(&order, &tools, known.evidence()).await?)
                 }
                 Some(Begun::Doubt(refusal)) => refusal,
                 None => tables::asked(draft, request, &tables),
@@ -115,8 +117,8 @@ impl HuggingGpt {
         Ok(attached::by_name(draft, request))
     }
 
-    async fn plan_offline(&self, request: &Request) -> Result<Plan, RunError> {
-        let drafted = self.draft_offline(request, &self.vocabulary).await;
+    async fn plan_offline(&self, request: &Request, known: &Known) -> Result<Plan, RunError> {
+        let drafted = self.draft_offline(request, &self.vocabulary, known).await;
         let draft = drafted.map_err(|error| RunError::Planner(error.to_string()))?;
         let mut plan = check(&draft, &self.vocabulary, self.settings.plan);
         for name in attached::unused(request, &plan) {
@@ -136,7 +138,7 @@ impl HuggingGpt {
     /// a picture, a sound or a video, which it cannot see, not in place of a refusal that has a reason, and not where a tool could
     /// have been asked to change something: what it says then must not sound done.
     async fn plan_or_converse(&self, request: &Request, events: &Events) -> Result<Planned, RunError> {
-        let plan = self.plan_offline(request).await?;
+        let plan = self.plan_offline(request, &*self.recall(request, events).await).await?;
         // Any other note gives a reason for the refusal.
         let is_refused = plan.notes().iter().any(|note| note.text != NO_TOOL);
         let is_talk = plan.tasks().is_empty() && !is_refused && !brings_media(request);
@@ -167,8 +169,11 @@ impl HuggingGpt {
         mut live: Option<&mut Live<'_>>,
     ) -> Result<Planned, RunError> {
         let stages = self.stages(Arc::clone(chat), events);
-        let asked = self.plan_offline(request).await.ok().filter(is_whole);
+        let known = self.recall(request, events).await;
+        let asked = self.plan_offline(request, &known).await.ok().filter(is_whole);
         let offered = self.offered();
+        let demos = self.demonstrations(&known, request, &offered);
+        let reused = self.reuse(&known, request, &offered, &self.vocabulary, asked.as_ref());
         let grows = self.settings.replan != Look::Never;
         let planning = Planning {
             stages: &stages,
@@ -178,9 +183,14 @@ impl HuggingGpt {
             request,
             exists: self.exists.as_ref(),
             tolerates: |_| false,
+            demos: &demos,
             asked: asked.as_ref(),
         };
-        let mut plan = match planning.ask(live.as_deref_mut()).await {
+        let drafted = match reused {
+            Some(reused) => Ok(reused.draft),
+            None => planning.ask(live.as_deref_mut()).await,
+        };
+        let mut plan = match drafted {
             Ok(draft) => check(&draft, &self.vocabulary, self.settings.plan),
             Err(AskError::Unreadable { reply, reason, .. }) => {
                 self.log_fail(request, events, json!({"task": reply, "reason": reason, "op": "chitchat"}));
@@ -263,7 +273,7 @@ impl HuggingGpt {
         if !self.settings.last_resort {
             return Ok(None);
         }
-        let mut plan = self.plan_offline(request).await?;
+        let mut plan = self.plan_offline(request, &*self.recall(request, events).await).await?;
         // What the model could not say clearly is no ground to change something on a second guess.
         if plan.tasks().is_empty() || self.changes_something(&plan) {
             return Ok(None);

@@ -95,6 +95,8 @@ pub struct ParseTask<'a> {
     pub attachments: &'a [Resource],
     /// Whether the plan may say that it is a first part.
     pub more: bool,
+    /// Requests with their plans from before, the most alike last.
+    pub experience: &'a [&'a [Turn; 2]],
 }
 
 /// What the prompt of a look at a plan holds.
@@ -191,7 +193,8 @@ impl Prompts {
     }
 
     /// Stage 1: the request to tasks, with up to `demos` demos. Built-in demos that name a task which is not among the
-    /// tools are left out.
+    /// tools are left out; the last of the others give way to experience, of which the most alike stay longest. Demos of a user's own
+    /// stay as they are.
     pub fn parse_task(&self, ask: &ParseTask<'_>, demos: usize) -> Result<Vec<Turn>, TemplateError> {
         let template = self.table.template(Prompt::ParseTask);
         let names: HashSet<&str> = ask.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -201,6 +204,14 @@ impl Prompts {
             })
             .take(demos)
             .collect();
+        // The few that are left of the built-in ones show no call of these tools.
+        let wanted = if self.own_demos { 0 } else { demos.min(tools::DEMOS).saturating_sub(fitting.len()) };
+        let mut of_tools = tools::demos(ask.tools, wanted);
+        let experience = if self.own_demos { &[] } else { ask.experience };
+        let experience = experience.get(experience.len().saturating_sub(demos)..).unwrap_or_default();
+        let fixed = (fitting.len() + of_tools.len() / 2).saturating_sub(experience.len());
+        of_tools.truncate(2 * fixed.saturating_sub(fitting.len()));
+        let fitting: Vec<usize> = fitting.into_iter().take(fixed).collect();
         let attachments: Vec<Value> = ask.attachments.iter().map(attachment).collect();
         let objects = ask.input.rsplit_once(OBJECTS_SEEN).filter(|(_, objects)| !objects.contains('\n'));
         let (mut input, objects) = match objects.filter(|_| template.uses("objects_seen")) {
@@ -222,12 +233,9 @@ impl Prompts {
             "more": ask.more,
         });
         let mut turns = template.render_with(&context, |demo| fitting.contains(&demo))?;
-        // The few that are left of the built-in ones show no call of these tools.
-        let wanted = demos.min(tools::DEMOS).saturating_sub(fitting.len());
-        if !self.own_demos {
-            let last = turns.len().saturating_sub(1);
-            turns.splice(last..last, tools::demos(ask.tools, wanted));
-        }
+        let last = turns.len().saturating_sub(1);
+        let shown = experience.iter().flat_map(|turns| turns.iter().cloned());
+        turns.splice(last..last, of_tools.into_iter().chain(shown));
         Ok(turns)
     }
 

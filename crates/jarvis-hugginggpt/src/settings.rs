@@ -34,6 +34,25 @@ pub struct Settings {
     /// Characters of a model's description that are shown.
     pub max_description: usize,
     pub stream_answer: bool,
+    /// What becomes of the plans of finished runs.
+    pub experience: ExperienceUse,
+    /// How many of them are shown to a chat model in the place of built-in demonstrations.
+    pub experience_demos: usize,
+}
+
+/// What becomes of the plans of finished runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExperienceUse {
+    /// They are neither kept nor used.
+    Off,
+    /// They are kept.
+    Keep,
+    /// They are kept, and requests are planned by them.
+    #[default]
+    Use,
+    /// The same; a request that differs from an earlier one in its values alone is planned without a model.
+    Reuse,
 }
 
 /// When what came of a plan is looked at.
@@ -47,6 +66,21 @@ pub enum Look {
     Failures,
     /// After every plan.
     Always,
+}
+
+impl<'de> serde::Deserialize<'de> for ExperienceUse {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ExperienceUse, D::Error> {
+        use serde::de::Error as _;
+        let written = serde_json::Value::deserialize(deserializer)?;
+        // YAML reads `off` as a switch.
+        match (written.as_bool(), written.as_str()) {
+            (Some(false), _) | (_, Some("off")) => Ok(ExperienceUse::Off),
+            (_, Some("keep")) => Ok(ExperienceUse::Keep),
+            (Some(true), _) | (_, Some("use")) => Ok(ExperienceUse::Use),
+            (_, Some("reuse")) => Ok(ExperienceUse::Reuse),
+            _ => Err(D::Error::custom(format!("{written} is none of `off`, `keep`, `use`, `reuse`"))),
+        }
+    }
 }
 
 impl Default for Settings {
@@ -68,6 +102,8 @@ impl Default for Settings {
             num_candidates: 5,
             max_description: 100,
             stream_answer: true,
+            experience: ExperienceUse::default(),
+            experience_demos: 3,
         }
     }
 }

@@ -80,6 +80,9 @@ pub struct Request {
     /// The most that the run may take, beside what the configuration allows.
     #[serde(default, skip_serializing_if = "is_unbounded")]
     pub budget: Budget,
+    /// Whether its plan is neither made by experience nor kept as such.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_experience: bool,
     /// Tools that the caller performs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<CallersTool>,

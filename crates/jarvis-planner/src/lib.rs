@@ -60,6 +60,19 @@ pub trait Planner: Send + Sync {
     /// Says what kept the planner from answering; a poor plan is a draft, not an error.
     async fn plan(&self, request: &Request, tools: &Arc<[Tool]>) -> Result<Draft, PlannerError>;
 
+    /// The same with plans from before as evidence. A planner that has no use for them plans without.
+    ///
+    /// # Errors
+    /// As [`Planner::plan`].
+    async fn plan_by(
+        &self,
+        request: &Request,
+        tools: &Arc<[Tool]>,
+        _experience: &Experience,
+    ) -> Result<Draft, PlannerError> {
+        self.plan(request, tools).await
+    }
+
     /// What answers and `doctor` call it, such as `offline`.
     fn name(&self) -> &str;
 }

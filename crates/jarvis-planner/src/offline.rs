@@ -11,6 +11,7 @@ use regex::Regex;
 use crate::candidate::Step;
 use crate::clauses::{self, Clause, Join};
 use crate::data;
+use crate::experience::Experience;
 use crate::followup;
 use crate::foreign;
 use crate::lattice::Lattice;
@@ -57,6 +58,11 @@ impl Offline {
 
     pub fn draft_with(index: &ToolIndex, request: &Request) -> Draft {
         Offline::draft_weighed(index, request, &Weights::default())
+    }
+
+    /// The same with plans from before. This is where their evidence comes in.
+    fn draft_by(index: &ToolIndex, request: &Request, _experience: &Experience) -> Draft {
+        Offline::draft_with(index, request)
     }
 
     /// The same with other weights, for measuring what each part brings.
@@ -277,6 +283,15 @@ fn key(tools: &[Tool]) -> u64 {
 #[async_trait]
 impl Planner for Offline {
     async fn plan(&self, request: &Request, tools: &Arc<[Tool]>) -> Result<Draft, PlannerError> {
+        self.plan_by(request, tools, &Experience::default()).await
+    }
+
+    async fn plan_by(
+        &self,
+        request: &Request,
+        tools: &Arc<[Tool]>,
+        experience: &Experience,
+    ) -> Result<Draft, PlannerError> {
         let broken = |source| PlannerError::Unavailable {
             message: "the offline planner stopped before it had an answer".to_owned(),
             source,
@@ -284,12 +299,14 @@ impl Planner for Offline {
         if request.text.len() <= SHORT
             && let Some(index) = self.known(tools)
         {
-            let draft = std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_with(&index, request)));
+            let draft = std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_by(&index, request, experience)));
             return draft.map_err(|_| broken(None));
         }
-        let (planner, request, tools) = (self.clone(), request.clone(), Arc::clone(tools));
+        let (planner, request, tools, experience) =
+            (self.clone(), request.clone(), Arc::clone(tools), experience.clone());
         // Reading a long list of tools takes milliseconds.
-        let work = tokio::task::spawn_blocking(move || Offline::draft_with(&planner.learned(&tools), &request));
+        let work =
+            tokio::task::spawn_blocking(move || Offline::draft_by(&planner.learned(&tools), &request, &experience));
         work.await.map_err(|error| broken(Some(Box::new(error))))
     }
 

@@ -57,6 +57,7 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .routes(routes!(runs::cancel))
         .routes(routes!(runs::resume))
         .routes(routes!(runs::retry))
+        .routes(routes!(runs::rating::rate))
         .routes(routes!(approvals::decide))
         .routes(routes!(models::models))
         .routes(routes!(tools::list))

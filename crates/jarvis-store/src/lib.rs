@@ -10,8 +10,9 @@ mod media;
 
 pub use blocking::blocking;
 pub use journal::{
-    Changed, Chat, ChatFilter, ChatSummary, ChatWrite, Claim, CostRow, Due, Journal, JournalError, Prune, Pruned,
-    RunFilter, RunRecord, RunStatus, RunSummary, Stored, Sweep, Swept, Synchronous, UserUsage, named,
+    Changed, Chat, ChatFilter, ChatSummary, ChatWrite, Claim, CostRow, Due, ExperienceRow, ExperienceStamp, Journal,
+    JournalError, Prune, Pruned, RunFilter, RunRecord, RunStatus, RunSummary, Stored, Sweep, Swept, Synchronous,
+    UserUsage, Verdict, named,
 };
 pub use media::{Incoming, Made, Media, MediaError, StoreFault, StoredMedium};
 #[cfg(feature = "s3")]

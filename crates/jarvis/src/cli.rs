@@ -1,5 +1,7 @@
 //! The command line. Parsing does no work; the commands interpret the arguments.
 
+mod runs;
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -11,12 +13,15 @@ use jarvis_hugginggpt::Look;
 use crate::approval::ApprovalArgs;
 use crate::budget::BudgetArgs;
 use crate::commands::ask::AskArgs;
+use crate::commands::experience::{ExperienceArgs, ExperienceCommand};
 use crate::commands::models::ModelsCommand;
 use crate::commands::tools::ToolsCommand;
 #[cfg(feature = "bench")]
 use crate::commands::{bench::BenchCommand, easytool::EasytoolCommand, taskbench::TaskbenchCommand};
 use crate::config::env_vars;
 use crate::wiring::pipelines::PIPELINES;
+
+pub(crate) use runs::{Rating, ResumeArgs, RunsCommand};
 
 /// Plans a request into a task graph, chooses a model for each task, runs the graph in parallel, and answers.
 #[derive(Debug, Parser)]
@@ -176,6 +181,14 @@ pub(crate) enum Command {
         jarvis runs show 01a1f8 --reply    # with what models said, word for word")]
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// The plans of finished runs, by which new requests are planned
+    #[command(after_help = "Examples:\n  \
+        jarvis experience list \"find the edges\"    # what counts when this is asked\n  \
+        jarvis runs rate 01a1f8 bad    # never planned by again\n  \
+        jarvis experience forget --all\n\n\
+        `planning.experience` in the configuration, and --no-experience of a run, say what is kept and used: docs/experience.md.")]
+    #[command(subcommand)]
+    Experience(ExperienceCommand),
     #[cfg(feature = "bench")]
     /// Measure planners on planning benchmarks: TaskBench, UltraTool, OrchestrationBench, ComplexTool-Plan and others
     #[command(after_help = "Examples, on the samples of the repository:\n  \
@@ -269,6 +282,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "WHEN", value_parser = look)]
     pub(crate) replan: Option<Look>,
     #[command(flatten)]
+    pub(crate) experience: ExperienceArgs,
+    #[command(flatten)]
     pub(crate) approval: ApprovalArgs,
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
@@ -306,6 +321,8 @@ pub(crate) struct ChatArgs {
     /// Print each answer as one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) experience: ExperienceArgs,
     #[command(flatten)]
     pub(crate) approval: ApprovalArgs,
     #[command(flatten)]
@@ -345,6 +362,11 @@ pub(crate) struct PlanArgs {
     /// Print the whole reply of the decision API: candidates counted, warnings, calls
     #[arg(long, conflicts_with = "format")]
     pub(crate) reply: bool,
+    /// Say on stderr what the plan comes from: which earlier runs counted, and how the offline planner reads the request
+    #[arg(long, conflicts_with = "evaluate")]
+    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) experience: ExperienceArgs,
 }
 
 /// How a plan is written.
@@ -441,117 +463,6 @@ pub(crate) struct ServeArgs {
     #[cfg(feature = "restate")]
     #[command(flatten)]
     pub(crate) restate_endpoint: RestateArgs,
-}
-
-/// `jarvis runs …`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum RunsCommand {
-    /// List the latest runs
-    List {
-        /// How many
-        #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-        limit: u32,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Sum what model calls took, by day, model and pipeline
-    Cost {
-        /// By which of these to sum
-        #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = ["day", "model", "pipeline"],
-              default_values = ["day", "model", "pipeline"])]
-        by: Vec<String>,
-        /// Of how many days, today included
-        #[arg(long, value_name = "N", default_value_t = 30)]
-        days: u32,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Open the files that a run made, or say where they are
-    Open {
-        /// The run's id, or the start of it; without one, the latest run that made files
-        id: Option<String>,
-        /// Only say where they are
-        #[arg(long)]
-        print: bool,
-    },
-    /// Show one run: request, plan, choices, outcomes, answer
-    Show {
-        /// The run's id, or the start of it
-        id: String,
-        /// Show when each step ran, as bars
-        #[arg(long, conflicts_with_all = ["reply", "json"])]
-        timeline: bool,
-        /// Also show what models replied, word for word
-        #[arg(long)]
-        reply: bool,
-        /// Print every event as JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Go on with a run that was cut off: what is done is not done again
-    #[command(after_help = "Example:\n  jarvis runs list    # shows which were interrupted\n  jarvis runs resume 01a")]
-    Resume(ResumeArgs),
-    /// Try a run anew as another one, which takes over what succeeded
-    #[command(
-        after_help = "Examples:\n  jarvis runs retry 01a\n  jarvis runs retry 01a --from 3    # task 3 and all that need it"
-    )]
-    Retry {
-        /// From this task on, as `runs show` numbers it; without it, what did not succeed
-        #[arg(long, value_name = "TASK", value_parser = clap::value_parser!(u32).range(1..))]
-        from: Option<u32>,
-        #[command(flatten)]
-        run: ResumeArgs,
-    },
-    /// Cancel a run, here or in the process that goes on with it
-    Cancel {
-        /// The run's id, or the start of it
-        id: String,
-    },
-    /// Remove runs that have ended, with the files that no other run speaks of
-    #[command(group(ArgGroup::new("which").required(true).multiple(true)))]
-    #[command(after_help = "Examples:\n  jarvis runs prune --older 30d --dry-run\n  jarvis runs prune --most 500MB")]
-    Prune {
-        /// Those that ended longer ago than this: `30d`, `12h`
-        #[arg(long, value_name = "AGE", value_parser = humantime::parse_duration, group = "which")]
-        older: Option<std::time::Duration>,
-        /// The oldest, until all take at most this: `500MB`, `2GB`
-        #[arg(long, value_name = "SIZE", value_parser = bytes, group = "which")]
-        most: Option<u64>,
-        /// Only say what would be removed
-        #[arg(long)]
-        dry_run: bool,
-    },
-}
-
-/// What a run that goes on may do, and how it is shown.
-#[derive(Debug, Args)]
-pub(crate) struct ResumeArgs {
-    /// The run's id, or the start of it
-    pub(crate) id: String,
-    /// Print one JSON document instead of the answer
-    #[arg(long, conflicts_with = "events")]
-    pub(crate) json: bool,
-    /// Print every event as a line of JSON while it happens, instead of the answer
-    #[arg(long)]
-    pub(crate) events: bool,
-    #[command(flatten)]
-    pub(crate) approval: ApprovalArgs,
-}
-
-/// A size such as `500MB`.
-fn bytes(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let factor = match text.get(digits.len()..).unwrap_or_default().to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "kb" | "k" => 1_000,
-        "mb" | "m" => 1_000_000,
-        "gb" | "g" => 1_000_000_000,
-        other => return Err(format!("`{other}` is no unit: B, KB, MB or GB")),
-    };
-    let number: u64 = digits.parse().map_err(|_| "a size is a number with a unit, such as 500MB".to_owned())?;
-    number.checked_mul(factor).ok_or_else(|| "the size is too large".to_owned())
 }
 
 /// `jarvis doctor`.

@@ -7,6 +7,7 @@ mod chat;
 mod doctor;
 #[cfg(feature = "bench")]
 pub(crate) mod easytool;
+pub(crate) mod experience;
 #[cfg(feature = "serve")]
 mod mcp;
 pub(crate) mod models;
@@ -43,6 +44,7 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
         Command::Mcp => mcp::run(&cli.global, printer).await,
         Command::Plan(args) => plan::run(args, &cli.global, printer).await,
         Command::Models(command) => models::run(command, &cli.global, printer).await,
+        Command::Experience(command) => experience::run(command, &cli.global, printer).await,
         Command::Runs(command) => runs::run(command, &cli.global, printer).await,
         #[cfg(feature = "bench")]
         Command::Bench(command) => bench::run(command, &cli.global, printer).await,

@@ -10,6 +10,7 @@ mod decisions;
 pub(crate) mod document;
 #[cfg(feature = "bench")]
 mod encoders;
+mod experience;
 mod experts;
 mod journal;
 mod lazy_chat;
@@ -41,7 +42,7 @@ use jarvis_chat::{ChatModel, OpenAi};
 use jarvis_engine::{Engine, Gate, Limits as EngineLimits, Meter};
 use jarvis_events::Weights;
 use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
-use jarvis_hugginggpt::{Conversation, HuggingGpt, Look, RequestLogs, Settings};
+use jarvis_hugginggpt::{Conversation, HuggingGpt, Look, PlanMemory, RequestLogs, Settings};
 use jarvis_pipeline::Shelf;
 use jarvis_pipeline::approval::Approver;
 use jarvis_plan::Limits as PlanLimits;
@@ -195,7 +196,6 @@ impl App {
         let shelf = results.clone().map(|results| results as Arc<dyn Shelf>);
         let gate_of_runs = Arc::clone(&gate);
         let base = Base {
-            config,
             media,
             logs,
             prompts,
@@ -205,7 +205,9 @@ impl App {
             local,
             gate: gate_of_runs,
             approver,
+            memory: journal.clone().map(|journal| PlanMemory::new(journal, experience::secrets(&config))),
             journal: journal.clone(),
+            config,
         };
         let (pipeline, addresses) = base.pipeline(model)?;
         let pipeline = Arc::new(HuggingGpt { conversation_model, ..pipeline });
@@ -295,6 +297,7 @@ pub(crate) struct Base {
     gate: Arc<dyn Gate>,
     approver: Arc<dyn Approver>,
     journal: Option<Arc<Journal>>,
+    memory: Option<PlanMemory>,
 }
 
 impl Base {
@@ -317,6 +320,7 @@ impl Base {
             approver: Arc::clone(&self.approver),
             exists: Arc::new(move |path| media.open_file(path).is_ok()),
             shelf: self.shelf.clone(),
+            memory: self.memory.clone(),
             settings: settings(&self.config),
             ..HuggingGpt::new(chat, experts.sources, worker, Arc::clone(&self.prompts))
         };
@@ -468,6 +472,8 @@ fn settings(config: &Config) -> Settings {
         num_candidates: config.num_candidate_models,
         max_description: config.max_description_length,
         stream_answer: true,
+        experience: config.planning.experience,
+        experience_demos: config.planning.experience_demos,
     }
 }
 

@@ -90,7 +90,9 @@ impl Decisions {
         let Some(chat) = self.pipeline.chat.clone() else { return Ok(None) };
         let tasks = self.source.tasks().await.map_err(DecisionError::NoTasks)?;
         let stages = self.pipeline.stages(chat, &Events::unread());
-        Ok(Some(prompt(&stages, &tasks.offered, request)?))
+        let known = self.pipeline.recall(request, &Events::unread()).await;
+        let demos = self.pipeline.demonstrations(&known, request, &tasks.offered);
+        Ok(Some(prompt(&stages, &tasks.offered, request, &demos)?))
     }
 
     /// The stages, when there is a chat model, and the log of their prompts, when it is kept.
@@ -171,8 +173,9 @@ impl Decisions {
         request: &Request,
         events: &Events,
     ) -> Result<Draft, DecisionError> {
+        let known = self.pipeline.recall(request, events).await;
         let Some(stages) = stages else {
-            let drafted = self.pipeline.draft_offline(request, &tasks.vocabulary).await;
+            let drafted = self.pipeline.draft_offline(request, &tasks.vocabulary, &known).await;
             return drafted.map_err(|error| DecisionError::Planner(error.to_string()));
         };
         let tolerates: fn(&Fault) -> bool = match self.settings.semantic_mapping {
@@ -181,6 +184,10 @@ impl Decisions {
         };
         let (offered, vocabulary) = (&tasks.offered, &tasks.vocabulary);
         let grows = self.pipeline.settings.replan != Look::Never;
+        if let Some(reused) = self.pipeline.reuse(&known, request, offered, vocabulary, None) {
+            return Ok(reused.draft);
+        }
+        let demos = self.pipeline.demonstrations(&known, request, offered);
         let schema = || Arc::new(schema::of(offered, grows));
         match (Planning {
             stages,
@@ -190,6 +197,7 @@ impl Decisions {
             request,
             exists: &|_| true,
             tolerates,
+            demos: &demos,
             asked: None,
         })
         .ask(None)

@@ -53,6 +53,9 @@ impl HuggingGpt {
         let engine = self.engine(&request, Arc::new(selector), events, began);
         let course = Course::start(engine, &cancel, plan.plan.clone(), Vec::new());
         let ended = as_given.carry_out(&request, course, events, &cancel, began).await;
+        if let Ok(run) = &ended {
+            self.keep_plan(&request, run, true, events);
+        }
         report_end(ended, events, began)
     }
 

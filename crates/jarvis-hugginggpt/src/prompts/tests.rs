@@ -27,7 +27,7 @@ fn tools() -> Vec<Tool> {
 }
 
 fn ask<'a>(tools: &'a [Tool], input: &'a str) -> ParseTask<'a> {
-    ParseTask { tools, history: &[], input, attachments: &[], more: false }
+    ParseTask { tools, history: &[], input, attachments: &[], more: false, experience: &[] }
 }
 
 fn written(turns: &[Turn]) -> String {
@@ -152,6 +152,7 @@ fn the_whole_planning_prompt_reads_well() {
         input: "say {{tasks}} \\n \"aloud\"",
         attachments: &attachments,
         more: false,
+        experience: &[],
     };
     let turns = Prompts::builtin().unwrap().parse_task(&ask, 6).unwrap();
     insta::assert_snapshot!(written(&turns));

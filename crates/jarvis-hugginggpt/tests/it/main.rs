@@ -8,6 +8,7 @@ mod decided;
 mod decisions;
 mod durable;
 mod each;
+mod experience;
 mod fixture;
 mod grow;
 mod live;

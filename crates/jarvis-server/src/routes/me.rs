@@ -51,6 +51,7 @@ pub(crate) async fn show(State(server): State<Server>, caller: Caller) -> Result
             file_bytes: files.iter().map(|(_, bytes)| bytes).sum(),
             plans,
             chats: stored.chats,
+            experience: stored.experience,
         },
         oldest_ms: stored.oldest_ms,
     }))
@@ -58,7 +59,7 @@ pub(crate) async fn show(State(server): State<Server>, caller: Caller) -> Result
 
 /// All that is kept of the caller, as one file
 ///
-/// A ZIP archive: `runs.jsonl` with a run and its events in each line, `chats.jsonl`, `files.jsonl` with what is known of the files that
+/// A ZIP archive: `runs.jsonl` with a run and its events in each line, `chats.jsonl`, `experience.jsonl` with the plans that requests are planned by, `files.jsonl` with what is known of the files that
 /// have ids, `plans/ID.json`, and the files under `files/`.
 #[utoipa::path(get, path = "/me/data", operation_id = "export_my_data", tag = "me",
     responses((status = 200, description = "The archive", content_type = "application/zip", body = inline(FileBytes)), Failures))]
@@ -91,6 +92,7 @@ pub(crate) async fn remove(State(server): State<Server>, caller: Caller) -> Resu
     };
     let chats = journal.clear_chats(mine.user.as_deref()).await?;
     journal.clear_files(mine.user.as_deref()).await?;
+    let experience = journal.forget_experience(mine.user.as_deref(), None).await?;
     let known = mine.clone();
     let before = blocking(move || known.run_ids()).await??;
     let prune = Prune { before_ms: Some(u64::MAX), user: mine.user.clone(), cut_off: true, ..Prune::default() };
@@ -113,7 +115,14 @@ pub(crate) async fn remove(State(server): State<Server>, caller: Caller) -> Resu
     server.forget_logs(gone).await?;
     journal.scrub().await?;
     let going_on = left.len().max(mine.live(&server));
-    Ok(Json(RemovedDataReply { runs: pruned.runs, media: pruned.media.len() + media, plans, chats, going_on }))
+    Ok(Json(RemovedDataReply {
+        runs: pruned.runs,
+        media: pruned.media.len() + media,
+        plans,
+        chats,
+        experience,
+        going_on,
+    }))
 }
 
 /// What belongs to a caller.

@@ -1,6 +1,7 @@
 //! The runs of this server, those that go on and those that the journal remembers.
 
 pub(crate) mod list;
+pub(crate) mod rating;
 pub(crate) mod removal;
 
 use std::sync::Arc;

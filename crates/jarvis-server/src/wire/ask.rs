@@ -31,6 +31,8 @@ pub(crate) struct Ask {
     #[serde(default)]
     #[schema(value_type = BudgetAsk)]
     pub(crate) budget: Budget,
+    /// `false` plans without the plans of earlier runs, and keeps this one's from being planned by.
+    pub(crate) experience: Option<bool>,
     /// The chat model to plan and answer with: one of the `chat_models` of `/health`. The default is the first of them.
     pub(crate) model: Option<String>,
     /// A chat endpoint of the caller's own; refused unless the server allows it.
@@ -140,7 +142,8 @@ impl Ask {
                 .param("budget.max_cost")
                 .hint("bound `max_tokens` or `max_calls`; whoever runs the server can set `prices.models`"));
         }
-        Ok(Request { text, attachments, history, budget: self.budget, ..Request::default() })
+        let without_experience = self.experience == Some(false);
+        Ok(Request { text, attachments, history, budget: self.budget, without_experience, ..Request::default() })
     }
 
     /// The chat endpoint and key that the caller brings, if any.

@@ -28,6 +28,8 @@ pub(crate) struct DecideAsk {
     /// Files that the request is about.
     #[serde(default)]
     pub(crate) attachments: Vec<Attachment>,
+    /// `false` plans without the plans of earlier runs.
+    pub(crate) experience: Option<bool>,
     /// A chat endpoint of the caller's own; refused unless the server allows it.
     pub(crate) api_endpoint: Option<String>,
     /// A key for it; refused unless the server allows it.
@@ -67,6 +69,7 @@ impl DecideAsk {
         let mut ask = Ask {
             messages: self.messages.unwrap_or_default(),
             attachments: self.attachments,
+            experience: self.experience,
             api_endpoint: self.api_endpoint,
             api_key: self.api_key,
             ..Ask::default()

@@ -99,6 +99,8 @@ pub(crate) struct StoredReply {
     pub(crate) file_bytes: u64,
     pub(crate) plans: u64,
     pub(crate) chats: u64,
+    /// Plans of runs, by which new requests are planned.
+    pub(crate) experience: u64,
 }
 
 /// What was removed.
@@ -109,6 +111,8 @@ pub(crate) struct RemovedDataReply {
     pub(crate) media: usize,
     pub(crate) plans: usize,
     pub(crate) chats: u64,
+    /// Plans by which requests were planned, those of the removed runs among them.
+    pub(crate) experience: u64,
     /// Runs that go on or wait, and stay.
     pub(crate) going_on: usize,
 }

@@ -244,6 +244,23 @@ pub(crate) struct ApprovalReply {
     pub(crate) approved: bool,
 }
 
+/// Whether the plan of a run is one to plan by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Rating {
+    /// Later requests are planned by it.
+    Good,
+    /// No later request is.
+    Bad,
+}
+
+/// The run is rated.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RatingReply {
+    pub(crate) run_id: String,
+    pub(crate) rating: Rating,
+}
+
 /// Result of asking to cancel a run.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CancelReply {

@@ -24,6 +24,9 @@ pub(crate) struct Request {
     /// The most that the run may take.
     #[schema(required = false)]
     budget: BudgetAsk,
+    /// Whether its plan is neither made by experience nor kept as such.
+    #[schema(required = false)]
+    without_experience: bool,
     /// Tools that the caller performs.
     #[schema(required = false)]
     tools: Vec<CallersTool>,

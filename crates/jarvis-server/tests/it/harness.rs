@@ -255,6 +255,7 @@ impl Builder {
         if self.asks_people {
             pipeline.approver = Arc::new(desk.clone());
         }
+        pipeline.memory = journal.clone().map(|journal| jarvis_hugginggpt::PlanMemory::new(journal, Vec::new()));
         let pipeline = Arc::new(pipeline);
         let mut source = FileSource::for_planning(Arc::clone(&pipeline.sources), pipeline.chat.is_some(), 5);
         source.examples = Arc::new(self.examples);

@@ -11,6 +11,7 @@ mod decisions;
 mod described;
 mod ends;
 mod events;
+mod experience;
 mod fair;
 mod grpc;
 mod harness;

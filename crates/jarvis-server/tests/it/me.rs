@@ -63,8 +63,8 @@ async fn what_is_kept_is_counted_handed_out_and_gone() {
     let me = told(&harness, "ada", Method::GET, "/me", None).await.json;
     assert_eq!((&me["user"], &me["may"]), (&json!("ada"), &json!(["run"])));
     let stored = &me["stored"];
-    let counts = ["runs", "files", "plans", "chats"].map(|what| stored[what].as_u64());
-    assert_eq!(counts, [Some(1); 4], "{stored}");
+    let counts = ["runs", "files", "plans", "chats", "experience"].map(|what| stored[what].as_u64());
+    assert_eq!(counts, [Some(1); 5], "{stored}");
     assert!(
         ["run_bytes", "file_bytes"].iter().all(|what| stored[what].as_u64() > Some(20)) && me["oldest_ms"].is_u64()
     );
@@ -87,14 +87,19 @@ async fn what_is_kept_is_counted_handed_out_and_gone() {
         (1, &json!("ada"), &json!("run_started"))
     );
     assert_eq!(lines(text("chats.jsonl"))[0]["body"], json!({"said": WORD}));
+    let experience = lines(text("experience.jsonl"));
+    assert!(experience[0]["request"].to_string().contains(WORD) && experience[0]["verdict"] == "succeeded");
     assert!(String::from_utf8_lossy(&text(&format!("plans/{plan}.json"))).contains("execution_config"));
     assert!(text(&format!("files{file}")).ends_with(format!("{WORD} ada").as_bytes()));
     // bob has nothing of it.
     let bobs = told(&harness, "bob", Method::GET, "/me", None).await.json;
-    assert_eq!(bobs["stored"], json!({"runs": 0, "run_bytes": 0, "files": 0, "file_bytes": 0, "plans": 0, "chats": 0}));
+    assert_eq!(
+        bobs["stored"],
+        json!({"runs": 0, "run_bytes": 0, "files": 0, "file_bytes": 0, "plans": 0, "chats": 0, "experience": 0})
+    );
     assert!(!with_text(harness.folder(), WORD).is_empty());
     let gone = told(&harness, "ada", Method::DELETE, "/me/data", None).await.json;
-    assert_eq!(gone, json!({"runs": 1, "media": 1, "plans": 1, "chats": 1, "going_on": 0}));
+    assert_eq!(gone, json!({"runs": 1, "media": 1, "plans": 1, "chats": 1, "experience": 1, "going_on": 0}));
     assert_eq!(with_text(harness.folder(), WORD), Vec::<String>::new());
     let left = told(&harness, "ada", Method::GET, "/me", None).await.json;
     assert_eq!((&left["stored"], left.get("oldest_ms")), (&bobs["stored"], None));
@@ -118,7 +123,7 @@ async fn what_others_have_too_and_what_goes_on_stays() {
     assert_eq!(started.status, 202);
     harness.worker.started.reach(1).await;
     let gone = told(&harness, "ada", Method::DELETE, "/me/data", None).await.json;
-    assert_eq!(gone, json!({"runs": 0, "media": 0, "plans": 0, "chats": 0, "going_on": 1}));
+    assert_eq!(gone, json!({"runs": 0, "media": 0, "plans": 0, "chats": 0, "experience": 0, "going_on": 1}));
     let sees = async |name: &str, path: &str| told(&harness, name, Method::GET, path, None).await.status;
     assert_eq!((sees("bob", &shared).await, sees("ada", &shared).await, sees("ada", &used).await), (200, 404, 200));
     harness.go.add_permits(9);
@@ -136,7 +141,7 @@ async fn to_the_only_user_everything_belongs() {
     assert_eq!((me.get("user"), &me["stored"]["files"], &me["stored"]["runs"]), (None, &json!(1), &json!(1)));
     let gone = harness.request(Method::DELETE, "/me/data").send().await.expect("a reply");
     let gone = Reply::of(gone).await.json;
-    assert_eq!(gone, json!({"runs": 1, "media": 1, "plans": 1, "chats": 1, "going_on": 0}));
+    assert_eq!(gone, json!({"runs": 1, "media": 1, "plans": 1, "chats": 1, "experience": 1, "going_on": 0}));
     assert_eq!(harness.get(&file).await.status, 404);
     assert_eq!(with_text(harness.folder(), WORD), Vec::<String>::new());
 }

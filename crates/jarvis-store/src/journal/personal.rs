@@ -13,6 +13,8 @@ pub struct Stored {
     /// Bytes of their events and requests.
     pub run_bytes: u64,
     pub chats: u64,
+    /// Plans of runs that are kept to plan by.
+    pub experience: u64,
     /// When the oldest run began, in milliseconds since the Unix epoch.
     pub oldest_ms: Option<u64>,
     /// Display paths of the files that are the user's by name.
@@ -84,12 +86,15 @@ fn stored(connection: &Connection, user: Option<&str>) -> rusqlite::Result<Store
         connection.query_row(&runs, params![user], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let chats = format!("SELECT count(*) FROM chats WHERE {whose}");
     let chats: i64 = connection.query_row(&chats, params![user], |row| row.get(0))?;
+    let experience = format!("SELECT count(*) FROM experience WHERE {whose}");
+    let experience: i64 = connection.query_row(&experience, params![user], |row| row.get(0))?;
     let mut files = connection.prepare(&format!("SELECT DISTINCT path FROM media WHERE {whose} ORDER BY path"))?;
     let files = files.query_map(params![user], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
     Ok(Stored {
         runs: runs.unsigned_abs(),
         run_bytes: run_bytes.unsigned_abs(),
         chats: chats.unsigned_abs(),
+        experience: experience.unsigned_abs(),
         oldest_ms: oldest.map(i64::unsigned_abs),
         files,
     })

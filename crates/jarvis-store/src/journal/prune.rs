@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::presence::Writers;
 use super::read::WAITING;
-use super::{mentions, owned};
+use super::{experience, mentions, owned};
 use crate::{Media, MediaError};
 
 /// Which runs are removed: those that are old, and the oldest of those that take too much. Runs that have not ended stay.
@@ -85,9 +85,12 @@ pub(super) fn prune(connection: &mut Connection, writers: &Writers, prune: &Prun
             media.entry(path).or_default().insert(run.user.clone());
         }
         mentions::forget(&transaction, &run.id)?;
-        for table in ["events", "requests", "webhooks", "responses", "runs"] {
+        for table in ["events", "requests", "webhooks", "responses", "experience", "runs"] {
             transaction.prepare_cached(&format!("DELETE FROM {table} WHERE run_id = ?1"))?.execute([&run.id])?;
         }
+    }
+    if let Some(before) = prune.before_ms.filter(|_| prune.only.is_none()) {
+        experience::prune(&transaction, before, prune.user.as_deref())?;
     }
     for (path, users) in media {
         // What somebody else sent or made too stays theirs.

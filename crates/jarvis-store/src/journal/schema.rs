@@ -5,7 +5,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::mentions;
 
 /// `user_version` of the files written here.
-pub(super) const VERSION: i64 = 4;
+pub(super) const VERSION: i64 = 5;
 
 /// The first version in which `mentions` is filled as events are written.
 const WITH_MENTIONS: i64 = 4;
@@ -107,6 +107,20 @@ const STEPS: [&str; VERSION as usize] = [
         created_at_ms INTEGER NOT NULL,
         body          TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
+",
+    "
+    CREATE TABLE experience (
+        seq     INTEGER PRIMARY KEY AUTOINCREMENT,
+        run_id  TEXT NOT NULL,
+        user    TEXT NOT NULL,
+        at_ms   INTEGER NOT NULL,
+        good    INTEGER NOT NULL,
+        verdict TEXT NOT NULL,
+        body    TEXT NOT NULL,
+        vector  BLOB,
+        UNIQUE (run_id, user)
+    ) STRICT;
+    CREATE INDEX experience_by_user ON experience (user, seq);
 ",
 ];
 

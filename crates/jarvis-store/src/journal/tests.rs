@@ -2,16 +2,16 @@
 
 use std::fs;
 
+use super::*;
 use jarvis_plan::{
     Draft, DraftTask, Event, EventKind, Kind, Level, Outcome, Request, Resource, RunId, Source, Status, TaskId, Turn,
     Usage, Vocabulary, check,
 };
 use rusqlite::Connection;
 
-use super::*;
-
 mod changed;
 mod chats;
+mod experience;
 mod leases;
 mod lists;
 mod orphans;
@@ -314,7 +314,7 @@ fn damaged_foreign_and_newer_files_are_refused_and_left_as_they_are() {
         ("text", b"dear diary, this is no database at all, but it is long enough".repeat(40), "is damaged"),
         ("foreign", foreign("CREATE TABLE recipes (name TEXT)"), "not a journal of jarvis"),
         ("foreign with a version", foreign("PRAGMA user_version = 1; CREATE TABLE t (x)"), "not a journal of jarvis"),
-        ("newer", newer, "has version 99; this program knows versions up to 4"),
+        ("newer", newer, "has version 99; this program knows versions up to 5"),
     ] {
         let shelf = Shelf::new();
         fs::create_dir_all(shelf.path().parent().unwrap()).unwrap();

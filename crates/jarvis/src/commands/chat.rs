@@ -31,7 +31,7 @@ pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Re
     let hint = Hint::look(&app.config, app.local().map(AsRef::as_ref), printer);
     let pipeline = app.pipeline_named(&args.pipeline)?;
     let mut files = args.files;
-    let mut memory = Memory::default();
+    let mut memory = Memory { no_experience: args.experience.no_experience, ..Memory::default() };
     if let Some(text) = &args.once {
         let ended = turn(&app, &pipeline, text, &files, &mut memory, args.json, printer).await;
         hint.tell(printer);
@@ -87,6 +87,7 @@ struct Memory {
     texts: Vec<Resource>,
     /// The texts that were made last.
     results: Vec<String>,
+    no_experience: bool,
 }
 
 /// Whether what a task gives is a text of its own, not something told of another.
@@ -116,6 +117,7 @@ async fn turn(
     told.iter().for_each(|told| printer.warning(told));
     request.history.clone_from(&memory.history);
     request.results.clone_from(&memory.results);
+    request.without_experience = memory.no_experience;
     let is_text = |resource: &Resource| matches!(resource.source, Source::Inline(_));
     if request.attachments.is_empty() {
         request.attachments.clone_from(&memory.texts);

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use jarvis_chat::Message;
 use jarvis_engine::Events;
+use jarvis_hugginggpt::Counted;
 use jarvis_hugginggpt::decisions::{Decision, DecisionError};
 use jarvis_plan::export::Ground;
-use jarvis_plan::{Event, EventKind, RunId, TaskId, export};
+use jarvis_plan::{Event, EventKind, Request, RunId, TaskId, export};
 use serde_json::json;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +19,7 @@ use super::request_text;
 use crate::cli::{Global, PlanArgs, PlanFormat};
 use crate::failure::Failure;
 use crate::ingest::{self, Intake};
-use crate::printer::Printer;
+use crate::printer::{Printer, one_line};
 use crate::progress::Progress;
 use crate::session::cancel_on_interrupt;
 use crate::wiring::App;
@@ -32,7 +33,8 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
         return pipeline::decide(&args, &text, global, printer).await;
     }
     let app = App::build(global, printer).await?;
-    let (request, warnings) = ingest::request(&text, &args.files, Intake::of(&app)).await?;
+    let (mut request, warnings) = ingest::request(&text, &args.files, Intake::of(&app)).await?;
+    request.without_experience = args.experience.no_experience;
     warnings.iter().for_each(|warning| printer.warning(warning));
     let decisions = app.decisions()?;
     if args.dry_run_prompts {
@@ -46,6 +48,9 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
         return Ok(ExitCode::SUCCESS);
     }
     let (events, receiver) = Events::channel(RunId(App::new_run_id()));
+    if args.explain {
+        explain(&app, &request, &events, printer).await;
+    }
     let printing = tokio::spawn(print_events(receiver, printer));
     let cancel = CancellationToken::new();
     let interrupt = tokio::spawn(cancel_on_interrupt(cancel.clone()));
@@ -70,6 +75,20 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
         return Ok(ExitCode::from(1));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what the plan comes from.
+async fn explain(app: &App, request: &Request, events: &Events, printer: Printer) {
+    let counted = app.pipeline.counted(request, events).await;
+    if counted.is_empty() {
+        printer.progress("no experience counts");
+    }
+    for Counted { id, likeness, request, used } in counted {
+        printer.progress(&format!("{}: run {id}, likeness {likeness:.2}: {}", used.as_str(), one_line(&request, 80)));
+    }
+    if app.pipeline.chat.is_none() {
+        app.pipeline.explained_offline(request).lines().for_each(|line| printer.progress(line));
+    }
 }
 
 /// Shows how a decision comes about. The plan itself is what is printed in the end.

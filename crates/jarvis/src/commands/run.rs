@@ -49,7 +49,8 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
     let plan = given.map(|given| executable(&given, &app)).transpose()?;
     let of_plan = plan.as_ref().and_then(|plan| plan.request.clone());
     let text = asked.or(of_plan).unwrap_or_default();
-    let (request, warnings) = ingest::request(&text, &args.files, Intake::of(&app)).await?;
+    let (mut request, warnings) = ingest::request(&text, &args.files, Intake::of(&app)).await?;
+    request.without_experience = args.experience.no_experience;
     let work = match plan {
         Some(mut plan) => {
             let request = ingest::plan(&mut plan, request, Intake::of(&app)).await?;

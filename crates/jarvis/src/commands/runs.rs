@@ -12,7 +12,7 @@ use jarvis_plan::{Money, RunId};
 use jarvis_store::{CostRow, Journal, Media, RunRecord};
 use serde_json::Value;
 
-use crate::cli::{Global, RunsCommand};
+use crate::cli::{Global, Rating, RunsCommand};
 use crate::failure::Failure;
 use crate::printer::{Printer, one_line};
 use crate::wiring;
@@ -27,6 +27,7 @@ pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer)
             let as_json = run.json;
             return documented(going_on::retry(run, from, global, printer).await, as_json, printer);
         }
+        RunsCommand::Rate { id, rating } => return rate(&id, rating, global, printer).await,
         RunsCommand::Cancel { id } => return going_on::cancel(&id, global, printer).await,
         RunsCommand::Prune { older, most, dry_run } => {
             return going_on::prune(older, most, dry_run, global, printer).await;
@@ -98,9 +99,26 @@ pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer)
                 });
             }
         }
-        RunsCommand::Resume(_) | RunsCommand::Retry { .. } | RunsCommand::Cancel { .. } | RunsCommand::Prune { .. } => {
-        }
+        RunsCommand::Resume(_)
+        | RunsCommand::Retry { .. }
+        | RunsCommand::Rate { .. }
+        | RunsCommand::Cancel { .. }
+        | RunsCommand::Prune { .. } => {}
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says of the plan of a run whether it is one to plan by.
+async fn rate(id: &str, rating: Rating, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let journal = wiring::open_journal(global, printer)?;
+    let id = record(&journal, id)?.summary.run_id;
+    let rated = journal.rate(None, &id.0, rating == Rating::Good).await.map_err(Failure::work)?;
+    let Some(rated) = rated else {
+        return Err(Failure::work(format!("no plan of run {id} is kept as experience")).hint(
+            "a run is rated whose tasks were carried out, and that was not told to leave experience out: see docs/experience.md",
+        ));
+    };
+    printer.out(&format!("run {rated} is rated {}", rating.as_str()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -386,7 +404,7 @@ fn cost(journal: &Journal, by: &[String], days: u32, json: bool, printer: Printe
 }
 
 /// A time as `YYYY-MM-DD HH:MM:SS` in UTC.
-fn when(ms: u64) -> String {
+pub(super) fn when(ms: u64) -> String {
     let time = std::time::UNIX_EPOCH + std::time::Duration::from_millis(ms);
     humantime::format_rfc3339_seconds(time).to_string().replace('T', " ").replace('Z', "")
 }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use jarvis_hugginggpt::Look;
 use jarvis_hugginggpt::decisions::{Format, Method};
+use jarvis_hugginggpt::{ExperienceUse, Look};
 use serde::Deserialize;
 
 #[derive(Debug, Clone, Deserialize)]
@@ -29,6 +29,12 @@ pub(crate) struct PlanningConfig {
     pub(crate) max_each: usize,
     /// Tokens left free for the model's reply.
     pub(crate) reserve_tokens: usize,
+    /// What becomes of the plans of finished runs: `off`, `keep` them, `use` them to plan new requests, or `reuse` them without a model
+    /// where a request differs from an earlier one in its values alone. Also `--no-experience`.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub(crate) experience: ExperienceUse,
+    /// How many of them a chat model is shown, in the place of built-in demonstrations.
+    pub(crate) experience_demos: usize,
 }
 
 impl Default for PlanningConfig {
@@ -42,6 +48,8 @@ impl Default for PlanningConfig {
             max_tasks: 32,
             max_each: 32,
             reserve_tokens: 800,
+            experience: ExperienceUse::default(),
+            experience_demos: 3,
         }
     }
 }

@@ -49,7 +49,9 @@ impl App {
     /// A host of runs with the stages of this pipeline.
     pub(crate) fn run_host(&self) -> Result<RunHost, Failure> {
         let rules = super::bounds::rules(&self.config, &ApprovalArgs::default())?;
-        let stages = PipelineStages { pipeline: Arc::clone(&self.pipeline), rules };
+        // A stage does not know whose run it is of, and experience belongs to somebody.
+        let pipeline = Arc::new(HuggingGpt { memory: None, ..(*self.pipeline).clone() });
+        let stages = PipelineStages { pipeline, rules };
         let host = RunHost::new(Arc::new(stages)).resolver(self.pipeline.resolver());
         Ok(host.timeouts(self.restate_timeouts()))
     }

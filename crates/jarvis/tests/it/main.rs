@@ -20,6 +20,7 @@ mod durable_servers;
 mod easytool_pipelines;
 mod easytool_retrieve;
 mod endpoints;
+mod experience;
 mod experts;
 mod growing;
 mod harness;

@@ -97,7 +97,10 @@ fn check_list(system: &str, want: &str) {
         jarvis_plan::Tool::typed("b", "", &[], &[]),
     ];
     let turns = prompts
-        .parse_task(&ParseTask { tools: &tools, history: &[], input: "x", attachments: &[], more: false }, 0)
+        .parse_task(
+            &ParseTask { tools: &tools, history: &[], input: "x", attachments: &[], more: false, experience: &[] },
+            0,
+        )
         .unwrap();
     assert_eq!(turns[0].content, want);
 }
@@ -149,7 +152,7 @@ fn a_person_s_own_prompts_take_the_place_of_the_built_in_ones() {
     let own = Override { user: Some("{{input}} / {{objects_seen}}".to_owned()), ..Override::default() };
     let prompts = with("parse_task", own);
     let last = |input: &str| {
-        let ask = ParseTask { tools: &[], history: &[], input, attachments: &[], more: false };
+        let ask = ParseTask { tools: &[], history: &[], input, attachments: &[], more: false, experience: &[] };
         prompts.parse_task(&ask, 0).unwrap().pop().unwrap().content
     };
     assert_eq!(last(&scenario().request().text), "A van burns. / van");

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 
+use jarvis_hugginggpt::Remembered;
 use jarvis_store::{ChatFilter, Journal, JournalError, MediaError, RunFilter};
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
@@ -22,6 +23,12 @@ pub(super) fn archive(mine: &Mine) -> Result<(File, u64), ApiError> {
         runs(&mut zip, mine, journal)?;
         begin(&mut zip, "chats.jsonl", true)?;
         chats(&mut zip, mine, journal)?;
+        begin(&mut zip, "experience.jsonl", true)?;
+        for row in journal.experience(&mine.user.clone().unwrap_or_default())? {
+            // One that a later version wrote is handed out as it is.
+            let (body, line_of) = (row.body.clone(), Remembered::of(row).map(|one| one.line()));
+            writeln!(zip, "{}", line_of.unwrap_or(body)).map_err(failed)?;
+        }
         begin(&mut zip, "files.jsonl", true)?;
         for file in journal.files_of(&mine.user.clone().unwrap_or_default(), u32::MAX)? {
             writeln!(zip, "{file}").map_err(failed)?;

@@ -53,6 +53,7 @@ fn request() -> Request {
         history: [Role::System, Role::User, Role::Assistant].map(turn).to_vec(),
         results: texts(),
         budget: Budget { max_time_s: Some(1.5), max_tokens: Some(1), max_calls: Some(1), max_cost: Some(0.5) },
+        without_experience: true,
         tools: vec![CallersTool { name: text(), description: text(), schema: json!({"type": "object"}) }],
         after: vec![turn(Role::Assistant)],
         form: Box::new(ReplyForm {

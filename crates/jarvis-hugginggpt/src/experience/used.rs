@@ -1,0 +1,117 @@
+//! How a request is planned by experience.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use jarvis_events::Events;
+use jarvis_plan::{Level, Plan, Request, Tool, Vocabulary, check};
+use jarvis_planner::{Offline, ToolIndex, Weights};
+
+use super::reuse::Reused;
+use super::{Demonstration, Known};
+use crate::pipeline::HuggingGpt;
+use crate::plan::missing;
+use crate::settings::ExperienceUse;
+
+/// What a plan from before was to a new request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Its plan, with other values.
+    Reused,
+    /// Shown to the chat model.
+    Demonstration,
+    /// Known to the offline planner.
+    Evidence,
+}
+
+impl Use {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Use::Reused => "reused",
+            Use::Demonstration => "demonstration",
+            Use::Evidence => "evidence",
+        }
+    }
+}
+
+/// A plan from before that counts for a new request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Counted {
+    /// The run that it is of.
+    pub id: String,
+    /// 0 for nothing in common, 1 for the same words.
+    pub likeness: f32,
+    pub request: String,
+    pub used: Use,
+}
+
+impl HuggingGpt {
+    /// What is known of the runs of whoever asks; nothing where that is not used or cannot be read.
+    pub(crate) async fn recall(&self, request: &Request, events: &Events) -> Arc<Known> {
+        let Some(memory) = self.memory_for(request) else { return Arc::default() };
+        memory.of_run(events).await.unwrap_or_else(|error| {
+            events.note(Level::Warning, format!("experience cannot be read, and is not used: {error}"));
+            Arc::default()
+        })
+    }
+
+    /// Plans from before for the chat model, the most alike last.
+    pub(crate) fn demonstrations(&self, known: &Known, request: &Request, tools: &[Tool]) -> Vec<Demonstration> {
+        known.demonstrations(&request.text, self.settings.experience_demos, &names(tools))
+    }
+
+    /// A plan from before that serves a request with other values, where that is wanted: one that has no fault and leaves nothing of the
+    /// request undone.
+    pub(crate) fn reuse(
+        &self,
+        known: &Known,
+        request: &Request,
+        tools: &[Tool],
+        vocabulary: &Vocabulary,
+        asked: Option<&Plan>,
+    ) -> Option<Reused> {
+        if self.settings.experience != ExperienceUse::Reuse {
+            return None;
+        }
+        known.reusable(request, &names(tools)).into_iter().find(|reused| {
+            let plan = check(&reused.draft, vocabulary, self.settings.plan);
+            let is_sound = plan.tasks().iter().all(|task| task.faults.is_empty());
+            let is_same = plan.notes().len() == reused.draft.notes.len();
+            is_sound && is_same && !plan.tasks().is_empty() && missing(request, &plan, asked).is_empty()
+        })
+    }
+
+    /// The plans from before that count when this request is planned, the most important first.
+    pub async fn counted(&self, request: &Request, events: &Events) -> Vec<Counted> {
+        let known = self.recall(request, events).await;
+        let counted = |id: String, likeness: f32, request: String, used| Counted { id, likeness, request, used };
+        if self.chat.is_none() {
+            let plannable = self.cache.plannable(&self.vocabulary, &self.sources);
+            let tools = names(&plannable);
+            let at_hand = |one: &super::Remembered| one.entry.tools.iter().all(|tool| tools.contains(tool.as_str()));
+            let found = known.similar(&request.text, self.settings.experience_demos, at_hand).into_iter();
+            let evidence = |(likeness, one): (f32, &super::Remembered)| {
+                counted(one.id.clone(), likeness, one.entry.request.clone(), Use::Evidence)
+            };
+            return found.map(evidence).collect();
+        }
+        let offered = self.offered();
+        if let Some(Reused { id, likeness, request, .. }) =
+            self.reuse(&known, request, &offered, &self.vocabulary, None)
+        {
+            return vec![counted(id, likeness, request, Use::Reused)];
+        }
+        let shown = self.demonstrations(&known, request, &offered).into_iter().rev();
+        shown.map(|one| counted(one.id, one.likeness, one.request, Use::Demonstration)).collect()
+    }
+
+    /// What the offline planner makes of each part of a request, for people to read.
+    pub fn explained_offline(&self, request: &Request) -> String {
+        let tools = self.cache.plannable(&self.vocabulary, &self.sources);
+        Offline::explain(&ToolIndex::new(&tools), request, &Weights::default())
+    }
+}
+
+fn names(tools: &[Tool]) -> HashSet<&str> {
+    tools.iter().map(|tool| tool.name.as_str()).collect()
+}
