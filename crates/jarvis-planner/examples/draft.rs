@@ -5,7 +5,7 @@
 use std::io::{BufRead, Write};
 
 use jarvis_plan::{Arg, Draft, Kind, Request, Resource, Source};
-use jarvis_planner::{Offline, ToolIndex, Weights};
+use jarvis_planner::{Experience, Offline, ToolIndex, Weights};
 
 fn main() -> std::io::Result<()> {
     let explain = std::env::args().any(|word| word == "--explain");
@@ -25,7 +25,7 @@ fn main() -> std::io::Result<()> {
             notes.iter().map(|note| format!("  ({note})")).collect::<String>()
         )?;
         if explain {
-            write!(out, "{}", Offline::explain(&index, &request, &Weights::default()))?;
+            write!(out, "{}", Offline::explain(&index, &request, &Weights::default(), &Experience::default()))?;
         }
     }
     Ok(())

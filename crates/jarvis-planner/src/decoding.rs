@@ -4,6 +4,8 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
+use rustc_hash::FxHashMap;
+
 use crate::candidate::{Candidate, Step};
 use crate::retrieval::ToolIndex;
 use crate::weights::Weights;
@@ -20,6 +22,7 @@ struct Path {
 pub(crate) fn decode(
     lattice: &[Vec<Candidate>],
     whole: &[f32],
+    links: &FxHashMap<(usize, usize), f32>,
     index: &ToolIndex,
     weights: &Weights,
 ) -> Vec<Vec<Step>> {
@@ -28,7 +31,7 @@ pub(crate) fn decode(
     let score = |tool: &usize| whole.get(*tool).copied().expect("the tools are places in the list");
     likely.sort_by(|a, b| score(b).total_cmp(&score(a)).then(a.cmp(b)));
     likely.truncate(MOST_LIKELY);
-    let decoder = Decoder { whole, index, weights, likely, alike: RefCell::default() };
+    let decoder = Decoder { whole, links, index, weights, likely, alike: RefCell::default() };
     let mut beam = vec![Path { score: 0.0, tools: Vec::new(), chosen: Vec::new() }];
     for (clause, candidates) in lattice.iter().enumerate() {
         let mut next: Vec<Path> = beam.clone();
@@ -70,6 +73,8 @@ const MOST_LIKELY: usize = 48;
 struct Decoder<'a> {
     likely: Vec<usize>,
     whole: &'a [f32],
+    /// What plans from before say of a tool behind another.
+    links: &'a FxHashMap<(usize, usize), f32>,
     index: &'a ToolIndex,
     weights: &'a Weights,
     alike: RefCell<HashMap<(usize, usize), bool>>,
@@ -134,7 +139,7 @@ impl Decoder<'_> {
         if *last == tool {
             return 0.0;
         }
-        let follow = self.weights.follow * self.index.taught.follows(*last, tool);
+        let follow = self.weights.past_link * self.links.get(&(*last, tool)).copied().unwrap_or_default();
         if graph.is_empty() {
             return follow;
         }

@@ -1,15 +1,14 @@
-//! Experience: requests that were served well, with their plans, found again by the words of a new request.
+//! Experience: requests that were served well, with their plans, found again by the words of a new request ([`crate::bags`]).
 //!
-//! Two requests are as alike as their words: the cosine of their stems, weighed by how rare each is among the requests that are
-//! known. Where plans are kept, and which of them are good, is not said here.
+//! Where plans are kept, and which of them are good, is not said here.
 
 use std::sync::Arc;
 
 use jarvis_plan::DraftTask;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
-use crate::data;
-use crate::words;
+use crate::bags::{Bags, telling};
+use crate::words::{self, Token};
 
 /// A request and the plan that served it well.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,8 +38,8 @@ pub struct Experience {
 #[derive(Debug, Default)]
 struct Known {
     pasts: Vec<Past>,
-    /// For each stem, how much it tells, and the requests that hold it with the share of their length that it makes up.
-    words: FxHashMap<String, (f32, Vec<(usize, f32)>)>,
+    requests: Bags,
+    tools: FxHashSet<String>,
 }
 
 /// So much of a request is compared.
@@ -49,27 +48,9 @@ const MOST: usize = 4096;
 impl Experience {
     /// The plans, the oldest first.
     pub fn new(pasts: Vec<Past>) -> Experience {
-        let mut words: FxHashMap<String, (f32, Vec<(usize, f32)>)> = FxHashMap::default();
-        for (at, past) in pasts.iter().enumerate() {
-            for stem in telling(&past.request) {
-                words.entry(stem).or_default().1.push((at, 0.0));
-            }
-        }
-        let mut lengths = vec![0.0_f32; pasts.len()];
-        for (rarity, holders) in words.values_mut() {
-            *rarity = words::rarity(pasts.len(), holders.len());
-            for (at, _) in holders {
-                if let Some(length) = lengths.get_mut(*at) {
-                    *length += *rarity * *rarity;
-                }
-            }
-        }
-        for (rarity, holders) in words.values_mut() {
-            for (at, share) in holders {
-                *share = *rarity / lengths.get(*at).map_or(1.0, |length| length.sqrt());
-            }
-        }
-        Experience { known: Arc::new(Known { pasts, words }) }
+        let requests = Bags::new(pasts.iter().map(|past| telling(&read(&past.request))));
+        let tools = pasts.iter().flat_map(|past| &past.tasks).map(|task| task.task.clone()).collect();
+        Experience { known: Arc::new(Known { pasts, requests, tools }) }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -80,6 +61,11 @@ impl Experience {
         self.known.pasts.len()
     }
 
+    /// Whether some plan took the tool.
+    pub(crate) fn took(&self, tool: &str) -> bool {
+        self.known.tools.contains(tool)
+    }
+
     /// The plans, the oldest first.
     pub fn pasts(&self) -> &[Past] {
         &self.known.pasts
@@ -88,32 +74,20 @@ impl Experience {
     /// The `most` plans whose requests are most alike, best first, of those that `fits` lets pass; of equals the later one. Plans
     /// that share no word with the request are none of them.
     pub fn similar(&self, request: &str, most: usize, fits: impl Fn(&Past) -> bool) -> Vec<Similar<'_>> {
-        let Known { pasts, words } = &*self.known;
-        let mut likeness: FxHashMap<usize, f32> = FxHashMap::default();
-        let mut length = 0.0;
-        for stem in telling(request) {
-            let (rarity, holders) = match words.get(&stem) {
-                Some((rarity, holders)) => (*rarity, holders.as_slice()),
-                None => (words::rarity(pasts.len(), 0), &[][..]),
-            };
-            length += rarity * rarity;
-            for (at, share) in holders {
-                *likeness.entry(*at).or_default() += rarity * share;
-            }
-        }
-        let length = f32::max(length.sqrt(), f32::EPSILON);
-        let mut found: Vec<(usize, f32)> =
-            likeness.into_iter().map(|(at, sum)| (at, (sum / length).min(1.0))).collect();
-        found.sort_by(|one, two| two.1.total_cmp(&one.1).then(two.0.cmp(&one.0)));
+        self.similar_to(&telling(&read(request)), most, fits)
+    }
+
+    /// The same for the words of a part of a request.
+    pub(crate) fn similar_to(&self, words: &[String], most: usize, fits: impl Fn(&Past) -> bool) -> Vec<Similar<'_>> {
+        let Known { pasts, requests, .. } = &*self.known;
         let past = |(at, likeness): (usize, f32)| Some(Similar { likeness, past: pasts.get(at)? });
-        found.into_iter().filter_map(past).filter(|similar| fits(similar.past)).take(most).collect()
+        let found = requests.alike(words).into_iter();
+        found.filter_map(past).filter(|similar| fits(similar.past)).take(most).collect()
     }
 }
 
-/// The words of a request by which it is known, each once.
-fn telling(request: &str) -> Vec<String> {
-    let tokens = words::tokens(words::head(request, MOST));
-    words::distinct(tokens.into_iter().filter(|token| !data::STOP_WORDS.has(&token.lower)).map(|token| token.stem))
+fn read(request: &str) -> Vec<Token> {
+    words::tokens(words::head(request, MOST))
 }
 
 #[cfg(test)]

@@ -3,10 +3,13 @@
 
 use jarvis_plan::{Kind, Request, Role};
 
+use rustc_hash::FxHashMap;
+
 use crate::candidate::{Candidate, Step, likeliest};
 use crate::clauses::{Clause, Reading};
 use crate::data;
 use crate::decoding;
+use crate::evidence::Evidence;
 use crate::lexicon::{self, ConceptId};
 use crate::linking::{kinds_of, own_things};
 use crate::matching::{self, AtHand};
@@ -21,26 +24,38 @@ pub(crate) struct Lattice {
     pub(crate) clauses: Vec<Vec<Candidate>>,
     /// What the words of the whole request say for each tool.
     pub(crate) whole: Vec<f32>,
+    /// What plans from before say of each pair of tools.
+    pub(crate) links: FxHashMap<(usize, usize), f32>,
 }
 
 impl Lattice {
     /// Reads the clauses one after the other: what each one works on depends on those before. A clause with a slip of
     /// spelling is corrected on the way.
-    pub(crate) fn new(reading: &mut Reading, request: &Request, index: &ToolIndex, weights: &Weights) -> Lattice {
+    pub(crate) fn new(
+        reading: &mut Reading,
+        request: &Request,
+        index: &ToolIndex,
+        weights: &Weights,
+        evidence: &Evidence<'_>,
+    ) -> Lattice {
         let mut lattice = Lattice::default();
         let mut builder = Builder::new(reading, request, index);
         for at in 0..reading.clauses.len() {
             let asks_next = reading.clauses.get(at + 1).is_some_and(|clause| clause.question);
             let Some(clause) = reading.clauses.get_mut(at) else { break };
-            lattice.clauses.push(builder.clause(at, clause, asks_next, &request.text, index, weights));
+            lattice.clauses.push(builder.clause(at, clause, asks_next, &request.text, index, weights, evidence));
         }
         let all: Vec<Token> = reading.clauses.iter().flat_map(|clause| clause.tokens.clone()).collect();
         lattice.whole = matching::likely(&Bag::of(&all, &Bag::default()), index, weights);
+        for (score, share) in lattice.whole.iter_mut().zip(evidence.shares(&all)) {
+            *score += weights.past_whole * share;
+        }
+        lattice.links = evidence.links(&all);
         lattice
     }
 
     pub(crate) fn decode(&self, index: &ToolIndex, weights: &Weights) -> Vec<Vec<Step>> {
-        decoding::decode(&self.clauses, &self.whole, index, weights)
+        decoding::decode(&self.clauses, &self.whole, &self.links, index, weights)
     }
 }
 
@@ -104,6 +119,7 @@ impl Builder {
         request: &str,
         index: &ToolIndex,
         weights: &Weights,
+        evidence: &Evidence<'_>,
     ) -> Vec<Candidate> {
         let later = self.given.iter().skip(at + 1).find(|kinds| !kinds.is_empty());
         let hand = AtHand {
@@ -114,13 +130,14 @@ impl Builder {
             told: self.told.clone(),
         };
         let mut bag = Bag::of(&clause.tokens, &self.earlier);
-        let mut found = matching::candidates(clause, request, &hand, &bag, index, weights);
+        let shares = evidence.shares(&clause.tokens);
+        let mut found = matching::candidates(clause, request, &hand, &bag, index, weights, &shares);
         if !found.iter().any(|candidate| candidate.score >= weights.cost)
             && let Some(meant) = spelled(clause, &hand, index)
         {
             *clause = meant;
             bag = Bag::of(&clause.tokens, &self.earlier);
-            found = matching::candidates(clause, request, &hand, &bag, index, weights);
+            found = matching::candidates(clause, request, &hand, &bag, index, weights, &shares);
         }
         if asks_next && announces(clause) {
             found.retain(|candidate| candidate.steps.iter().any(|step| !matching::answers(step.tool, index)));
@@ -191,6 +208,8 @@ mod tests {
     use super::Lattice;
     use crate::candidate::{Candidate, likeliest};
     use crate::clauses;
+    use crate::evidence::Evidence;
+    use crate::experience::Experience;
     use crate::retrieval::ToolIndex;
     use crate::weights::Weights;
 
@@ -206,7 +225,13 @@ mod tests {
         ]);
         let (asked, weights) = (Request::new(request), Weights::default());
         let mut reading = clauses::read(request, &[], &index);
-        let lattice = Lattice::new(&mut reading, &asked, &index, &weights);
+        let lattice = Lattice::new(
+            &mut reading,
+            &asked,
+            &index,
+            &weights,
+            &Evidence::new(&index, &Experience::default(), &weights),
+        );
         let best = |candidates: &Vec<Candidate>| {
             let best = likeliest(candidates).filter(|best| best.score >= weights.cost);
             let tools = best.into_iter().flat_map(|best| &best.steps).filter_map(|step| index.tool(step.tool));

@@ -10,10 +10,12 @@
 //! `learned` what gold plans taught, `experience` plans from before. Word lists are in `data/`. No code or list names a tool: tools are found by the
 //! words with which they describe themselves. Checking a draft, choosing models and calling them are not done here.
 
+mod bags;
 mod candidate;
 mod clauses;
 mod data;
 mod decoding;
+mod evidence;
 mod experience;
 mod flow;
 mod followup;

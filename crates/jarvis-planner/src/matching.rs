@@ -40,15 +40,12 @@ pub(crate) fn candidates(
     bag: &Bag,
     index: &ToolIndex,
     weights: &Weights,
+    shares: &[f32],
 ) -> Vec<Candidate> {
     let evidence = index.fields.evidence(bag, weights);
     let flow = Flow::of(clause);
     let near = if weights.near == 0.0 { Vec::new() } else { crate::set::choose::nearness(&clause.tokens, index.set()) };
-    let said = if weights.said == 0.0 || index.taught.is_empty() {
-        Vec::new()
-    } else {
-        index.taught.said(bag.stems(), weights.said_to)
-    };
+    let most_shared = shares.iter().copied().fold(0.0, f32::max);
     let nearest = near.iter().copied().fold(0.0, f32::max);
     let mut found: Vec<Candidate> = Vec::new();
     // "The second one": another thing than before.
@@ -82,7 +79,7 @@ pub(crate) fn candidates(
         };
         let spoken = weights.name * name
             + weights.text * words.text
-            + said.get(at).map_or(0.0, |said| weights.said * said)
+            + shares.get(at).map_or(0.0, |share| weights.past * (share - weights.past_to * most_shared))
             + near.get(at).map_or(0.0, |near| weights.near * (near - weights.near_to * nearest));
         // Where tools say what they make, "make coffee" names none of them.
         let names_it =

@@ -1,5 +1,6 @@
 //! The offline planner: the modules of this crate, one after the other. No model, no network, no randomness.
 
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -11,7 +12,8 @@ use regex::Regex;
 use crate::candidate::Step;
 use crate::clauses::{self, Clause, Join};
 use crate::data;
-use crate::experience::Experience;
+use crate::evidence::Evidence;
+use crate::experience::{Experience, Similar};
 use crate::followup;
 use crate::foreign;
 use crate::lattice::Lattice;
@@ -60,17 +62,17 @@ impl Offline {
         Offline::draft_weighed(index, request, &Weights::default())
     }
 
-    /// The same with plans from before. This is where their evidence comes in.
-    fn draft_by(index: &ToolIndex, request: &Request, _experience: &Experience) -> Draft {
-        Offline::draft_with(index, request)
+    /// The same with other weights.
+    pub fn draft_weighed(index: &ToolIndex, request: &Request, weights: &Weights) -> Draft {
+        Offline::draft_by(index, request, weights, &Experience::default())
     }
 
-    /// The same with other weights, for measuring what each part brings.
-    pub fn draft_weighed(index: &ToolIndex, request: &Request, weights: &Weights) -> Draft {
+    /// The same with plans from before as evidence.
+    pub fn draft_by(index: &ToolIndex, request: &Request, weights: &Weights, experience: &Experience) -> Draft {
         let text = head(&request.text, LONGEST);
         if text.len() < request.text.len() {
             let cut = Request { text: text.to_owned(), ..request.clone() };
-            let mut draft = Offline::draft_weighed(index, &cut, weights);
+            let mut draft = Offline::draft_by(index, &cut, weights, experience);
             let note = format!("only the first {LONGEST} bytes of the request were read; attach longer texts as files");
             draft.notes.push(Note::left_out(note));
             return draft;
@@ -81,10 +83,10 @@ impl Offline {
             && !has_sound()
             && let Some(text) = crate::result_names::without_sound_name(text)
         {
-            return Offline::draft_weighed(index, &Request { text, ..request.clone() }, weights);
+            return Offline::draft_by(index, &Request { text, ..request.clone() }, weights, experience);
         }
         if let Some(text) = crate::result_names::without_text_name(text) {
-            return Offline::draft_weighed(index, &Request { text, ..request.clone() }, weights);
+            return Offline::draft_by(index, &Request { text, ..request.clone() }, weights, experience);
         }
         if let Some(some) = clauses::picked(request) {
             let note = Note::left_out(format!("which files \"{some}\" means cannot be told here; name them"));
@@ -93,7 +95,7 @@ impl Offline {
         if !request.attachments.is_empty()
             && let Some(request) = crate::resources::without_each(request)
         {
-            return Offline::draft_weighed(index, &request, weights);
+            return Offline::draft_by(index, &request, weights, experience);
         }
         if index.own.is_empty()
             && let Some(language) = foreign::language(text)
@@ -113,10 +115,11 @@ impl Offline {
             .filter_map(|resource| Some((resource.name.as_deref()?, resource.kind)))
             .collect();
         let mut reading = clauses::read(text, &files, index);
+        let evidence = Evidence::new(index, experience, weights);
         if index.is_set() {
-            return set::draft::draft(&reading, request, index, weights);
+            return set::draft::draft(&reading, request, index, weights, &evidence);
         }
-        let steps = Lattice::new(&mut reading, request, index, weights).decode(index, weights);
+        let steps = Lattice::new(&mut reading, request, index, weights, &evidence).decode(index, weights);
         let mut linker = Linker::new(request, &reading, index);
         let mut unserved: Vec<&str> = Vec::new();
         let mut beside: Vec<&str> = Vec::new();
@@ -165,12 +168,30 @@ impl Offline {
     }
 
     /// What each clause of a request may mean, the likeliest first, for people to read.
-    pub fn explain(index: &ToolIndex, request: &Request, weights: &Weights) -> String {
+    pub fn explain(index: &ToolIndex, request: &Request, weights: &Weights, experience: &Experience) -> String {
         let mut reading = clauses::read(&request.text, &[], index);
+        let evidence = Evidence::new(index, experience, weights);
         if index.is_set() {
-            return set::draft::explain(&reading, request, index, weights);
+            return set::draft::explain(&reading, request, index, weights, &evidence);
         }
-        Lattice::new(&mut reading, request, index, weights).explain(&reading, &request.text, index)
+        Lattice::new(&mut reading, request, index, weights, &evidence).explain(&reading, &request.text, index)
+    }
+
+    /// The plans from before that count most for some part of a request, best first.
+    pub fn counted<'a>(
+        index: &'a ToolIndex,
+        request: &Request,
+        experience: &'a Experience,
+        most: usize,
+    ) -> Vec<Similar<'a>> {
+        let evidence = Evidence::new(index, experience, &Weights::default());
+        let clauses = clauses::read(&request.text, &[], index).clauses;
+        let mut found: Vec<Similar<'_>> = clauses.iter().flat_map(|clause| evidence.similar(&clause.tokens)).collect();
+        found.sort_by(|one, two| two.likeness.total_cmp(&one.likeness));
+        let mut seen = HashSet::new();
+        found.retain(|similar| seen.insert(similar.past.id.as_str()));
+        found.truncate(most);
+        found
     }
 
     /// The index of a list of tools, where it was the last one read.
@@ -299,14 +320,17 @@ impl Planner for Offline {
         if request.text.len() <= SHORT
             && let Some(index) = self.known(tools)
         {
-            let draft = std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_by(&index, request, experience)));
+            let draft = std::panic::catch_unwind(AssertUnwindSafe(|| {
+                Offline::draft_by(&index, request, &Weights::default(), experience)
+            }));
             return draft.map_err(|_| broken(None));
         }
         let (planner, request, tools, experience) =
             (self.clone(), request.clone(), Arc::clone(tools), experience.clone());
         // Reading a long list of tools takes milliseconds.
-        let work =
-            tokio::task::spawn_blocking(move || Offline::draft_by(&planner.learned(&tools), &request, &experience));
+        let work = tokio::task::spawn_blocking(move || {
+            Offline::draft_by(&planner.learned(&tools), &request, &Weights::default(), &experience)
+        });
         work.await.map_err(|error| broken(Some(Box::new(error))))
     }
 

@@ -35,7 +35,7 @@ pub struct ToolIndex {
     pub(crate) own: Vec<Own>,
     /// The same list as a set of functions, read when it is first asked for.
     set: OnceLock<SetTools>,
-    /// What gold plans taught of these tools.
+    /// Gold plans that take none but these tools.
     pub(crate) taught: Taught,
 }
 

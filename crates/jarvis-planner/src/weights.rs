@@ -60,12 +60,16 @@ pub struct Weights {
     pub near: f32,
     /// So much of the nearest tool's is taken from each.
     pub near_to: f32,
-    /// What gold plans taught of words.
-    pub said: f32,
-    /// So much of what they say for the likeliest tool is taken from each.
-    pub said_to: f32,
-    /// What they taught of which tool follows which, per nat.
-    pub follow: f32,
+    /// The share of the plans alike that took the tool, for a clause.
+    pub past: f32,
+    /// So much of the likeliest tool's is taken from each.
+    pub past_to: f32,
+    /// The same share for the whole request, for a tool that no clause names.
+    pub past_whole: f32,
+    /// The share of the plans alike in which a tool used the one before it.
+    pub past_link: f32,
+    /// What stands against the plans alike, in the unit of their likeness squared.
+    pub past_doubt: f32,
     /// The same for lists of functions.
     pub set: SetWeights,
     pub beam: usize,
@@ -102,9 +106,11 @@ impl Default for Weights {
             guess: 0.2,
             near: 0.25,
             near_to: 0.7,
-            said: 0.4,
-            said_to: 0.9,
-            follow: 0.062,
+            past: 1.0,
+            past_to: 0.4,
+            past_doubt: 0.1,
+            past_whole: 0.6,
+            past_link: 0.6,
             set: SetWeights::default(),
             beam: 32,
             choices: 10,

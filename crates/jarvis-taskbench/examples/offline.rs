@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use jarvis_plan::Request;
-use jarvis_planner::{Offline, ToolIndex, Weights};
+use jarvis_planner::{Experience, Offline, ToolIndex, Weights};
 use jarvis_taskbench::data::{Domain, Gold, Lines, ToolList, UserRequest};
 use jarvis_taskbench::evaluate::strict::{Prf, StrictSample};
 use jarvis_taskbench::evaluate::{Options, Predictions, Profile, Wanted, evaluate};
@@ -96,7 +96,7 @@ fn main() -> Result<(), Failure> {
 
 /// What each clause of a request might mean.
 fn explain(index: &ToolIndex, request: &str, weights: &Weights) {
-    let clauses = Offline::explain(index, &Request::new(request), weights);
+    let clauses = Offline::explain(index, &Request::new(request), weights, &Experience::default());
     println!("{clauses}      (a step costs {:.2})", weights.cost);
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jarvis_events::Events;
 use jarvis_plan::{Level, Plan, Request, Tool, Vocabulary, check};
-use jarvis_planner::{Offline, ToolIndex, Weights};
+use jarvis_planner::{Offline, Similar, ToolIndex, Weights};
 
 use super::reuse::Reused;
 use super::{Demonstration, Known};
@@ -87,13 +87,12 @@ impl HuggingGpt {
         let counted = |id: String, likeness: f32, request: String, used| Counted { id, likeness, request, used };
         if self.chat.is_none() {
             let plannable = self.cache.plannable(&self.vocabulary, &self.sources);
-            let tools = names(&plannable);
-            let at_hand = |one: &super::Remembered| one.entry.tools.iter().all(|tool| tools.contains(tool.as_str()));
-            let found = known.similar(&request.text, self.settings.experience_demos, at_hand).into_iter();
-            let evidence = |(likeness, one): (f32, &super::Remembered)| {
-                counted(one.id.clone(), likeness, one.entry.request.clone(), Use::Evidence)
+            let index = ToolIndex::new(&plannable);
+            let found = Offline::counted(&index, request, known.evidence(), self.settings.experience_demos);
+            let evidence = |Similar { likeness, past }: Similar<'_>| {
+                counted(past.id.clone(), likeness, past.request.clone(), Use::Evidence)
             };
-            return found.map(evidence).collect();
+            return found.into_iter().map(evidence).collect();
         }
         let offered = self.offered();
         if let Some(Reused { id, likeness, request, .. }) =
@@ -106,9 +105,10 @@ impl HuggingGpt {
     }
 
     /// What the offline planner makes of each part of a request, for people to read.
-    pub fn explained_offline(&self, request: &Request) -> String {
+    pub async fn explained_offline(&self, request: &Request, events: &Events) -> String {
+        let known = self.recall(request, events).await;
         let tools = self.cache.plannable(&self.vocabulary, &self.sources);
-        Offline::explain(&ToolIndex::new(&tools), request, &Weights::default())
+        Offline::explain(&ToolIndex::new(&tools), request, &Weights::default(), known.evidence())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Choices for all clauses together, on a small catalogue with an order between its tools.
 
+use rustc_hash::FxHashMap;
+
 use jarvis_plan::{Kind, Tool};
 
 use super::{Weights, decode};
@@ -32,7 +34,7 @@ fn check(links: &[(&str, &str)], said: &[(&str, f32)], clauses: &[&[(&str, f32)]
     // Prices that the cases below were written for; the planner's own are fitted.
     let weights =
         Weights { gap: 0.12, bridge: 0.6, bridge_cost: 0.6, edge_cost: 0.6, tail_cost: 0.6, ..Weights::default() };
-    let steps = decode(&lattice, &whole, &index, &weights);
+    let steps = decode(&lattice, &whole, &FxHashMap::default(), &index, &weights);
     let shown: Vec<String> =
         steps.iter().map(|steps| steps.iter().map(|step| NAMES[step.tool]).collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(shown.join(" | "), expected, "{links:?} {clauses:?}");

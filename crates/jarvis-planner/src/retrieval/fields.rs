@@ -102,10 +102,6 @@ impl Bag {
         bag
     }
 
-    pub(crate) fn stems(&self) -> impl Iterator<Item = &String> {
-        self.stems.iter()
-    }
-
     /// True when an earlier clause spoke that word.
     pub(crate) fn was_named(&self, stem: &str) -> bool {
         self.earlier_stems.iter().any(|earlier| earlier == stem)

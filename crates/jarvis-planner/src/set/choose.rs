@@ -5,6 +5,8 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::clauses::Reading;
+use crate::evidence::Evidence;
 use crate::meaning::{self, near};
 use crate::retrieval::opposed;
 use crate::thesaurus::{self, Part, SenseId};
@@ -60,6 +62,8 @@ pub struct SetWeights {
     pub add: f32,
     /// How much better a giver that nobody asked for must be than one that is wanted.
     pub prefer: f32,
+    /// What plans from before say of a clause.
+    pub past: f32,
 }
 
 impl Default for SetWeights {
@@ -91,6 +95,7 @@ impl Default for SetWeights {
             link: 0.8,
             add: 1.04,
             prefer: 0.3,
+            past: 2.0,
         }
     }
 }
@@ -122,7 +127,13 @@ pub(crate) fn alike(one: &Word, two: &Word, weights: &SetWeights) -> f32 {
 /// What is too little to count.
 const LITTLE: f32 = 0.08;
 
-pub(crate) fn wanted(read: &Read, set: &SetTools, weights: &SetWeights) -> Vec<Wanted> {
+pub(crate) fn wanted(
+    read: &Read,
+    reading: &Reading,
+    set: &SetTools,
+    weights: &SetWeights,
+    evidence: &Evidence<'_>,
+) -> Vec<Wanted> {
     let count = set.tools.len();
     if count == 0 || read.segments.is_empty() {
         return Vec::new();
@@ -156,7 +167,13 @@ pub(crate) fn wanted(read: &Read, set: &SetTools, weights: &SetWeights) -> Vec<W
                 Some(_) => weights.request,
                 None => weights.turn,
             };
-            one_segment(read, set, weights, &likes, &tells, &weight)
+            let mut scores = one_segment(read, set, weights, &likes, &tells, &weight);
+            let shares =
+                reading.clauses.get(segment.clause).map(|clause| evidence.shares(&clause.tokens)).unwrap_or_default();
+            for (score, share) in scores.iter_mut().zip(shares) {
+                *score += weights.past * share;
+            }
+            scores
         })
         .collect();
     let nothing = weights.none + weights.length * (count as f32).ln();

@@ -3,6 +3,7 @@
 use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Note, Param, Request};
 
 use crate::clauses::{Clause, Join, Reading};
+use crate::evidence::Evidence;
 use crate::offline::NO_TOOL;
 use crate::retrieval::ToolIndex;
 use crate::slots;
@@ -29,9 +30,15 @@ struct Call {
 /// The most calls of a plan.
 const MOST: usize = 32;
 
-pub(crate) fn draft(reading: &Reading, request: &Request, index: &ToolIndex, weights: &Weights) -> Draft {
+pub(crate) fn draft(
+    reading: &Reading,
+    request: &Request,
+    index: &ToolIndex,
+    weights: &Weights,
+    evidence: &Evidence<'_>,
+) -> Draft {
     let (read, set) = (segments::read(request, reading), index.set());
-    let mut wanted = choose::best(choose::wanted(&read, set, &weights.set), &weights.set);
+    let mut wanted = choose::best(choose::wanted(&read, reading, set, &weights.set, evidence), &weights.set);
     wanted.sort_by(|one, two| one.segment.cmp(&two.segment).then(two.probability.total_cmp(&one.probability)));
     let planner = Planner { reading, request, read: &read, index, set, weights: &weights.set };
     let mut calls: Vec<Call> =
@@ -218,7 +225,13 @@ fn is_code(value: &str) -> bool {
 }
 
 /// What each segment says, for people to read.
-pub(crate) fn explain(reading: &Reading, request: &Request, index: &ToolIndex, weights: &Weights) -> String {
+pub(crate) fn explain(
+    reading: &Reading,
+    request: &Request,
+    index: &ToolIndex,
+    weights: &Weights,
+    evidence: &Evidence<'_>,
+) -> String {
     let read = segments::read(request, reading);
     let mut lines = String::new();
     for segment in &read.segments {
@@ -226,7 +239,7 @@ pub(crate) fn explain(reading: &Reading, request: &Request, index: &ToolIndex, w
             segment.own.iter().filter_map(|at| read.words.get(*at)).map(|word| word.key.as_str()).collect();
         lines.push_str(&format!("      [{}] {}\n", segment.clause, words.join(" ")));
     }
-    let mut wanted = choose::wanted(&read, index.set(), &weights.set);
+    let mut wanted = choose::wanted(&read, reading, index.set(), &weights.set, evidence);
     wanted.sort_by(|one, two| two.probability.total_cmp(&one.probability));
     for wanted in wanted.iter().take(10) {
         let name = index.tool(wanted.tool).map_or("", |tool| tool.name.as_str());

@@ -87,7 +87,7 @@ async fn explain(app: &App, request: &Request, events: &Events, printer: Printer
         printer.progress(&format!("{}: run {id}, likeness {likeness:.2}: {}", used.as_str(), one_line(&request, 80)));
     }
     if app.pipeline.chat.is_none() {
-        app.pipeline.explained_offline(request).lines().for_each(|line| printer.progress(line));
+        app.pipeline.explained_offline(request, events).await.lines().for_each(|line| printer.progress(line));
     }
 }
 

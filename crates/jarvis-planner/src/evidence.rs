@@ -1,0 +1,124 @@
+//! Evidence: what plans from before, and gold plans, say of the tools of a list for one request.
+//!
+//! A tool is the likelier the more of the plans whose requests are most alike took it, each counted by how alike it is: k nearest
+//! neighbours, several labels at once (as Zhang and Zhou, 2007, whose priors the words of the tools stand for here). Each clause is
+//! compared by itself, since a request from before may have asked for one of these things among others.
+
+use jarvis_plan::{Arg, Tool};
+use rustc_hash::FxHashMap;
+
+use crate::bags::telling;
+use crate::experience::{Experience, Past, Similar};
+use crate::learned::{Taken, Taught};
+use crate::retrieval::ToolIndex;
+use crate::weights::Weights;
+use crate::words::Token;
+
+/// What is known of a list of tools.
+pub(crate) struct Evidence<'a> {
+    taught: &'a Taught,
+    experience: &'a Experience,
+    /// Where a tool is in the list; empty without experience.
+    places: FxHashMap<&'a str, usize>,
+    tools: usize,
+    /// The share of the list that some plan took: what plans say of a list of which they know little is little.
+    known: f32,
+    /// [`Weights::past_doubt`].
+    doubt: f32,
+}
+
+/// So many plans count for a clause.
+const NEAREST: usize = 15;
+
+impl<'a> Evidence<'a> {
+    pub(crate) fn new(index: &'a ToolIndex, experience: &'a Experience, weights: &Weights) -> Evidence<'a> {
+        let known = index.tools.iter().enumerate().filter(|_| !experience.is_empty());
+        let places = known.map(|(at, tool)| (tool.name.as_str(), at)).collect();
+        let took = |(at, tool): &(usize, &Tool)| index.taught.took(*at) || experience.took(&tool.name);
+        let known =
+            index.tools.iter().enumerate().filter(took).count() as f32 / f32::max(index.tools.len() as f32, 1.0);
+        Evidence {
+            taught: &index.taught,
+            experience,
+            places,
+            tools: index.tools.len(),
+            known,
+            doubt: weights.past_doubt,
+        }
+    }
+
+    /// For each tool, the share of the plans alike that took it, 0 to 1; empty where no plan is alike.
+    pub(crate) fn shares(&self, tokens: &[Token]) -> Vec<f32> {
+        let near = self.nearest(tokens);
+        if near.is_empty() {
+            return Vec::new();
+        }
+        let whole: f32 = self.doubt + near.iter().map(|(weight, _)| weight).sum::<f32>();
+        let mut shares = vec![0.0; self.tools];
+        for (weight, taken) in near {
+            for tool in taken.tools {
+                if let Some(share) = shares.get_mut(tool) {
+                    *share += self.known * weight / whole;
+                }
+            }
+        }
+        shares
+    }
+
+    /// For pairs of tools, the share of the plans alike in which the second used the first.
+    pub(crate) fn links(&self, tokens: &[Token]) -> FxHashMap<(usize, usize), f32> {
+        let near = self.nearest(tokens);
+        let whole: f32 = self.doubt + near.iter().map(|(weight, _)| weight).sum::<f32>();
+        let mut links = FxHashMap::default();
+        for (weight, taken) in near {
+            for link in taken.links {
+                *links.entry(link).or_default() += self.known * weight / whole;
+            }
+        }
+        links
+    }
+
+    /// The plans from before that count for a part of a request, best first.
+    pub(crate) fn similar(&self, tokens: &[Token]) -> Vec<Similar<'a>> {
+        self.experience.similar_to(&telling(tokens), NEAREST, |past| self.fits(past))
+    }
+
+    /// The plans that are most alike, each with its weight.
+    fn nearest(&self, tokens: &[Token]) -> Vec<(f32, Taken)> {
+        if self.taught.requests.is_empty() && self.experience.is_empty() {
+            return Vec::new();
+        }
+        let words = telling(tokens);
+        let taught = self.taught.requests.alike(&words).into_iter().take(NEAREST);
+        let taught = taught.filter_map(|(at, likeness)| Some((likeness, self.taught.plans.get(at)?.clone())));
+        let before = self.experience.similar_to(&words, NEAREST, |past| self.fits(past)).into_iter();
+        let before = before.map(|similar| (similar.likeness, self.taken(similar.past)));
+        let mut near: Vec<(f32, Taken)> = before.chain(taught).collect();
+        near.sort_by(|(one, _), (two, _)| two.total_cmp(one));
+        near.truncate(NEAREST);
+        near.into_iter().map(|(likeness, taken)| (likeness * likeness, taken)).collect()
+    }
+
+    fn fits(&self, past: &Past) -> bool {
+        !past.tasks.is_empty() && past.tasks.iter().all(|task| self.places.contains_key(task.task.as_str()))
+    }
+
+    fn taken(&self, past: &Past) -> Taken {
+        let place = |at: usize| past.tasks.get(at).and_then(|task| self.places.get(task.task.as_str())).copied();
+        let mut taken = Taken::default();
+        for (at, task) in past.tasks.iter().enumerate() {
+            let Some(own) = place(at) else { continue };
+            if !taken.tools.contains(&own) {
+                taken.tools.push(own);
+            }
+            let used = task.args.values().flat_map(Arg::references).filter_map(|of| of.0);
+            for before in used.chain(task.dep.iter().copied()) {
+                let link = usize::try_from(before).ok().and_then(place).map(|before| (before, own));
+                if let Some(link) = link.filter(|link| link.0 != link.1 && !taken.links.contains(link)) {
+                    taken.links.push(link);
+                }
+            }
+        }
+        taken
+    }
+}
