@@ -21,14 +21,17 @@ pub(crate) struct Evidence<'a> {
     /// Where a tool is in the list; empty without experience.
     places: FxHashMap<&'a str, usize>,
     tools: usize,
-    /// The share of the list that some plan took: what plans say of a list of which they know little is little.
-    known: f32,
-    /// [`Weights::past_doubt`].
+    /// What stands against the plans alike. The fewer tools of the list some plan took, the more: the others are not the worse for it.
     doubt: f32,
 }
 
 /// So many plans count for a clause.
 const NEAREST: usize = 15;
+
+/// What a plan counts for: nearly all where the request is the same, little where it shares a word.
+fn weight(likeness: f32) -> f32 {
+    likeness * likeness / (1.05 - likeness)
+}
 
 impl<'a> Evidence<'a> {
     pub(crate) fn new(index: &'a ToolIndex, experience: &'a Experience, weights: &Weights) -> Evidence<'a> {
@@ -42,8 +45,7 @@ impl<'a> Evidence<'a> {
             experience,
             places,
             tools: index.tools.len(),
-            known,
-            doubt: weights.past_doubt,
+            doubt: weights.past_doubt / f32::max(known, 0.001),
         }
     }
 
@@ -58,7 +60,7 @@ impl<'a> Evidence<'a> {
         for (weight, taken) in near {
             for tool in taken.tools {
                 if let Some(share) = shares.get_mut(tool) {
-                    *share += self.known * weight / whole;
+                    *share += weight / whole;
                 }
             }
         }
@@ -72,7 +74,7 @@ impl<'a> Evidence<'a> {
         let mut links = FxHashMap::default();
         for (weight, taken) in near {
             for link in taken.links {
-                *links.entry(link).or_default() += self.known * weight / whole;
+                *links.entry(link).or_default() += weight / whole;
             }
         }
         links
@@ -96,7 +98,7 @@ impl<'a> Evidence<'a> {
         let mut near: Vec<(f32, Taken)> = before.chain(taught).collect();
         near.sort_by(|(one, _), (two, _)| two.total_cmp(one));
         near.truncate(NEAREST);
-        near.into_iter().map(|(likeness, taken)| (likeness * likeness, taken)).collect()
+        near.into_iter().map(|(likeness, taken)| (weight(likeness), taken)).collect()
     }
 
     fn fits(&self, past: &Past) -> bool {

@@ -46,6 +46,8 @@ pub(crate) fn candidates(
     let flow = Flow::of(clause);
     let near = if weights.near == 0.0 { Vec::new() } else { crate::set::choose::nearness(&clause.tokens, index.set()) };
     let most_shared = shares.iter().copied().fold(0.0, f32::max);
+    let past =
+        |tool: usize| shares.get(tool).map_or(0.0, |share| weights.past * (share - weights.past_to * most_shared));
     let nearest = near.iter().copied().fold(0.0, f32::max);
     let mut found: Vec<Candidate> = Vec::new();
     // "The second one": another thing than before.
@@ -57,8 +59,9 @@ pub(crate) fn candidates(
     let asked = steps(cx, &scored);
     if !asked.is_empty() {
         let steps: Vec<Step> = asked.into_iter().map(|step| Step { own: own || step.may_repeat(), ..step }).collect();
+        let before: f32 = steps.iter().map(|step| past(step.tool)).sum::<f32>() / steps.len() as f32;
         found.push(Candidate {
-            score: telling * weights.phrase * steps.iter().map(|step| step.score).sum::<f32>(),
+            score: telling * (weights.phrase * steps.iter().map(|step| step.score).sum::<f32>() + before),
             steps,
         });
     }
@@ -79,7 +82,7 @@ pub(crate) fn candidates(
         };
         let spoken = weights.name * name
             + weights.text * words.text
-            + shares.get(at).map_or(0.0, |share| weights.past * (share - weights.past_to * most_shared))
+            + past(at)
             + near.get(at).map_or(0.0, |near| weights.near * (near - weights.near_to * nearest));
         // Where tools say what they make, "make coffee" names none of them.
         let names_it =

@@ -68,7 +68,7 @@ pub struct Weights {
     pub past_whole: f32,
     /// The share of the plans alike in which a tool used the one before it.
     pub past_link: f32,
-    /// What stands against the plans alike, in the unit of their likeness squared.
+    /// What stands against the plans alike where each tool was in some plan, in the unit of their weight.
     pub past_doubt: f32,
     /// The same for lists of functions.
     pub set: SetWeights,
@@ -108,7 +108,7 @@ impl Default for Weights {
             near_to: 0.7,
             past: 1.0,
             past_to: 0.4,
-            past_doubt: 0.1,
+            past_doubt: 0.2,
             past_whole: 0.6,
             past_link: 0.6,
             set: SetWeights::default(),

@@ -1,7 +1,7 @@
 //! Requests and their plans, from the tables in `tests/cases`.
 
-use jarvis_plan::{NoteKind, Request, Tool};
-use jarvis_planner::{Offline, ToolIndex};
+use jarvis_plan::{DraftTask, NoteKind, Request, Tool};
+use jarvis_planner::{Experience, Offline, Past, ToolIndex, Weights};
 
 use crate::support::{check_all, compact, task_types, tools_of};
 
@@ -103,4 +103,46 @@ fn what_the_turn_before_made_is_read_out() {
     check(summarised, &whole_and_short, "read the summary aloud", "text-to-speech(text=It rained.)");
     check("what does it say?", &["NO PARKING"], "read that aloud, slowly", "text-to-speech(text=NO PARKING)");
     check("what does it say?", &["NO PARKING"], "say that in a male voice", "text-to-speech(text=NO PARKING)");
+}
+
+/// Requests and the names of the tools that are wanted for them.
+fn wanted(table: &str) -> Vec<(String, Vec<String>)> {
+    let lines: Vec<&str> = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    let names = |plan: &str| {
+        let calls = plan.split(" ; ").filter_map(|call| call.split_once('(')).map(|(name, _)| name.trim().to_owned());
+        calls.collect()
+    };
+    let case = |pair: &[&str]| match pair {
+        [request, plan] => ((*request).to_owned(), names(plan)),
+        _ => panic!("no plan below {pair:?}"),
+    };
+    lines.chunks(2).map(case).collect()
+}
+
+#[test]
+fn plans_from_before_make_everyday_requests_no_worse() {
+    let index = ToolIndex::new(jarvis_catalogue::vocabulary().tools());
+    let cases = wanted(include_str!("../cases/everyday_new.txt"));
+    let past = |(at, (request, tools)): (usize, &(String, Vec<String>))| Past {
+        id: at.to_string(),
+        request: request.split(" | ").next().unwrap_or_default().to_owned(),
+        tasks: (0..).zip(tools).map(|(id, tool)| DraftTask::new(id, tool)).collect(),
+    };
+    let right = |known: &dyn Fn(usize) -> Experience| {
+        let is_right = |(at, (request, tools)): &(usize, &(String, Vec<String>))| {
+            let parts: Vec<&str> = request.split(" | ").collect();
+            let request = crate::support::request(&parts[0].replace("\\n", "\n"), &parts[1..]);
+            let draft = Offline::draft_by(&index, &request, &Weights::default(), &known(*at));
+            draft.tasks.iter().map(|task| &task.task).eq(tools)
+        };
+        cases.iter().enumerate().filter(is_right).count()
+    };
+    let folds: Vec<Experience> = (0..5)
+        .map(|fold| {
+            let others = cases.iter().enumerate().filter(|(at, _)| at % 5 != fold);
+            Experience::new(others.map(past).filter(|past| !past.tasks.is_empty()).collect())
+        })
+        .collect();
+    let (without, with) = (right(&|_| Experience::default()), right(&|at| folds[at % 5].clone()));
+    assert!(with + 1 >= without, "{with} right by experience, {without} without, of {}", cases.len());
 }
