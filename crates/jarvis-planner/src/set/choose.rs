@@ -9,7 +9,7 @@ use crate::clauses::Reading;
 use crate::evidence::Evidence;
 use crate::meaning::{self, near};
 use crate::retrieval::opposed;
-use crate::thesaurus::{self, Part, SenseId};
+use crate::thesaurus::{self, SenseId};
 
 use super::segments::Read;
 use super::tools::{Said, SetTools, Word, words_of};
@@ -62,6 +62,8 @@ pub struct SetWeights {
     pub add: f32,
     /// How much better a giver that nobody asked for must be than one that is wanted.
     pub prefer: f32,
+    /// How much a tool that acts must speak of the same as one that looks up to follow on it.
+    pub kinship: f32,
     /// What plans from before say of a clause.
     pub past: f32,
 }
@@ -73,7 +75,7 @@ impl Default for SetWeights {
             text: 10.56,
             near: 4.48,
             told: 0.79,
-            action: 0.78,
+            action: 0.5,
             none: 0.72,
             length: 0.3,
             sense: 0.16,
@@ -95,6 +97,7 @@ impl Default for SetWeights {
             link: 0.8,
             add: 1.04,
             prefer: 0.3,
+            kinship: 0.1,
             past: 2.0,
         }
     }
@@ -167,7 +170,7 @@ pub(crate) fn wanted(
                 Some(_) => weights.request,
                 None => weights.turn,
             };
-            let mut scores = one_segment(read, set, weights, &likes, &tells, &weight);
+            let mut scores = one_segment(read, set, weights, &likes, &tells, (&weight, &segment.does));
             let shares =
                 reading.clauses.get(segment.clause).map(|clause| evidence.shares(&clause.tokens)).unwrap_or_default();
             for (score, share) in scores.iter_mut().zip(shares) {
@@ -243,29 +246,26 @@ fn one_segment(
     weights: &SetWeights,
     likes: &[Vec<(usize, f32)>],
     tells: &[f32],
-    weight: &dyn Fn(usize) -> f32,
+    (weight, does): (&dyn Fn(usize) -> f32, &[SenseId]),
 ) -> Vec<f32> {
     // The best that the segment says for each word of the list.
     let mut spoken: FxHashMap<usize, f32> = FxHashMap::default();
     let mut whole = weights.smooth;
-    let mut does: Vec<SenseId> = Vec::new();
-    for (at, ((likes, tells), word)) in likes.iter().zip(tells).zip(&read.words).enumerate() {
+    for (at, (likes, tells)) in likes.iter().zip(tells).enumerate() {
         let weight = weight(at);
         whole += weight * tells;
         for (other, like) in likes {
             let entry = spoken.entry(*other).or_default();
             *entry = entry.max(weight * like);
         }
-        if weight >= 1.0 {
-            does.extend(word.senses.iter().copied().filter(|sense| thesaurus::is_a(*sense, Part::Action)));
-        }
     }
     let meant = read.words.iter().enumerate().zip(tells);
     let meant = meaning::together(
         meant.filter_map(|((at, word), tells)| Some((weight(at) * (0.3 + tells), word.vector.as_ref()?))),
     );
-    let undoes = does.iter().any(|sense| thesaurus::sense(*sense).name == "cancel")
-        && !does.iter().any(|sense| matches!(thesaurus::sense(*sense).name, "search" | "check"));
+    let looks = |does: &[SenseId]| does.iter().any(|sense| matches!(thesaurus::sense(*sense).name, "search" | "check"));
+    let looks_up = looks(does);
+    let undoes = does.iter().any(|sense| thesaurus::sense(*sense).name == "cancel") && !looks_up;
     let said = |at: &usize| spoken.get(at).copied().unwrap_or_default();
     set.tools
         .iter()
@@ -285,12 +285,13 @@ fn one_segment(
                 match (does.is_empty() || tool.does.is_empty(), tool.does.iter().any(|sense| does.contains(sense))) {
                     (true, _) => 0.0,
                     (false, true) => 1.0,
+                    (false, false) if looks_up && looks(&tool.does) => 0.0,
                     (false, false) => -1.0,
                 };
             // What is to be undone is not looked up instead.
             let undone = undoes && tool.looks_up;
             let strange = name < 0.1 && explained < 0.25;
-            if action < 0.0 && (strange || undone || opposed(&does, &tool.does)) {
+            if action < 0.0 && (strange || undone || opposed(does, &tool.does)) {
                 return f32::MIN / 2.0;
             }
             weights.name * name

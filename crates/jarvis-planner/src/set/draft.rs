@@ -93,7 +93,10 @@ impl Planner<'_> {
                 };
                 let chosen = found.iter().find(named).filter(|giver| giver.score >= self.weights.link);
                 let other = found.first().filter(|giver| {
-                    need.required && giver.score >= self.weights.add && calls.iter().all(|call| call.tool != giver.tool)
+                    need.required
+                        && need.sort != Sort::Content
+                        && giver.score >= self.weights.add
+                        && calls.iter().all(|call| call.tool != giver.tool)
                 });
                 let best = match (chosen, other) {
                     (Some(chosen), Some(other)) if other.score > chosen.score + self.weights.prefer => Some(other),
@@ -120,24 +123,31 @@ impl Planner<'_> {
         }
     }
 
-    /// "Then … it": what follows on another by the words of the request; and what changes something, once what stands before it
-    /// is done.
+    /// What acts follows on what looked up the same before it ("find a table and reserve it"), and, behind "then", on whatever stands
+    /// before it.
     fn follow(&self, calls: &mut [Call], at: usize) {
-        let Some(call) = calls.get(at) else { return };
-        let Some(clause) = self.clause(call.segment) else { return };
+        let Some(call) = calls.get(at).filter(|call| call.from.is_empty()) else { return };
+        let (Some(clause), Some(said)) = (self.clause(call.segment), self.set.tools.get(call.tool)) else { return };
         let points = clause.pointers.pronoun || clause.pointers.result;
-        let acts = self.set.tools.get(call.tool).is_some_and(|said| !said.looks_up);
-        if !call.from.is_empty() || clause.join != Join::Then || !(points || acts) {
-            return;
-        }
-        let segment = call.segment;
-        let before = calls.iter().enumerate().filter(|(other, call)| *other != at && call.segment < segment);
-        if let Some((before, _)) = before.max_by_key(|(_, call)| call.segment)
+        let mut before: Vec<usize> = (0..calls.len()).filter(|other| Planner::is_before(calls, *other, at)).collect();
+        before.sort_by_key(|other| calls.get(*other).map(|call| call.segment));
+        let found = |other: &usize| {
+            let found = calls.get(*other).and_then(|call| self.set.tools.get(call.tool));
+            found.is_some_and(|found| found.looks_up && needs::kinship(said, found, self.set) >= self.weights.kinship)
+        };
+        let kin = before.iter().rev().find(|other| !said.looks_up && found(other));
+        let last = before.last().filter(|_| clause.join == Join::Then && (points || !said.looks_up));
+        if let Some(before) = kin.or(last).copied()
             && !reaches(calls, at, before)
             && let Some(call) = calls.get_mut(at)
         {
             call.after.push(before);
         }
+    }
+
+    fn is_before(calls: &[Call], one: usize, two: usize) -> bool {
+        let segment = |at: usize| calls.get(at).map(|call| call.segment);
+        one != two && segment(one) < segment(two)
     }
 
     fn param(&self, tool: usize, place: usize) -> Option<&String> {

@@ -50,7 +50,7 @@ fn rarity(set: &SetTools, word: usize) -> f32 {
 }
 
 /// How much two tools speak of the same: the share of the taker's name that the giver says.
-fn kinship(taker: &Said, giver: &Said, set: &SetTools) -> f32 {
+pub(crate) fn kinship(taker: &Said, giver: &Said, set: &SetTools) -> f32 {
     let says = |word: usize| giver.name.iter().chain(&giver.told).any(|(other, _)| *other == word);
     let whole: f32 = taker.name.iter().map(|(at, _)| rarity(set, *at)).sum();
     let part: f32 = taker.name.iter().filter(|(at, _)| says(*at)).map(|(at, _)| rarity(set, *at)).sum();

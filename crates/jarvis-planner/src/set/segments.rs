@@ -5,6 +5,7 @@ use jarvis_plan::{Request, Role};
 use crate::clauses::{Clause, Reading};
 use crate::data;
 use crate::matching::describes;
+use crate::thesaurus::{self, Part, SenseId};
 use crate::words::{self, Token, listed, slice};
 
 use super::tools::{Word, words_of};
@@ -19,6 +20,8 @@ pub(crate) struct Segment {
     pub(crate) clause: usize,
     /// Places of its words in [`Read::words`].
     pub(crate) own: Vec<usize>,
+    /// What it asks to be done, small words such as "find" included.
+    pub(crate) does: Vec<SenseId>,
 }
 
 /// A request as it is compared with tools.
@@ -85,6 +88,8 @@ fn add(read: &mut Read, clause: usize, of: &Clause, tokens: &[Token]) {
         read.clause_of.push(Some(clause));
     }
     if !own.is_empty() {
-        read.segments.push(Segment { clause, own });
+        let senses = tokens.iter().flat_map(|token| thesaurus::of_token(token)).copied();
+        let does = senses.filter(|sense| thesaurus::is_a(*sense, Part::Action)).collect();
+        read.segments.push(Segment { clause, own, does });
     }
 }
