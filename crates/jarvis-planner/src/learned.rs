@@ -6,7 +6,6 @@
 //! for others.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
 use indexmap::{IndexMap, IndexSet};
 use jarvis_plan::Tool;
@@ -28,6 +27,7 @@ pub struct Lesson {
 
 /// What lessons taught.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Learned {
     /// By the stem of a word of a request: stems of names, and how many times likelier the word is beside them.
     said: BTreeMap<String, BTreeMap<String, f32>>,
@@ -36,12 +36,6 @@ pub struct Learned {
     /// The stems of each name that a lesson took, with blanks between.
     known: BTreeSet<String>,
 }
-
-/// What the planner knows from the start: of the development gold, of two hundred requests of each TaskBench domain that a language
-/// model labelled, and of UltraTool's training part (`cargo run -p jarvis-taskbench --example learn`).
-pub(crate) static BUILT_IN: LazyLock<Learned> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../data/learned.json")).expect("what is compiled in is what `learn` printed")
-});
 
 /// Rounds of expectation maximisation; the words hardly move after these.
 const ROUNDS: usize = 10;
@@ -281,7 +275,7 @@ const SMOOTH: f32 = 2.0;
 mod tests {
     use jarvis_plan::Tool;
 
-    use super::{BUILT_IN, Learned, Lesson, Taught};
+    use super::{Learned, Lesson, Taught};
 
     fn lesson(request: &str, tools: &[&str]) -> Lesson {
         let links = tools.windows(2).map(|two| (two[0].to_owned(), two[1].to_owned())).collect();
@@ -310,10 +304,5 @@ mod tests {
         assert!(taught.follows(0, 1) > taught.follows(1, 0));
         let other = Taught::new(&learned, &[Tool::typed("buy_stock", "", &[], &[])]);
         assert!(other.is_empty() && other.said(["wake".to_owned()].iter(), 1.0).is_empty());
-    }
-
-    #[test]
-    fn what_is_built_in_is_read() {
-        assert!(BUILT_IN.size().0 > 500 && !BUILT_IN.is_empty());
     }
 }

@@ -12,6 +12,7 @@ use crate::candidate::Step;
 use crate::clauses::{self, Clause, Join};
 use crate::data;
 use crate::experience::Experience;
+use crate::fitted::Fitted;
 use crate::followup;
 use crate::foreign;
 use crate::lattice::Lattice;
@@ -34,8 +35,9 @@ static ASSURED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Plans without a model. Clones share the index of the tool list used last.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Offline {
+    fitted: Arc<Fitted>,
     cached: Arc<Mutex<Option<Cached>>>,
 }
 
@@ -46,23 +48,35 @@ struct Cached {
     index: Arc<ToolIndex>,
 }
 
+impl Default for Offline {
+    fn default() -> Offline {
+        Offline::with(Arc::clone(Fitted::built_in()))
+    }
+}
+
 impl Offline {
+    /// The planner with what is compiled in.
     pub fn new() -> Offline {
         Offline::default()
     }
 
+    /// The planner with other weights, and what was learned with them.
+    pub fn with(fitted: Arc<Fitted>) -> Offline {
+        Offline { fitted, cached: Arc::default() }
+    }
+
     /// The draft for `request`. The index of `tools` is built when they differ from the last call's.
     pub fn draft(&self, request: &Request, tools: &[Tool]) -> Draft {
-        Offline::draft_with(&self.index(tools), request)
+        Offline::draft_weighed(&self.index(tools), request, &self.fitted.weights)
     }
 
     pub fn draft_with(index: &ToolIndex, request: &Request) -> Draft {
-        Offline::draft_weighed(index, request, &Weights::default())
+        Offline::draft_weighed(index, request, &Fitted::built_in().weights)
     }
 
     /// The same with plans from before. This is where their evidence comes in.
-    fn draft_by(index: &ToolIndex, request: &Request, _experience: &Experience) -> Draft {
-        Offline::draft_with(index, request)
+    fn draft_by(index: &ToolIndex, request: &Request, weights: &Weights, _experience: &Experience) -> Draft {
+        Offline::draft_weighed(index, request, weights)
     }
 
     /// The same with other weights, for measuring what each part brings.
@@ -197,7 +211,7 @@ impl Offline {
         match cached.as_ref() {
             Some(cached) if cached.key == key => cached.index.clone(),
             Some(_) | None => {
-                let index = Arc::new(ToolIndex::new(tools));
+                let index = Arc::new(ToolIndex::with(tools, &self.fitted.learned));
                 *cached = Some(Cached { key, tools: None, index: index.clone() });
                 index
             }
@@ -299,15 +313,21 @@ impl Planner for Offline {
         if request.text.len() <= SHORT
             && let Some(index) = self.known(tools)
         {
-            let draft = std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_by(&index, request, experience)));
+            let draft = || Offline::draft_by(&index, request, &self.fitted.weights, experience);
+            let draft = std::panic::catch_unwind(AssertUnwindSafe(draft));
             return draft.map_err(|_| broken(None));
         }
         let (planner, request, tools, experience) =
             (self.clone(), request.clone(), Arc::clone(tools), experience.clone());
         // Reading a long list of tools takes milliseconds.
-        let work =
-            tokio::task::spawn_blocking(move || Offline::draft_by(&planner.learned(&tools), &request, &experience));
+        let draft =
+            move || Offline::draft_by(&planner.learned(&tools), &request, &planner.fitted.weights, &experience);
+        let work = tokio::task::spawn_blocking(draft);
         work.await.map_err(|error| broken(Some(Box::new(error))))
+    }
+
+    fn explained(&self, request: &Request, tools: &[Tool], _experience: &Experience) -> Option<String> {
+        Some(Offline::explain(&self.index(tools), request, &self.fitted.weights))
     }
 
     fn name(&self) -> &str {

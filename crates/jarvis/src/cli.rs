@@ -69,6 +69,9 @@ pub(crate) struct Global {
     /// Where media, the journal and the logs are kept [env: JARVIS_DATA_DIR]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
+    /// Weights of the offline planner, as `jarvis planner fit` writes them [default: those built in]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) planner_weights: Option<PathBuf>,
     /// Open no connection to the Hugging Face Hub: nothing is downloaded or looked up [env: HF_HUB_OFFLINE]
     #[arg(long, global = true)]
     pub(crate) offline: bool,

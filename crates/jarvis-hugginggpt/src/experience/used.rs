@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jarvis_events::Events;
 use jarvis_plan::{Level, Plan, Request, Tool, Vocabulary, check};
-use jarvis_planner::{Offline, ToolIndex, Weights};
+use jarvis_planner::Experience;
 
 use super::reuse::Reused;
 use super::{Demonstration, Known};
@@ -108,7 +108,7 @@ impl HuggingGpt {
     /// What the offline planner makes of each part of a request, for people to read.
     pub fn explained_offline(&self, request: &Request) -> String {
         let tools = self.cache.plannable(&self.vocabulary, &self.sources);
-        Offline::explain(&ToolIndex::new(&tools), request, &Weights::default())
+        self.planner.explained(request, &tools, &Experience::default()).unwrap_or_default()
     }
 }
 

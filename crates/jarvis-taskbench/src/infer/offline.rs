@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 
 use indexmap::IndexSet;
 use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Kind, Param, Piece, Request, Tool};
-use jarvis_planner::{Offline, ToolIndex, Weights};
+use jarvis_planner::{Fitted, Offline, ToolIndex, Weights};
 use serde_json::{Value, json};
 
 use super::Links;
@@ -34,6 +34,12 @@ impl OfflinePlans {
     /// The tools as the planner knows them.
     pub fn index(&self) -> &ToolIndex {
         &self.index
+    }
+
+    /// The same fitted otherwise: with other weights, and what was learned with them.
+    pub fn fitted(self, fitted: &Fitted) -> OfflinePlans {
+        let index = self.index.with_learned(&fitted.learned);
+        OfflinePlans { index, weights: fitted.weights.clone(), ..self }
     }
 
     /// The same with other weights, for measuring what each part of the planner brings.
