@@ -29,7 +29,9 @@ pub struct Fitted {
 }
 
 static BUILT_IN: LazyLock<Arc<Fitted>> = LazyLock::new(|| {
-    Arc::new(parse(include_str!("../data/fitted.json")).expect("what is compiled in is what `jarvis planner fit` wrote"))
+    Arc::new(
+        parse(include_str!("../data/fitted.json")).expect("what is compiled in is what `jarvis planner fit` wrote"),
+    )
 });
 
 /// A file as far as every version has it.

@@ -320,8 +320,7 @@ impl Planner for Offline {
         let (planner, request, tools, experience) =
             (self.clone(), request.clone(), Arc::clone(tools), experience.clone());
         // Reading a long list of tools takes milliseconds.
-        let draft =
-            move || Offline::draft_by(&planner.learned(&tools), &request, &planner.fitted.weights, &experience);
+        let draft = move || Offline::draft_by(&planner.learned(&tools), &request, &planner.fitted.weights, &experience);
         let work = tokio::task::spawn_blocking(draft);
         work.await.map_err(|error| broken(Some(Box::new(error))))
     }

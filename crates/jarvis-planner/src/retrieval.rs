@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use jarvis_plan::{Kind, Tool};
 
 use crate::data;
-use crate::graph::ToolGraph;
 use crate::fitted::Fitted;
+use crate::graph::ToolGraph;
 use crate::learned::{Learned, Taught};
 use crate::lexicon::{self, Concept, ConceptId};
 use crate::own::{Own, is_own};

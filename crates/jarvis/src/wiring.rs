@@ -85,8 +85,8 @@ use pipelines::Contexts;
 #[cfg(feature = "restate")]
 pub(crate) use restate_runs::{carried_out_by_restate, told_by_restate};
 pub(crate) use staying::Staying;
-pub(crate) use weights::{fitted, other_weights};
 pub(crate) use tools::{Tools, changed_tools, look_at_tools, open_tools};
+pub(crate) use weights::{fitted, other_weights};
 
 /// Where `models refresh` and probing ask unless configured otherwise.
 pub(crate) const HUB: &str = "https://huggingface.co";
