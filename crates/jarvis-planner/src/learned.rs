@@ -2,7 +2,6 @@
 //! requests with them, as it does with plans from before ([`crate::experience`]); these come with the planner or from a file.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use jarvis_plan::Tool;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -41,26 +40,29 @@ struct Bag {
     links: Vec<(usize, usize)>,
 }
 
-/// What the planner knows from the start: the development gold, two hundred requests of each TaskBench domain that a language
-/// model labelled, and UltraTool's training part (`docs/offline-planner.md` has the command).
-pub(crate) static BUILT_IN: LazyLock<Learned> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../data/learned.json")).expect("what is compiled in is what the command wrote")
-});
-
 impl Learned {
-    /// Learns from lessons. Those without words or tools teach nothing.
+    /// Learns from lessons. Those without words or tools teach nothing, and a word that one request alone holds tells nothing of others.
     pub fn of(lessons: &[Lesson]) -> Learned {
-        let bag = |lesson: &Lesson| {
+        let telling = |lesson: &Lesson| -> BTreeSet<String> {
             let words = telling(&words::tokens(&lesson.request)).into_iter();
-            let words: BTreeSet<String> = words.filter(|word| !word.chars().any(|c| c.is_ascii_digit())).collect();
-            let words: Vec<String> = words.into_iter().collect();
+            words.filter(|word| !word.chars().any(|letter| letter.is_ascii_digit())).collect()
+        };
+        let requests: Vec<BTreeSet<String>> = lessons.iter().map(telling).collect();
+        let mut holders: FxHashMap<&str, usize> = FxHashMap::default();
+        for word in requests.iter().flatten() {
+            *holders.entry(word).or_default() += 1;
+        }
+        let bag = |(lesson, request): (&Lesson, &BTreeSet<String>)| {
+            let shared =
+                request.iter().map(String::as_str).filter(|word| holders.get(word).is_some_and(|count| *count > 1));
+            let words: Vec<&str> = shared.collect();
             let tools = words::distinct(lesson.tools.iter().cloned());
             let place = |name: &String| tools.iter().position(|tool| tool == name);
             let links = lesson.links.iter().filter_map(|(one, two)| Some((place(one)?, place(two)?))).collect();
             Bag { words: words.join(" "), tools, links }
         };
-        let plans = lessons.iter().map(bag).filter(|bag| !bag.words.is_empty() && !bag.tools.is_empty());
-        Learned { plans: plans.collect() }
+        let plans = lessons.iter().zip(&requests).map(bag);
+        Learned { plans: plans.filter(|bag| !bag.words.is_empty() && !bag.tools.is_empty()).collect() }
     }
 
     /// How many plans are known.
@@ -116,7 +118,7 @@ impl Taught {
 mod tests {
     use jarvis_plan::Tool;
 
-    use super::{BUILT_IN, Learned, Lesson, Taken, Taught};
+    use super::{Learned, Lesson, Taken, Taught};
 
     #[test]
     fn plans_are_known_for_lists_that_hold_their_tools() {
@@ -131,14 +133,14 @@ mod tests {
                 &["alarm", "weather"],
                 &[("alarm", "weather"), ("alarm", "x")],
             ),
-            lesson("wake me", &["alarm", "alarm"], &[]),
+            lesson("wake me, it rains", &["alarm", "alarm"], &[]),
             lesson("", &["alarm"], &[]),
             lesson("wake", &[], &[]),
         ]);
         assert_eq!(learned.len(), 2);
         let text = serde_json::to_string(&learned).unwrap();
         assert!(
-            text.starts_with(r#"{"plans":[{"words":"rain tell wake","tools":["alarm","weather"],"links":[[0,1]]}"#),
+            text.starts_with(r#"{"plans":[{"words":"rain wake","tools":["alarm","weather"],"links":[[0,1]]}"#),
             "{text}"
         );
         assert_eq!(serde_json::from_str::<Learned>(&text).unwrap(), learned);
@@ -147,10 +149,5 @@ mod tests {
         let both = Taken { tools: vec![1, 0], links: vec![(1, 0)] };
         assert_eq!(taught.plans, [both, Taken { tools: vec![1], links: Vec::new() }]);
         assert_eq!(Taught::new(&learned, &tools[1..]).plans.len(), 1);
-    }
-
-    #[test]
-    fn what_is_built_in_is_read() {
-        assert!(BUILT_IN.len() > 1_000);
     }
 }

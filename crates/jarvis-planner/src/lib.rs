@@ -7,7 +7,7 @@
 //! choice for all together, along the tool `graph`); `linking` (whose output goes where, with bridges between kinds) and
 //! `slots` (values of named parameters). Tools that a user brings, with JSON Schemas, are planned by `own`; lists of functions that
 //! say neither what flows between them nor in which order they follow, by `set`. `meaning` knows how near two English words are,
-//! `learned` what gold plans taught, `experience` plans from before. Word lists are in `data/`. No code or list names a tool: tools are found by the
+//! `learned` what gold plans taught, `fitted` reads both from a file, `experience` knows plans from before. Word lists are in `data/`. No code or list names a tool: tools are found by the
 //! words with which they describe themselves. Checking a draft, choosing models and calling them are not done here.
 
 mod bags;
@@ -17,6 +17,7 @@ mod data;
 mod decoding;
 mod evidence;
 mod experience;
+mod fitted;
 mod flow;
 mod followup;
 mod foreign;
@@ -44,6 +45,7 @@ use async_trait::async_trait;
 use jarvis_plan::{Draft, Request, Tool};
 
 pub use experience::{Experience, Past, Similar};
+pub use fitted::{Fitted, FittedError};
 pub use followup::{Undone, undone};
 pub use learned::{Learned, Lesson};
 pub use offline::{NO_TOOL, Offline};
@@ -73,6 +75,11 @@ pub trait Planner: Send + Sync {
         _experience: &Experience,
     ) -> Result<Draft, PlannerError> {
         self.plan(request, tools).await
+    }
+
+    /// What it makes of each part of a request, for people to read; `None` where it cannot tell.
+    fn explained(&self, _request: &Request, _tools: &[Tool], _experience: &Experience) -> Option<String> {
+        None
     }
 
     /// What answers and `doctor` call it, such as `offline`.

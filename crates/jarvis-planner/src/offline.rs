@@ -14,6 +14,7 @@ use crate::clauses::{self, Clause, Join};
 use crate::data;
 use crate::evidence::Evidence;
 use crate::experience::{Experience, Similar};
+use crate::fitted::Fitted;
 use crate::followup;
 use crate::foreign;
 use crate::lattice::Lattice;
@@ -36,8 +37,9 @@ static ASSURED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Plans without a model. Clones share the index of the tool list used last.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Offline {
+    fitted: Arc<Fitted>,
     cached: Arc<Mutex<Option<Cached>>>,
 }
 
@@ -48,18 +50,30 @@ struct Cached {
     index: Arc<ToolIndex>,
 }
 
+impl Default for Offline {
+    fn default() -> Offline {
+        Offline::with(Arc::clone(Fitted::built_in()))
+    }
+}
+
 impl Offline {
+    /// The planner with what is compiled in.
     pub fn new() -> Offline {
         Offline::default()
     }
 
+    /// The planner with other weights, and what was learned with them.
+    pub fn with(fitted: Arc<Fitted>) -> Offline {
+        Offline { fitted, cached: Arc::default() }
+    }
+
     /// The draft for `request`. The index of `tools` is built when they differ from the last call's.
     pub fn draft(&self, request: &Request, tools: &[Tool]) -> Draft {
-        Offline::draft_with(&self.index(tools), request)
+        Offline::draft_weighed(&self.index(tools), request, &self.fitted.weights)
     }
 
     pub fn draft_with(index: &ToolIndex, request: &Request) -> Draft {
-        Offline::draft_weighed(index, request, &Weights::default())
+        Offline::draft_weighed(index, request, &Fitted::built_in().weights)
     }
 
     /// The same with other weights.
@@ -184,7 +198,7 @@ impl Offline {
         experience: &'a Experience,
         most: usize,
     ) -> Vec<Similar<'a>> {
-        let evidence = Evidence::new(index, experience, &Weights::default());
+        let evidence = Evidence::new(index, experience, &Fitted::built_in().weights);
         let clauses = clauses::read(&request.text, &[], index).clauses;
         let mut found: Vec<Similar<'_>> = clauses.iter().flat_map(|clause| evidence.similar(&clause.tokens)).collect();
         found.sort_by(|one, two| two.likeness.total_cmp(&one.likeness));
@@ -218,7 +232,7 @@ impl Offline {
         match cached.as_ref() {
             Some(cached) if cached.key == key => cached.index.clone(),
             Some(_) | None => {
-                let index = Arc::new(ToolIndex::new(tools));
+                let index = Arc::new(ToolIndex::with(tools, &self.fitted.learned));
                 *cached = Some(Cached { key, tools: None, index: index.clone() });
                 index
             }
@@ -320,18 +334,20 @@ impl Planner for Offline {
         if request.text.len() <= SHORT
             && let Some(index) = self.known(tools)
         {
-            let draft = std::panic::catch_unwind(AssertUnwindSafe(|| {
-                Offline::draft_by(&index, request, &Weights::default(), experience)
-            }));
+            let draft = || Offline::draft_by(&index, request, &self.fitted.weights, experience);
+            let draft = std::panic::catch_unwind(AssertUnwindSafe(draft));
             return draft.map_err(|_| broken(None));
         }
         let (planner, request, tools, experience) =
             (self.clone(), request.clone(), Arc::clone(tools), experience.clone());
         // Reading a long list of tools takes milliseconds.
-        let work = tokio::task::spawn_blocking(move || {
-            Offline::draft_by(&planner.learned(&tools), &request, &Weights::default(), &experience)
-        });
+        let draft = move || Offline::draft_by(&planner.learned(&tools), &request, &planner.fitted.weights, &experience);
+        let work = tokio::task::spawn_blocking(draft);
         work.await.map_err(|error| broken(Some(Box::new(error))))
+    }
+
+    fn explained(&self, request: &Request, tools: &[Tool], experience: &Experience) -> Option<String> {
+        Some(Offline::explain(&self.index(tools), request, &self.fitted.weights, experience))
     }
 
     fn name(&self) -> &str {

@@ -9,8 +9,9 @@ use std::sync::OnceLock;
 use jarvis_plan::{Kind, Tool};
 
 use crate::data;
+use crate::fitted::Fitted;
 use crate::graph::ToolGraph;
-use crate::learned::{self, Learned, Taught};
+use crate::learned::{Learned, Taught};
 use crate::lexicon::{self, Concept, ConceptId};
 use crate::own::{Own, is_own};
 use crate::set::tools::SetTools;
@@ -49,7 +50,13 @@ pub(crate) struct Affinity {
 }
 
 impl ToolIndex {
+    /// Reads a list, with what the planner knows from the start.
     pub fn new(tools: &[Tool]) -> ToolIndex {
+        ToolIndex::with(tools, &Fitted::built_in().learned)
+    }
+
+    /// Reads a list, with this in place of what the planner knows from the start, as far as it is about these tools.
+    pub fn with(tools: &[Tool], learned: &Learned) -> ToolIndex {
         let (said, tools) = (tools, &crate::own::needing(tools)[..]);
         let names: Vec<Vec<Vec<String>>> = tools
             .iter()
@@ -98,7 +105,7 @@ impl ToolIndex {
                 .map(|(at, tool)| Own::new(at, tool, said.get(at).is_some_and(|said| said != tool)))
                 .collect(),
             set: OnceLock::new(),
-            taught: Taught::new(&learned::BUILT_IN, tools),
+            taught: Taught::new(learned, tools),
         }
     }
 
@@ -140,11 +147,11 @@ impl ToolIndex {
     }
 
     /// True for a list of functions: it says neither what flows between its tools nor in which order they follow.
-    pub(crate) fn is_set(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         !self.tools.is_empty() && !self.typed && self.graph.is_empty() && self.own.is_empty()
     }
 
-    /// The same with this in place of what the planner knows from the start, as far as it is about these tools.
+    /// The same with this in place of what it was made with.
     pub fn with_learned(mut self, learned: &Learned) -> ToolIndex {
         self.taught = Taught::new(learned, &self.tools);
         self

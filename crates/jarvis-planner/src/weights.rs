@@ -1,11 +1,11 @@
 //! What each piece of evidence counts.
 
+use crate::fitted::Fitted;
 use crate::set::choose::SetWeights;
 
-/// What each piece of evidence counts. One configuration serves every catalogue; the figures were found by
-/// coordinate search on development requests, with everyday requests as a bound (`docs/offline-planner.md`).
+/// What each piece of evidence counts. One set of numbers serves every list of tools; `jarvis planner fit` finds them.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct Weights {
     pub name: f32,
     /// The share of the clause that the tool's fields explain.
@@ -77,43 +77,8 @@ pub struct Weights {
 }
 
 impl Default for Weights {
+    /// Those that are compiled in.
     fn default() -> Weights {
-        Weights {
-            name: 0.7,
-            text: 0.8,
-            action: 0.121,
-            phrase: 1.0,
-            rival: 0.12,
-            spoken: 0.3,
-            inputs: 1.0,
-            sense: 0.6,
-            context: 0.4,
-            description: 0.8,
-            unknown: 0.4,
-            smooth: 1.5,
-            cost: 0.5,
-            link: 0.04,
-            gap: 0.353,
-            repeat: 0.3,
-            alike: 0.3,
-            bridge: 0.5,
-            lookup: 0.15,
-            unasked: 0.3,
-            bridge_cost: 0.952,
-            edge_cost: 0.6,
-            tail_cost: 0.81,
-            telling: 0.235,
-            guess: 0.2,
-            near: 0.25,
-            near_to: 0.7,
-            past: 1.0,
-            past_to: 0.4,
-            past_doubt: 0.2,
-            past_whole: 0.6,
-            past_link: 0.6,
-            set: SetWeights::default(),
-            beam: 32,
-            choices: 10,
-        }
+        Fitted::built_in().weights.clone()
     }
 }

@@ -20,6 +20,7 @@ mod traces;
 use std::sync::Arc;
 
 use jarvis_chat::ChatModel;
+use jarvis_planner::Fitted;
 
 pub use ask::{Failed, PLAN_STAGE, REFORMAT_STAGE};
 pub use demos::{Demo, demos, demos_of_folder, demos_shown, known_demos};
@@ -38,9 +39,18 @@ pub const MENDED: &str = "mended";
 /// The same for predictions that took a second call.
 pub const REFORMATTED: &str = "reformatted";
 
+/// Who plans.
 #[derive(Clone)]
 pub enum PlanBy {
     /// A chat model: stage `plan`, and `reformat` for the second call.
     Model(Arc<dyn ChatModel>),
-    Offline,
+    /// The offline planner, fitted so.
+    Offline(Arc<Fitted>),
+}
+
+impl PlanBy {
+    /// The offline planner with what is compiled in.
+    pub fn offline() -> PlanBy {
+        PlanBy::Offline(Arc::clone(Fitted::built_in()))
+    }
 }

@@ -17,7 +17,9 @@ use crate::commands::experience::{ExperienceArgs, ExperienceCommand};
 use crate::commands::models::ModelsCommand;
 use crate::commands::tools::ToolsCommand;
 #[cfg(feature = "bench")]
-use crate::commands::{bench::BenchCommand, easytool::EasytoolCommand, taskbench::TaskbenchCommand};
+use crate::commands::{
+    bench::BenchCommand, easytool::EasytoolCommand, planner::PlannerCommand, taskbench::TaskbenchCommand,
+};
 use crate::config::env_vars;
 use crate::wiring::pipelines::PIPELINES;
 
@@ -69,6 +71,9 @@ pub(crate) struct Global {
     /// Where media, the journal and the logs are kept [env: JARVIS_DATA_DIR]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
+    /// Weights of the offline planner, as `jarvis planner fit` writes them [default: those built in]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) planner_weights: Option<PathBuf>,
     /// Open no connection to the Hugging Face Hub: nothing is downloaded or looked up [env: HF_HUB_OFFLINE]
     #[arg(long, global = true)]
     pub(crate) offline: bool,
@@ -197,6 +202,14 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Bench(BenchCommand),
     #[cfg(feature = "bench")]
+    /// Fit the offline planner to gold plans
+    #[command(after_help = "Examples, on the samples of the repository:\n  \
+        jarvis planner fit --data-dir examples/lists/hub --measure\n  \
+        jarvis planner fit --data-dir examples/lists/hub --out weights.json\n  \
+        jarvis bench plan examples/lists/functions --planner-weights weights.json")]
+    #[command(subcommand)]
+    Planner(PlannerCommand),
+    #[cfg(feature = "bench")]
     /// The planning benchmark TaskBench: plan its requests, score plans, compare runs, make new samples
     #[command(after_help = "Examples, on the sample domain of the repository:\n  \
         jarvis taskbench inspect examples/taskbench/data_studio\n  \
@@ -225,6 +238,9 @@ pub(crate) enum Command {
     #[cfg(not(feature = "bench"))]
     #[command(hide = true)]
     Bench(Absent),
+    #[cfg(not(feature = "bench"))]
+    #[command(hide = true)]
+    Planner(Absent),
     #[cfg(not(feature = "bench"))]
     #[command(hide = true)]
     Taskbench(Absent),

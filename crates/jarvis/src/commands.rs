@@ -12,6 +12,8 @@ pub(crate) mod experience;
 mod mcp;
 pub(crate) mod models;
 mod plan;
+#[cfg(feature = "bench")]
+pub(crate) mod planner;
 mod run;
 mod runs;
 #[cfg(feature = "serve")]
@@ -49,13 +51,17 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
         #[cfg(feature = "bench")]
         Command::Bench(command) => bench::run(command, &cli.global, printer).await,
         #[cfg(feature = "bench")]
+        Command::Planner(command) => planner::run(command, &cli.global, printer).await,
+        #[cfg(feature = "bench")]
         Command::Taskbench(command) => taskbench::run(command, &cli.global, printer).await,
         #[cfg(feature = "bench")]
         Command::Easytool(command) => easytool::run(command, &cli.global, printer).await,
         #[cfg(not(feature = "serve"))]
         Command::Serve(_) | Command::Mcp(_) => Err(not_built("serve")),
         #[cfg(not(feature = "bench"))]
-        Command::Bench(_) | Command::Taskbench(_) | Command::Easytool(_) => Err(not_built("bench")),
+        Command::Bench(_) | Command::Planner(_) | Command::Taskbench(_) | Command::Easytool(_) => {
+            Err(not_built("bench"))
+        }
         Command::Doctor(args) => doctor::run(&args, &cli.global, printer).await,
         // Handled before a runtime is needed.
         Command::Completions { .. } => Ok(ExitCode::SUCCESS),

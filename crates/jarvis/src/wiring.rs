@@ -30,6 +30,7 @@ pub(crate) mod scale;
 mod served;
 mod staying;
 mod tools;
+mod weights;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -46,6 +47,7 @@ use jarvis_hugginggpt::{Conversation, HuggingGpt, Look, PlanMemory, RequestLogs,
 use jarvis_pipeline::Shelf;
 use jarvis_pipeline::approval::Approver;
 use jarvis_plan::Limits as PlanLimits;
+use jarvis_planner::{Fitted, Offline};
 use jarvis_react::Agent;
 #[cfg(feature = "serve")]
 use jarvis_server::CallerModel;
@@ -84,6 +86,7 @@ use pipelines::Contexts;
 pub(crate) use restate_runs::{carried_out_by_restate, told_by_restate};
 pub(crate) use staying::Staying;
 pub(crate) use tools::{Tools, changed_tools, look_at_tools, open_tools};
+pub(crate) use weights::{fitted, other_weights};
 
 /// Where `models refresh` and probing ask unless configured otherwise.
 pub(crate) const HUB: &str = "https://huggingface.co";
@@ -177,6 +180,10 @@ impl App {
             (MODEL.to_owned(), config.llm.name().to_owned()),
             ("prompts".to_owned(), prompts.fingerprint().to_owned()),
         ]);
+        let fitted = fitted(&config)?;
+        if let Some(weights) = other_weights(&fitted) {
+            settings.insert("planner_weights".to_owned(), weights);
+        }
         if let Some(weights) = local.as_ref().and_then(|local| local.of(config.llm.name())) {
             settings.insert("revision".to_owned(), weights);
         }
@@ -207,6 +214,7 @@ impl App {
             approver,
             memory: journal.clone().map(|journal| PlanMemory::new(journal, experience::secrets(&config))),
             journal: journal.clone(),
+            fitted,
             config,
         };
         let (pipeline, addresses) = base.pipeline(model)?;
@@ -298,6 +306,8 @@ pub(crate) struct Base {
     approver: Arc<dyn Approver>,
     journal: Option<Arc<Journal>>,
     memory: Option<PlanMemory>,
+    /// The offline planner's weights.
+    fitted: Arc<Fitted>,
 }
 
 impl Base {
@@ -321,6 +331,7 @@ impl Base {
             exists: Arc::new(move |path| media.open_file(path).is_ok()),
             shelf: self.shelf.clone(),
             memory: self.memory.clone(),
+            planner: Arc::new(Offline::with(Arc::clone(&self.fitted))),
             settings: settings(&self.config),
             ..HuggingGpt::new(chat, experts.sources, worker, Arc::clone(&self.prompts))
         };
@@ -404,6 +415,9 @@ pub(crate) fn load_holding(
     }
     if let Some(folder) = &global.data_dir {
         loaded.config.data_dir = Some(folder.clone());
+    }
+    if let Some(file) = &global.planner_weights {
+        loaded.config.planning.weights = Some(file.clone());
     }
     if global.offline {
         // Models at Hugging Face are out of reach.

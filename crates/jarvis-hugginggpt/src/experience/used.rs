@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jarvis_events::Events;
 use jarvis_plan::{Level, Plan, Request, Tool, Vocabulary, check};
-use jarvis_planner::{Offline, Similar, ToolIndex, Weights};
+use jarvis_planner::{Offline, Similar, ToolIndex};
 
 use super::reuse::Reused;
 use super::{Demonstration, Known};
@@ -108,7 +108,7 @@ impl HuggingGpt {
     pub async fn explained_offline(&self, request: &Request, events: &Events) -> String {
         let known = self.recall(request, events).await;
         let tools = self.cache.plannable(&self.vocabulary, &self.sources);
-        Offline::explain(&ToolIndex::new(&tools), request, &Weights::default(), known.evidence())
+        self.planner.explained(request, &tools, known.evidence()).unwrap_or_default()
     }
 }
 

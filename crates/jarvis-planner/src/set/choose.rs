@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::clauses::Reading;
 use crate::evidence::Evidence;
+use crate::fitted::Fitted;
 use crate::meaning::{self, near};
 use crate::retrieval::opposed;
 use crate::thesaurus::{self, SenseId};
@@ -17,7 +18,7 @@ use crate::words::Token;
 
 /// What each piece of evidence counts for a list of functions.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct SetWeights {
     /// The share of the name that the segment speaks.
     pub name: f32,
@@ -70,36 +71,7 @@ pub struct SetWeights {
 
 impl Default for SetWeights {
     fn default() -> SetWeights {
-        SetWeights {
-            name: 0.67,
-            text: 10.56,
-            near: 4.48,
-            told: 0.79,
-            action: 0.5,
-            none: 0.72,
-            length: 0.3,
-            sense: 0.16,
-            meant: 0.72,
-            floor: 0.45,
-            clause: 0.2,
-            request: 0.12,
-            turn: 0.12,
-            smooth: 1.96,
-            short: 0.3,
-            steep: 1.68,
-            least: 0.49,
-            gives_result: 1.2,
-            gives_name: 0.1,
-            gives_told: 0.18,
-            looks_up: 0.24,
-            kin: 0.5,
-            reference: 0.4,
-            link: 0.8,
-            add: 1.04,
-            prefer: 0.3,
-            kinship: 0.1,
-            past: 2.0,
-        }
+        Fitted::built_in().weights.set.clone()
     }
 }
 

@@ -5,6 +5,7 @@
 //! benchmark is a set, and its folders are searched.
 
 mod complextool;
+mod gold;
 mod neutral;
 mod orchestration;
 mod records;
@@ -21,6 +22,7 @@ use super::form::{name_of, unique_ids};
 use super::{BenchError, Form, PlanSet};
 use crate::DataError;
 
+pub use gold::GoldSource;
 use records::Records;
 
 /// Folders in folders are searched so deep.
@@ -159,18 +161,24 @@ pub fn read_all(paths: &[PathBuf], form: Option<Form>) -> Result<Vec<PlanSet>, B
             continue;
         }
         let mut set = read(source)?;
-        let taken = |name: &str| sets.iter().any(|other| other.name == name);
-        if taken(&set.name) {
-            let above = source.path.canonicalize().ok().and_then(|path| path.parent().map(name_of)).unwrap_or_default();
-            let long = format!("{} ({above})", set.name);
-            set.name = match taken(&long) {
-                false => long,
-                true => (2..).map(|n| format!("{} {n}", set.name)).find(|name| !taken(name)).unwrap_or(long),
-            };
-        }
+        set.name = free_name(&sets, set.name, &source.path);
         sets.push(set);
     }
     Ok(sets)
+}
+
+/// A name that no other set has: its own, with the folder above it, or with a number.
+fn free_name(sets: &[PlanSet], name: String, path: &Path) -> String {
+    let taken = |name: &str| sets.iter().any(|other| other.name == name);
+    if !taken(&name) {
+        return name;
+    }
+    let above = path.canonicalize().ok().and_then(|path| path.parent().map(name_of)).unwrap_or_default();
+    let long = format!("{name} ({above})");
+    match taken(&long) {
+        false => long,
+        true => (2..).map(|n| format!("{name} {n}")).find(|name| !taken(name)).unwrap_or(long),
+    }
 }
 
 /// What is wrong with records, as notes: the first few by number, then a count.

@@ -60,7 +60,7 @@ pub(crate) fn score(form: Form, sample: &Sample, plan: Option<Plan>, catalogue: 
     }
 }
 
-fn multiset(gold: &[String], predicted: &[String]) -> Counts {
+pub(crate) fn multiset(gold: &[String], predicted: &[String]) -> Counts {
     let mut left: BTreeMap<&str, usize> = BTreeMap::new();
     for name in gold {
         *left.entry(name).or_default() += 1;

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use jarvis_ask::{Ask, Events};
 use jarvis_batch::{Batch, Ended, Outcome, Summary, Watch};
 use jarvis_chat::{ChatModel, ReplySchema};
+use jarvis_planner::Fitted;
 use rayon::prelude::*;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -147,7 +148,7 @@ impl Job {
         let mut batch = Batch::begin(all, of, notes, watch, stop);
         let result = match by {
             PlanBy::Model(model) => self.ask_all(model, &pending, &mut batch, outputs).await,
-            PlanBy::Offline => self.plan_all(&pending, &mut batch, outputs).await,
+            PlanBy::Offline(fitted) => self.plan_all(fitted, &pending, &mut batch, outputs).await,
         };
         outputs.settle()?;
         result?;
@@ -203,6 +204,7 @@ impl Job {
 
     async fn plan_all(
         &self,
+        fitted: &Arc<Fitted>,
         pending: &[&UserRequest],
         batch: &mut Batch<'_>,
         outputs: &mut Outputs,
@@ -212,7 +214,8 @@ impl Job {
         }
         let (tools, graph) = (self.tools.clone(), self.graph.clone());
         let (dependency, links) = (self.options.dependency, self.options.links);
-        let read = move || OfflinePlans::new(&tools, graph.as_ref(), dependency).linked(links);
+        let fitted = Arc::clone(fitted);
+        let read = move || OfflinePlans::new(&tools, graph.as_ref(), dependency).linked(links).fitted(&fitted);
         let planner = tokio::task::spawn_blocking(read).await;
         let planner = Arc::new(planner.map_err(|_| InferError::Stopped)?);
         let planned = stream::iter(pending.chunks(BATCH)).then(|chunk| {

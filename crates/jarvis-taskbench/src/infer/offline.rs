@@ -1,15 +1,15 @@
 //! Plans without a model: catalogue entries become tools of the offline planner, and its drafts become predictions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::panic::AssertUnwindSafe;
 
 use indexmap::IndexSet;
 use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Kind, Param, Piece, Request, Tool};
-use jarvis_planner::{Offline, ToolIndex, Weights};
+use jarvis_planner::{Fitted, Learned, Offline, ToolIndex, Weights};
 use serde_json::{Value, json};
 
 use super::Links;
-use crate::data::{BenchTool, DependencyType, ToolGraph, ToolList};
+use crate::data::{BenchTool, DependencyType, ToolGraph, ToolList, normalised};
 
 /// The offline planner with a domain's tools.
 pub struct OfflinePlans {
@@ -36,6 +36,16 @@ impl OfflinePlans {
         &self.index
     }
 
+    /// The same fitted otherwise: with other weights, and what was learned with them.
+    pub fn fitted(self, fitted: &Fitted) -> OfflinePlans {
+        self.taught(&fitted.learned).weighed(fitted.weights.clone())
+    }
+
+    /// The same with other gold plans to compare requests with.
+    pub fn taught(self, learned: &Learned) -> OfflinePlans {
+        OfflinePlans { index: self.index.with_learned(learned), ..self }
+    }
+
     /// The same with other weights, for measuring what each part of the planner brings.
     pub fn weighed(self, weights: Weights) -> OfflinePlans {
         OfflinePlans { weights, ..self }
@@ -58,13 +68,29 @@ impl OfflinePlans {
 
     /// The plan for the last turn of a conversation, whose earlier turns are the request's history.
     pub fn plan_request(&self, request: &Request) -> Result<Value, String> {
-        let draft =
-            std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_weighed(&self.index, request, &self.weights)));
-        let draft = draft.map_err(|_| "the offline planner panicked on this request".to_owned())?;
+        let draft = self.draft(request, &self.weights)?;
         Ok(match self.dependency {
             DependencyType::Resource => self.resource(&draft),
             DependencyType::Temporal => temporal(&draft, self.links),
         })
+    }
+
+    fn draft(&self, request: &Request, weights: &Weights) -> Result<Draft, String> {
+        let draft =
+            std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_weighed(&self.index, request, weights)));
+        draft.map_err(|_| "the offline planner panicked on this request".to_owned())
+    }
+
+    /// What scores look at of a plan with other weights, without writing the plan: names of tools and linked names. A request
+    /// without a plan has none.
+    pub(crate) fn names(&self, request: &Request, weights: &Weights) -> (Vec<String>, BTreeSet<(String, String)>) {
+        let Ok(draft) = self.draft(request, weights) else { return Default::default() };
+        let named = |(source, target): (&str, &str)| (normalised(source), normalised(target));
+        let links = match self.dependency {
+            DependencyType::Resource => used(&draft).map(named).collect(),
+            DependencyType::Temporal => links(&draft, self.links).into_iter().map(named).collect(),
+        };
+        (draft.tasks.iter().map(|task| normalised(&task.task)).collect(), links)
     }
 
     fn resource(&self, draft: &Draft) -> Value {
@@ -102,7 +128,6 @@ fn temporal(draft: &Draft, links_mean: Links) -> Value {
     let places = places(draft);
     let named = |id: i64| places.get(&id).and_then(|place| draft.tasks.get(*place)).map(|task: &DraftTask| &task.task);
     let (mut steps, mut nodes) = (Vec::new(), Vec::new());
-    let mut links: IndexSet<(&str, &str)> = IndexSet::new();
     for (at, task) in draft.tasks.iter().enumerate() {
         let (mut arguments, mut shown) = (Vec::new(), Vec::new());
         for (name, arg) in &task.args {
@@ -113,6 +138,30 @@ fn temporal(draft: &Draft, links_mean: Links) -> Value {
         let with = if shown.is_empty() { String::new() } else { format!(" with {}", shown.join(" and ")) };
         steps.push(format!("Step {}: Call {}{with}", at + 1, task.task));
         nodes.push(json!({"task": task.task, "arguments": arguments}));
+    }
+    let links: Vec<Value> = links(draft, links_mean)
+        .into_iter()
+        .map(|(source, target)| json!({"source": source, "target": target}))
+        .collect();
+    json!({"task_steps": steps, "task_nodes": nodes, "task_links": links})
+}
+
+/// Which task uses what of which, by their names.
+fn used(draft: &Draft) -> impl Iterator<Item = (&str, &str)> {
+    let places = places(draft);
+    draft.tasks.iter().flat_map(move |task| {
+        let used = task.args.values().flat_map(Arg::references).filter_map(|id| id.0);
+        let sources: Vec<&DraftTask> = used.filter_map(|id| draft.tasks.get(*places.get(&id)?)).collect();
+        sources.into_iter().map(|source| (source.task.as_str(), task.task.as_str()))
+    })
+}
+
+/// The links of a plan that lists them, by names.
+fn links(draft: &Draft, links_mean: Links) -> IndexSet<(&str, &str)> {
+    let places = places(draft);
+    let named = |id: i64| places.get(&id).and_then(|place| draft.tasks.get(*place)).map(|task: &DraftTask| &task.task);
+    let mut links: IndexSet<(&str, &str)> = IndexSet::new();
+    for (at, task) in draft.tasks.iter().enumerate() {
         let used = task.args.values().flat_map(Arg::references).filter_map(|id| id.0);
         let before: Vec<&String> = task.dep.iter().copied().chain(used).filter_map(named).collect();
         // Links are the order of the calls: what waits for nothing is called after the one before it.
@@ -122,9 +171,7 @@ fn temporal(draft: &Draft, links_mean: Links) -> Value {
         before.retain(|source| **source != task.task);
         links.extend(before.into_iter().map(|source| (source.as_str(), task.task.as_str())));
     }
-    let links: Vec<Value> =
-        links.into_iter().map(|(source, target)| json!({"source": source, "target": target})).collect();
-    json!({"task_steps": steps, "task_nodes": nodes, "task_links": links})
+    links
 }
 
 /// For each task's id its place in the list.

@@ -185,7 +185,7 @@ async fn planned(set: &PlanSet, by: &PlanBy, options: &Options, dir: Option<&Pat
 async fn the_offline_planner_plans_every_form() {
     for form in Form::ALL {
         for set in sets(&examples(form.as_str())) {
-            let ended = planned(&set, &PlanBy::Offline, &Options::default(), None).await;
+            let ended = planned(&set, &PlanBy::offline(), &Options::default(), None).await;
             assert!(ended.summary.is_complete(), "{}: {:?}", set.name, ended.summary);
             let how = Bootstrap { resamples: 10, ..Bootstrap::default() };
             let report = Report::new("offline", &[(set.clone(), ended)], how, None);
@@ -237,7 +237,7 @@ async fn a_model_sees_the_dialogue_and_what_links_mean() {
 async fn reports_hold_every_row() {
     let mut ended = Vec::new();
     for set in sets(&examples("complextool-plan")) {
-        let planned = planned(&set, &PlanBy::Offline, &Options::default(), None).await;
+        let planned = planned(&set, &PlanBy::offline(), &Options::default(), None).await;
         ended.push((set, planned));
     }
     let report = Report::new("offline", &ended, Bootstrap { resamples: 50, ..Bootstrap::default() }, None);

@@ -286,7 +286,7 @@ async fn trains(graph: Option<&str>) -> String {
         None => std::fs::remove_file(domain.path("graph_desc.json")).unwrap_or_default(),
     }
     let options = InferOptions { dependency: DependencyType::Temporal, ..InferOptions::default() };
-    run(&Job::prepare(&domain, options).unwrap(), &PlanBy::Offline, dir.path()).await;
+    run(&Job::prepare(&domain, options).unwrap(), &PlanBy::offline(), dir.path()).await;
     let result = &lines(&dir.path().join("m.json"))[0]["result"];
     let nodes = result["task_nodes"].as_array().unwrap();
     nodes.iter().map(|node| node["task"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
@@ -310,7 +310,7 @@ async fn requests_are_read_from_the_gold_plans_where_nothing_else_holds_them() {
     let (dir, domain) = everyday(&[(id("1"), "not read")]);
     std::fs::remove_file(domain.path("user_requests.json")).unwrap();
     let options = InferOptions { dependency: DependencyType::Temporal, ..InferOptions::default() };
-    let summary = run(&Job::prepare(&domain, options.clone()).unwrap(), &PlanBy::Offline, dir.path()).await;
+    let summary = run(&Job::prepare(&domain, options.clone()).unwrap(), &PlanBy::offline(), dir.path()).await;
     let told = lines(&dir.path().join("m.json"));
     assert!(summary.done > 0 && told.iter().all(|line| line["user_request"] != "not read"), "{told:?}");
     std::fs::remove_file(domain.path("data.json")).unwrap();
@@ -326,7 +326,7 @@ async fn the_offline_planner_writes_the_benchmark_format() {
     ];
     let (dir, domain) = studio(&requests);
     let job = Job::prepare(&domain, InferOptions::default()).unwrap();
-    let summary = run(&job, &PlanBy::Offline, dir.path()).await;
+    let summary = run(&job, &PlanBy::offline(), dir.path()).await;
     assert_eq!((summary.done, summary.calls), (3, 0));
     let told: Vec<String> =
         lines(&dir.path().join("m.json")).iter().map(|line| format!("{} {}", line["id"], line["result"])).collect();
@@ -342,6 +342,6 @@ async fn the_offline_planner_writes_the_benchmark_format() {
     )];
     let (dir, domain) = everyday(&requests);
     let options = InferOptions { dependency: DependencyType::Temporal, ..InferOptions::default() };
-    run(&Job::prepare(&domain, options).unwrap(), &PlanBy::Offline, dir.path()).await;
+    run(&Job::prepare(&domain, options).unwrap(), &PlanBy::offline(), dir.path()).await;
     insta::assert_snapshot!(lines(&dir.path().join("m.json"))[0]["result"], @r#"{"task_steps":["Step 1: Call book_flight with date: '2025-05-01' and from: 'Oslo' and to: 'Rome'","Step 2: Call send_email with to: 'bob@x.org' and body: 'done'"],"task_nodes":[{"task":"book_flight","arguments":[{"name":"date","value":"2025-05-01"},{"name":"from","value":"Oslo"},{"name":"to","value":"Rome"}]},{"task":"send_email","arguments":[{"name":"to","value":"bob@x.org"},{"name":"body","value":"done"}]}],"task_links":[{"source":"book_flight","target":"send_email"}]}"#);
 }

@@ -4,6 +4,7 @@
 
 mod bench;
 mod data;
+mod fit;
 mod format;
 mod generate;
 mod generate_parts;

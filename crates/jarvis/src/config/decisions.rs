@@ -35,6 +35,8 @@ pub(crate) struct PlanningConfig {
     pub(crate) experience: ExperienceUse,
     /// How many of them a chat model is shown, in the place of built-in demonstrations.
     pub(crate) experience_demos: usize,
+    /// A file with the offline planner's weights, as `jarvis planner fit` writes it. Also `--planner-weights`. Default: those built in.
+    pub(crate) weights: Option<PathBuf>,
 }
 
 impl Default for PlanningConfig {
@@ -50,6 +52,7 @@ impl Default for PlanningConfig {
             reserve_tokens: 800,
             experience: ExperienceUse::default(),
             experience_demos: 3,
+            weights: None,
         }
     }
 }

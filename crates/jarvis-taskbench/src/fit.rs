@@ -1,0 +1,56 @@
+//! Fits the offline planner to gold plans: `jarvis planner fit`.
+//!
+//! Words and orders are learned from the plans ([`learn`]). Weights are found by coordinate search ([`search`]), as in minimum error
+//! rate training (Och, 2003, <https://aclanthology.org/P03-1021>): what is wanted is the F1 of whole plans, which is piecewise constant
+//! in the weights, so that there is no gradient to follow, and a likelihood of single choices would be another aim. [`folds`] makes every
+//! plan with words learned from other plans, [`hold`] refuses weights that lose everyday requests, and [`cross`] says what a search is
+//! worth on plans that it never saw. Nothing here writes a file or prints.
+
+pub mod cross;
+mod error;
+pub mod folds;
+pub mod hold;
+pub mod search;
+
+use jarvis_planner::{Learned, Lesson};
+
+pub use cross::{SetFigures, cross_validate, measure};
+pub use error::FitError;
+pub use folds::{F1, Folds};
+pub use hold::Hold;
+pub use search::{Found, Step, Watch, search};
+
+use crate::bench::{PlanSet, Sample};
+
+/// What can be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Parts into which each set is divided: words are learned from all but one, and plans of that one are made with them. At least 2.
+    pub folds: usize,
+    /// The most samples of each set that a search plans for.
+    pub most: usize,
+    /// How often a search goes over all weights, each time with half the step.
+    pub rounds: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { folds: 5, most: 400, rounds: 3 }
+    }
+}
+
+/// What all plans of the sets teach.
+pub fn learn(sets: &[PlanSet]) -> Learned {
+    let lessons: Vec<Lesson> = sets.iter().flat_map(|set| &set.samples).map(lesson).collect();
+    Learned::of(&lessons)
+}
+
+fn lesson(sample: &Sample) -> Lesson {
+    let nodes = &sample.gold.nodes;
+    let named = |(source, target): &(usize, usize)| Some((nodes.get(*source)?.clone(), nodes.get(*target)?.clone()));
+    Lesson {
+        request: sample.request.clone(),
+        tools: nodes.clone(),
+        links: sample.gold.links.iter().filter_map(named).collect(),
+    }
+}

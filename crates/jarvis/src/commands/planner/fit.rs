@@ -1,0 +1,250 @@
+//! `jarvis planner fit`: learns from gold plans and searches the offline planner's weights.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use jarvis_plan::export::plural;
+use jarvis_planner::{Fitted, Learned, Weights};
+use jarvis_store::files::replace_derived;
+use jarvis_taskbench::bench::{BenchError, GoldSource, PlanSet};
+use jarvis_taskbench::fit::{
+    FitError, Folds, Found, Hold, Options, SetFigures, Step, Watch, cross, cross_validate, learn, measure, search,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::Global;
+use crate::commands::taskbench::infer::at_least_one;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::session::{self, BatchResult};
+use crate::wiring::{fitted, load_config};
+
+#[derive(Debug, Args)]
+#[command(after_help = include_str!("help/fit.txt").trim_end())]
+pub(crate) struct FitArgs {
+    /// A folder or file with gold plans, or a folder of TaskBench and a file with plans for its requests; may be repeated
+    #[arg(long, value_name = "DIR[=GOLD]", required = true)]
+    data_dir: Vec<PathBuf>,
+    /// Write the weights and what was learned to this file
+    #[arg(short, long, value_name = "FILE", required_unless_present = "measure")]
+    out: Option<PathBuf>,
+    /// Begin with these weights [default: those of --planner-weights, else those built in]
+    #[arg(long, value_name = "FILE")]
+    start: Option<PathBuf>,
+    /// Requests that must not lose their tools; may be repeated
+    #[arg(long, value_name = "FILE")]
+    hold: Vec<PathBuf>,
+    /// Parts of each set for cross-validation; 0 or 1 leaves it out
+    #[arg(long, value_name = "N", default_value_t = Options::default().folds)]
+    folds: usize,
+    /// How often the search goes over all weights
+    #[arg(long, value_name = "N", default_value_t = Options::default().rounds)]
+    rounds: usize,
+    /// The most samples of each set that the search plans for
+    #[arg(long, value_name = "N", default_value_t = Options::default().most, value_parser = at_least_one)]
+    most: usize,
+    /// Keep the weights, and learn the plans only
+    #[arg(long, conflicts_with_all = ["measure", "hold"])]
+    learn_only: bool,
+    /// Fit nothing: print the cross-validated figures of the weights as they are
+    #[arg(long, conflicts_with_all = ["out", "hold"])]
+    measure: bool,
+}
+
+impl FitArgs {
+    fn options(&self) -> Options {
+        let folds = if self.folds < 2 { Options::default().folds } else { self.folds };
+        Options { folds, most: self.most, rounds: self.rounds }
+    }
+}
+
+pub(super) async fn run(args: FitArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    // Here `--data-dir` is that of the plans.
+    let global = &Global { data_dir: None, ..global.clone() };
+    let config = load_config(global, printer)?.config;
+    if args.measure && args.folds < 2 {
+        return Err(Failure::usage("--measure needs at least 2 folds").hint("leave out --folds for five"));
+    }
+    if let Some(out) = args.out.as_deref().filter(|out| out.is_dir()) {
+        return Err(Failure::usage(format!("{} is a folder", out.display())).hint("name a file with --out"));
+    }
+    let start = match &args.start {
+        Some(path) => Arc::new(Fitted::read(path).map_err(|error| {
+            let hint = error.hint();
+            Failure::usage(error).hint(hint)
+        })?),
+        None => fitted(&config)?,
+    };
+    let sources: Vec<GoldSource> = args.data_dir.iter().map(|path| GoldSource::parse(path)).collect();
+    // Large benchmarks take seconds to read.
+    let read = tokio::task::spawn_blocking(move || GoldSource::read_all(&sources)).await;
+    let sets = read.map_err(Failure::work)?.map_err(unreadable)?;
+    for set in &sets {
+        set.notes.iter().for_each(|note| printer.warning(&format!("{}: {note}", set.name)));
+    }
+    let plans: usize = sets.iter().map(|set| set.samples.len()).sum();
+    let about = format!("{} of {}", plural(plans, "gold plan"), plural(sets.len(), "set"));
+    printer.progress(&format!("read {about}"));
+    let request = format!("fitting the offline planner to {about}");
+    let fit = session::batch(&config, request, printer, async |_, stop| {
+        let work = move || Fit { args, sets, start, printer, stop }.carry_out();
+        tokio::task::spawn_blocking(work).await.map_err(Failure::work)?
+    });
+    let ended = fit.await?;
+    Ok(if ended.stopped { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// How it ended.
+struct Ended {
+    /// The last line.
+    told: String,
+    stopped: bool,
+}
+
+impl BatchResult for Ended {
+    fn ok(&self) -> bool {
+        !self.stopped
+    }
+
+    fn cancelled(&self) -> bool {
+        self.stopped
+    }
+
+    fn text(&self) -> String {
+        self.told.clone()
+    }
+}
+
+/// What a search is made of.
+struct Fit {
+    args: FitArgs,
+    sets: Vec<PlanSet>,
+    start: Arc<Fitted>,
+    printer: Printer,
+    stop: CancellationToken,
+}
+
+impl Fit {
+    fn carry_out(self) -> Result<Ended, Failure> {
+        let Fit { args, sets, start, printer, .. } = &self;
+        let options = args.options();
+        let Some(out) = args.out.as_deref().filter(|_| !args.measure) else {
+            self.show(&measure(sets, &options, &start.weights), options.folds);
+            return Ok(Ended { told: "measured".to_owned(), stopped: false });
+        };
+        let learned = learn(sets);
+        printer.progress(&format!("learned from {}", plural(learned.len(), "plan")));
+        if args.learn_only {
+            return self.write(out, start.weights.clone(), &learned, false);
+        }
+        let vocabulary = jarvis_catalogue::vocabulary();
+        let hold = match args.hold.as_slice() {
+            [] => None,
+            files => Some(Hold::read(files, vocabulary.tools(), &learned).map_err(wrong_hold)?),
+        };
+        if args.folds > 1 {
+            let watch = |fold: usize| -> Box<dyn Watch + '_> {
+                Box::new(self.shown(format!("fold {fold} of {}: ", options.folds), hold.as_ref(), None))
+            };
+            let Some(figures) = cross_validate(sets, hold.as_ref(), &start.weights, &options, watch) else {
+                printer.progress("stopped in cross-validation; nothing is written");
+                return Ok(Ended { told: "stopped in cross-validation".to_owned(), stopped: true });
+            };
+            self.show(&figures, options.folds);
+        }
+        let folds = Folds::new(sets, options.folds, options.most, None);
+        let shown = self.shown(String::new(), hold.as_ref(), Some((out, &learned)));
+        let Found { weights, objective, kept, stopped } =
+            search(&folds, hold.as_ref(), &start.weights, options.rounds, &shown);
+        let (before, after) = objective;
+        printer.out(&format!("search on all folds, {}: {before:.2} → {after:.2}", plural(folds.len(), "request")));
+        if let Some(hold) = &hold {
+            printer.out(&format!("held requests with their tools, of {}: {} → {}", hold.len(), kept.0, kept.1));
+        }
+        self.write(out, weights, &learned, stopped)
+    }
+
+    fn shown<'f>(&'f self, prefix: String, hold: Option<&'f Hold>, out: Option<(&'f Path, &'f Learned)>) -> Shown<'f> {
+        Shown { prefix, held: hold.map_or(0, Hold::len), out, printer: self.printer, stop: &self.stop }
+    }
+
+    fn show(&self, figures: &[SetFigures], folds: usize) {
+        let printer = self.printer;
+        printer.out(&cross::table(figures).text());
+        let fitted = match cross::aim(figures) {
+            (start, Some(fitted)) => {
+                format!(
+                    "{start:.2} → {fitted:.2}\nfitted: with weights that were searched without the plans of the fold."
+                )
+            }
+            (start, None) => format!("{start:.2}"),
+        };
+        printer.out(&format!(
+            "\nF1 times 100 of tools (n-) and links (e-), {folds}-fold: nothing was learned from the plans of the fold.\n\
+             Mean of both over the sets, each weighted by the square root of its samples: {fitted}"
+        ));
+    }
+
+    fn write(&self, out: &Path, weights: Weights, learned: &Learned, stopped: bool) -> Result<Ended, Failure> {
+        keep(out, weights, learned).map_err(Failure::work)?;
+        let told = match stopped {
+            true => format!("stopped; the best weights so far are in {}", out.display()),
+            false => format!("wrote {}", out.display()),
+        };
+        self.printer.out(&told);
+        Ok(Ended { told, stopped })
+    }
+}
+
+fn keep(out: &Path, weights: Weights, learned: &Learned) -> Result<(), jarvis_store::files::FileError> {
+    replace_derived(out, Fitted { weights, learned: learned.clone() }.to_json().as_bytes())
+}
+
+/// A search on stderr, a line for each change; what was found is written after every round.
+struct Shown<'f> {
+    prefix: String,
+    held: usize,
+    out: Option<(&'f Path, &'f Learned)>,
+    printer: Printer,
+    stop: &'f CancellationToken,
+}
+
+impl Watch for Shown<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.is_cancelled()
+    }
+
+    fn began(&self, objective: f64, kept: usize) {
+        let held = match self.held {
+            0 => String::new(),
+            all => format!("; {kept} of {} get their tools", plural(all, "held request")),
+        };
+        self.printer.progress(&format!("{}start {objective:.2}{held}", self.prefix));
+    }
+
+    fn stepped(&self, step: &Step) {
+        let Step { round, name, change: (from, to), objective } = step;
+        self.printer.progress(&format!("{}round {round}: {objective:.2} with {name} {from} → {to}", self.prefix));
+    }
+
+    fn rounded(&self, round: usize, weights: &Weights, objective: f64) {
+        self.printer.progress(&format!("{}round {round} ended at {objective:.2}", self.prefix));
+        if let Some((out, learned)) = self.out
+            && let Err(error) = keep(out, weights.clone(), learned)
+        {
+            self.printer.warning(&error.to_string());
+        }
+    }
+}
+
+fn unreadable(error: BenchError) -> Failure {
+    let hint = error.hint();
+    if error.is_usage() { Failure::usage(error) } else { Failure::work(error) }.maybe_hint(hint)
+}
+
+fn wrong_hold(error: FitError) -> Failure {
+    let hint = error.hint();
+    Failure::usage(error).hint(hint)
+}
