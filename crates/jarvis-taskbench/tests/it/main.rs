@@ -16,6 +16,7 @@ mod infer_reply;
 mod infer_resume;
 mod inspect;
 mod legacy;
+mod lists;
 mod outside;
 mod report;
 mod strict;
