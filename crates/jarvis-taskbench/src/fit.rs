@@ -1,12 +1,14 @@
 //! Fits the offline planner to gold plans: `jarvis planner fit`.
 //!
-//! Words and orders are learned from the plans ([`learn`]). Weights are found by coordinate search ([`search`]), as in minimum error
-//! rate training (Och, 2003, <https://aclanthology.org/P03-1021>): what is wanted is the F1 of whole plans, which is piecewise constant
-//! in the weights, so that there is no gradient to follow, and a likelihood of single choices would be another aim. [`folds`] makes every
-//! plan with words learned from other plans, [`hold`] refuses weights that lose everyday requests, and [`cross`] says what a search is
-//! worth on plans that it never saw. Nothing here writes a file or prints.
+//! The plans are learned ([`learn`]), so that new requests are compared with theirs. Weights are found by coordinate search
+//! ([`search`]), as in minimum error rate training (Och, 2003, <https://aclanthology.org/P03-1021>): what is wanted is the F1 of whole
+//! plans, which is piecewise constant in the weights, so that there is no gradient to follow, and a likelihood of single choices would be
+//! another aim. [`folds`] makes every plan with what was learned from other plans, [`hold`] refuses weights that lose everyday requests,
+//! [`cross`] says what a search is worth on plans that it never saw, and [`curve`] what plans from before are. Nothing here writes a file
+//! or prints.
 
 pub mod cross;
+pub mod curve;
 mod error;
 pub mod folds;
 pub mod hold;

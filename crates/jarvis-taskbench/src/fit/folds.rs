@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use jarvis_plan::Request;
-use jarvis_planner::{Learned, Lesson, Weights};
+use jarvis_planner::{Experience, Learned, Lesson, Weights};
 use rayon::prelude::*;
 
 use super::lesson;
@@ -55,6 +55,19 @@ impl F1 {
             all => 200.0 * counts.common as f64 / all as f64,
         };
         F1 { nodes: f1(nodes), links: (links.gold > 0).then(|| f1(links)) }
+    }
+
+    /// Of several plans; none of none.
+    pub(super) fn sum(scores: impl IntoIterator<Item = Score>) -> Option<F1> {
+        let add = |mut sum: Score, score: Score| {
+            for (sum, counts) in sum.iter_mut().zip(score) {
+                sum.common += counts.common;
+                sum.predicted += counts.predicted;
+                sum.gold += counts.gold;
+            }
+            sum
+        };
+        scores.into_iter().reduce(add).map(F1::of)
     }
 
     /// The mean of both.
@@ -158,24 +171,15 @@ impl Folds {
 
     fn plan(&self, case: &Case, weights: &Weights) -> Score {
         let plans = self.planners.get(case.planner);
-        let (nodes, links) = plans.map(|plans| plans.names(&case.request, weights)).unwrap_or_default();
+        let (nodes, links) =
+            plans.map(|plans| plans.names(&case.request, weights, &Experience::default())).unwrap_or_default();
         [multiset(&case.nodes, &nodes), Counts::of(&case.links, &links)]
     }
 
     /// The figures of each set, of which at least one sample is planned for.
     pub(super) fn figures(&self, scores: &[Score]) -> Vec<Option<F1>> {
-        let mut sums: Vec<Option<Score>> = vec![None; self.sets.len()];
-        for (case, score) in self.cases.iter().zip(scores) {
-            if let Some(sum) = sums.get_mut(case.set) {
-                let sum = sum.get_or_insert_default();
-                for (sum, counts) in sum.iter_mut().zip(score) {
-                    sum.common += counts.common;
-                    sum.predicted += counts.predicted;
-                    sum.gold += counts.gold;
-                }
-            }
-        }
-        sums.into_iter().map(|sum| sum.map(F1::of)).collect()
+        let scored = |set: usize| self.cases.iter().zip(scores).filter(move |(case, _)| case.set == set);
+        (0..self.sets.len()).map(|set| F1::sum(scored(set).map(|(_, score)| *score))).collect()
     }
 
     /// The mean over the sets.

@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 
 use indexmap::IndexSet;
 use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Kind, Param, Piece, Request, Tool};
-use jarvis_planner::{Fitted, Learned, Offline, ToolIndex, Weights};
+use jarvis_planner::{Experience, Fitted, Learned, Offline, ToolIndex, Weights};
 use serde_json::{Value, json};
 
 use super::Links;
@@ -68,23 +68,28 @@ impl OfflinePlans {
 
     /// The plan for the last turn of a conversation, whose earlier turns are the request's history.
     pub fn plan_request(&self, request: &Request) -> Result<Value, String> {
-        let draft = self.draft(request, &self.weights)?;
+        let draft = self.draft(request, &self.weights, &Experience::default())?;
         Ok(match self.dependency {
             DependencyType::Resource => self.resource(&draft),
             DependencyType::Temporal => temporal(&draft, self.links),
         })
     }
 
-    fn draft(&self, request: &Request, weights: &Weights) -> Result<Draft, String> {
-        let draft =
-            std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_weighed(&self.index, request, weights)));
-        draft.map_err(|_| "the offline planner panicked on this request".to_owned())
+    fn draft(&self, request: &Request, weights: &Weights, before: &Experience) -> Result<Draft, String> {
+        let draft = || Offline::draft_by(&self.index, request, weights, before);
+        std::panic::catch_unwind(AssertUnwindSafe(draft))
+            .map_err(|_| "the offline planner panicked on this request".to_owned())
     }
 
-    /// What scores look at of a plan with other weights, without writing the plan: names of tools and linked names. A request
-    /// without a plan has none.
-    pub(crate) fn names(&self, request: &Request, weights: &Weights) -> (Vec<String>, BTreeSet<(String, String)>) {
-        let Ok(draft) = self.draft(request, weights) else { return Default::default() };
+    /// What scores look at of a plan with other weights and by plans from before, without writing the plan: names of tools and
+    /// linked names. A request without a plan has none.
+    pub(crate) fn names(
+        &self,
+        request: &Request,
+        weights: &Weights,
+        before: &Experience,
+    ) -> (Vec<String>, BTreeSet<(String, String)>) {
+        let Ok(draft) = self.draft(request, weights, before) else { return Default::default() };
         let named = |(source, target): (&str, &str)| (normalised(source), normalised(target));
         let links = match self.dependency {
             DependencyType::Resource => used(&draft).map(named).collect(),
