@@ -33,17 +33,19 @@ pub struct Options {
     pub most: usize,
     /// How often a search goes over all weights, each time with half the step.
     pub rounds: usize,
+    /// The first so many sets are learned from; the others are for the weights alone.
+    pub taught: usize,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { folds: 5, most: 400, rounds: 3 }
+        Options { folds: 5, most: 400, rounds: 3, taught: usize::MAX }
     }
 }
 
-/// What all plans of the sets teach.
-pub fn learn(sets: &[PlanSet]) -> Learned {
-    let lessons: Vec<Lesson> = sets.iter().flat_map(|set| &set.samples).map(lesson).collect();
+/// What all plans of the first so many sets teach.
+pub fn learn(sets: &[PlanSet], taught: usize) -> Learned {
+    let lessons: Vec<Lesson> = sets.iter().take(taught).flat_map(|set| &set.samples).map(lesson).collect();
     Learned::of(&lessons)
 }
 

@@ -23,7 +23,7 @@ pub struct SetFigures {
 
 /// Plans every request with words learned from the other folds and sets, and scores the plans.
 pub fn measure(sets: &[PlanSet], options: &Options, weights: &Weights) -> Vec<SetFigures> {
-    let folds = Folds::new(sets, options.folds, usize::MAX, None);
+    let folds = Folds::new(sets, &Options { most: usize::MAX, ..*options }, None);
     figures(&folds, &folds.score(weights, &[], |_| true), None)
 }
 
@@ -36,12 +36,12 @@ pub fn cross_validate<'w>(
     options: &Options,
     mut watch: impl FnMut(usize) -> Box<dyn Watch + 'w>,
 ) -> Option<Vec<SetFigures>> {
-    let whole = Folds::new(sets, options.folds, usize::MAX, None);
+    let whole = Folds::new(sets, &Options { most: usize::MAX, ..*options }, None);
     let before = whole.score(start, &[], |_| true);
     let mut after = before.clone();
     for held in 0..options.folds {
         let watch = watch(held + 1);
-        let others = Folds::new(sets, options.folds, options.most, Some(held));
+        let others = Folds::new(sets, options, Some(held));
         let Found { weights, stopped, .. } = search(&others, hold, start, options.rounds, watch.as_ref());
         if stopped {
             return None;

@@ -9,7 +9,7 @@ use jarvis_plan::Request;
 use jarvis_planner::{Experience, Learned, Lesson, Weights};
 use rayon::prelude::*;
 
-use super::lesson;
+use super::{Options, lesson};
 use crate::bench::PlanSet;
 use crate::bench::score::multiset;
 use crate::data::ToolList;
@@ -86,9 +86,10 @@ pub fn objective<'f>(sets: impl Iterator<Item = (usize, &'f F1)>) -> f64 {
 }
 
 impl Folds {
-    /// Divides sets. Of each set at most `most` samples are planned for, taken evenly; all are learned from. The plans of the fold
-    /// `held` are neither planned for nor learned from.
-    pub fn new(sets: &[PlanSet], folds: usize, most: usize, held: Option<usize>) -> Folds {
+    /// Divides sets. Of each set at most `options.most` samples are planned for, taken evenly; all are learned from. The plans of the
+    /// fold `held` are neither planned for nor learned from.
+    pub fn new(sets: &[PlanSet], options: &Options, held: Option<usize>) -> Folds {
+        let Options { folds, most, taught, .. } = *options;
         let folds = folds.max(2);
         let lessons: Vec<Vec<Lesson>> = sets.iter().map(|set| set.samples.iter().map(lesson).collect()).collect();
         let places: Vec<(usize, usize)> =
@@ -98,7 +99,7 @@ impl Folds {
             .filter(|(_, fold)| Some(*fold) != held)
             .map(|(set, fold)| {
                 let is_taught = |of: usize, at: usize| Some(at % folds) != held && (of != set || at % folds != fold);
-                let lessons = lessons.iter().enumerate().flat_map(|(of, lessons)| {
+                let lessons = lessons.iter().take(taught).enumerate().flat_map(|(of, lessons)| {
                     lessons
                         .iter()
                         .enumerate()

@@ -68,7 +68,6 @@ pub fn search(folds: &Folds, hold: Option<&Hold>, start: &Weights, rounds: usize
     let mut step = STEP;
     for round in 1..=rounds {
         for (name, of_sets) in numbers(start) {
-            // The last direction first would be faster, but what is found should not hang on it.
             for sign in [1.0, -1.0] {
                 let mut went = false;
                 while !watch.is_stopped()

@@ -84,7 +84,7 @@ impl Watch for Seen {
 fn a_search_finds_weights_that_plan_rightly() {
     let folder = tempfile::tempdir().unwrap();
     let sets = kitchen(folder.path());
-    let folds = Folds::new(&sets, 5, 400, None);
+    let folds = Folds::new(&sets, &Options::default(), None);
     let seen = Seen::default();
     let found = search(&folds, None, &shy(), 3, &seen);
     assert!(found.objective.0 < 70.0 && found.objective.1 > 99.0, "{found:?}");
@@ -106,7 +106,7 @@ fn a_search_finds_weights_that_plan_rightly() {
 fn a_search_that_is_stopped_keeps_the_best_so_far() {
     let folder = tempfile::tempdir().unwrap();
     let sets = kitchen(folder.path());
-    let folds = Folds::new(&sets, 5, 400, None);
+    let folds = Folds::new(&sets, &Options::default(), None);
     let found = search(&folds, None, &shy(), 3, &Seen { most: Some(1), ..Seen::default() });
     assert!(found.stopped && found.objective.1 > found.objective.0, "{found:?}");
     let stopped = |_| -> Box<dyn Watch> { Box::new(Seen { most: Some(0), ..Seen::default() }) };
@@ -117,7 +117,7 @@ fn a_search_that_is_stopped_keeps_the_best_so_far() {
 fn weights_that_lose_held_requests_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let sets = kitchen(folder.path());
-    let folds = Folds::new(&sets, 5, 400, None);
+    let folds = Folds::new(&sets, &Options::default(), None);
     let tools = TOOLS.map(|(name, about)| Tool::typed(name, about, &[], &[]));
     let path = folder.path().join("held.txt");
     // What the shy planner makes of each request is what is held.
@@ -187,7 +187,7 @@ fn gold_plans_may_stand_apart_from_their_tools() {
     assert_eq!((&set.samples[0].gold.links, set.samples[1].gold.links.len()), (&vec![(0, 1)], 1));
     assert!(set.graph.is_some() && set.notes.len() == 2, "{:?}", set.notes);
     assert!(set.notes[0].contains("line 4: no request has its id") && set.notes[1].contains("another"));
-    assert!(learn(std::slice::from_ref(set)).len() <= 3);
+    assert!(learn(std::slice::from_ref(set), 1).len() <= 3 && learn(std::slice::from_ref(set), 0).is_empty());
     for missing in ["nowhere", "nowhere=gold.jsonl"] {
         let error = GoldSource::read_all(&[GoldSource::parse(&PathBuf::from(missing))]).unwrap_err();
         assert!(error.is_usage() && error.to_string().contains("nowhere"), "{error}");

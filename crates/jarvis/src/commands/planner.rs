@@ -1,5 +1,6 @@
-//! `jarvis planner …`: the offline planner fitted to gold plans.
+//! `jarvis planner …`: the offline planner fitted to gold plans, and measured by plans from before.
 
+mod curve;
 mod fit;
 
 use std::process::ExitCode;
@@ -14,10 +15,13 @@ use crate::printer::Printer;
 pub(crate) enum PlannerCommand {
     /// Learn from gold plans, and search the weights with which plans come nearest to them
     Fit(Box<fit::FitArgs>),
+    /// Measure what plans from before are worth, the more of them there are
+    Curve(curve::CurveArgs),
 }
 
 pub(super) async fn run(command: PlannerCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     match command {
         PlannerCommand::Fit(args) => fit::run(*args, global, printer).await,
+        PlannerCommand::Curve(args) => curve::run(args, global, printer).await,
     }
 }

@@ -27,6 +27,9 @@ pub(crate) struct FitArgs {
     /// A folder or file with gold plans, or a folder of TaskBench and a file with plans for its requests; may be repeated
     #[arg(long, value_name = "DIR[=GOLD]", required = true)]
     data_dir: Vec<PathBuf>,
+    /// The same, for the weights alone: nothing is learned from its plans; may be repeated
+    #[arg(long, value_name = "DIR[=GOLD]")]
+    weigh_dir: Vec<PathBuf>,
     /// Write the weights and what was learned to this file
     #[arg(short, long, value_name = "FILE", required_unless_present = "measure")]
     out: Option<PathBuf>,
@@ -56,7 +59,7 @@ pub(crate) struct FitArgs {
 impl FitArgs {
     fn options(&self) -> Options {
         let folds = if self.folds < 2 { Options::default().folds } else { self.folds };
-        Options { folds, most: self.most, rounds: self.rounds }
+        Options { folds, most: self.most, rounds: self.rounds, ..Options::default() }
     }
 }
 
@@ -77,23 +80,33 @@ pub(super) async fn run(args: FitArgs, global: &Global, printer: Printer) -> Res
         })?),
         None => fitted(&config)?,
     };
-    let sources: Vec<GoldSource> = args.data_dir.iter().map(|path| GoldSource::parse(path)).collect();
-    // Large benchmarks take seconds to read.
-    let read = tokio::task::spawn_blocking(move || GoldSource::read_all(&sources)).await;
-    let sets = read.map_err(Failure::work)?.map_err(unreadable)?;
-    for set in &sets {
-        set.notes.iter().for_each(|note| printer.warning(&format!("{}: {note}", set.name)));
+    let mut sets = read(&args.data_dir, printer).await?;
+    let taught = sets.len();
+    if !args.weigh_dir.is_empty() {
+        sets.extend(read(&args.weigh_dir, printer).await?);
     }
     let plans: usize = sets.iter().map(|set| set.samples.len()).sum();
     let about = format!("{} of {}", plural(plans, "gold plan"), plural(sets.len(), "set"));
     printer.progress(&format!("read {about}"));
     let request = format!("fitting the offline planner to {about}");
     let fit = session::batch(&config, request, printer, async |_, stop| {
-        let work = move || Fit { args, sets, start, printer, stop }.carry_out();
+        let work = move || Fit { args, sets, taught, start, printer, stop }.carry_out();
         tokio::task::spawn_blocking(work).await.map_err(Failure::work)?
     });
     let ended = fit.await?;
     Ok(if ended.stopped { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Reads gold plans, and warns of what is odd about them.
+pub(super) async fn read(dirs: &[PathBuf], printer: Printer) -> Result<Vec<PlanSet>, Failure> {
+    let sources: Vec<GoldSource> = dirs.iter().map(|path| GoldSource::parse(path)).collect();
+    // Large benchmarks take seconds to read.
+    let read = tokio::task::spawn_blocking(move || GoldSource::read_all(&sources)).await;
+    let sets = read.map_err(Failure::work)?.map_err(unreadable)?;
+    for set in &sets {
+        set.notes.iter().for_each(|note| printer.warning(&format!("{}: {note}", set.name)));
+    }
+    Ok(sets)
 }
 
 /// How it ended.
@@ -121,6 +134,8 @@ impl BatchResult for Ended {
 struct Fit {
     args: FitArgs,
     sets: Vec<PlanSet>,
+    /// The first so many are learned from.
+    taught: usize,
     start: Arc<Fitted>,
     printer: Printer,
     stop: CancellationToken,
@@ -129,12 +144,12 @@ struct Fit {
 impl Fit {
     fn carry_out(self) -> Result<Ended, Failure> {
         let Fit { args, sets, start, printer, .. } = &self;
-        let options = args.options();
+        let options = Options { taught: self.taught, ..args.options() };
         let Some(out) = args.out.as_deref().filter(|_| !args.measure) else {
             self.show(&measure(sets, &options, &start.weights), options.folds);
             return Ok(Ended { told: "measured".to_owned(), stopped: false });
         };
-        let learned = learn(sets);
+        let learned = learn(sets, self.taught);
         printer.progress(&format!("learned from {}", plural(learned.len(), "plan")));
         if args.learn_only {
             return self.write(out, start.weights.clone(), &learned, false);
@@ -154,7 +169,7 @@ impl Fit {
             };
             self.show(&figures, options.folds);
         }
-        let folds = Folds::new(sets, options.folds, options.most, None);
+        let folds = Folds::new(sets, &options, None);
         let shown = self.shown(String::new(), hold.as_ref(), Some((out, &learned)));
         let Found { weights, objective, kept, stopped } =
             search(&folds, hold.as_ref(), &start.weights, options.rounds, &shown);
