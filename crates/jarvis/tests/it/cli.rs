@@ -75,6 +75,7 @@ transcripts! {
     easytool_score
     models
     plan
+    planner_fit
     run
     runs
     taskbench_evaluate
