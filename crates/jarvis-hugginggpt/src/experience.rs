@@ -146,7 +146,11 @@ impl Known {
         let bad: Vec<Remembered> = others.into_iter().filter(|one| one.verdict == Verdict::Rated).collect();
         // The same plan for the same request may have been rated in one run and not in another.
         let refused: HashSet<String> = bad.iter().map(|one| one.entry.same()).collect();
-        good.retain(|one| one.verdict == Verdict::Rated || !refused.contains(&one.entry.same()));
+        if !refused.is_empty() {
+            good.retain(|one| one.verdict == Verdict::Rated || !refused.contains(&one.entry.same()));
+        }
+        // What followed on other turns says little by its own words.
+        good.retain(|one| !one.entry.follows);
         let past = |one: &Remembered| Past {
             id: one.id.clone(),
             request: one.entry.request.clone(),

@@ -1,7 +1,9 @@
 //! The time of one request against short and long tool lists, index apart.
 
+use std::sync::Arc;
+
 use jarvis_plan::{Kind, Param, Request, Tool};
-use jarvis_planner::{Offline, ToolIndex};
+use jarvis_planner::{Offline, Planner, ToolIndex};
 
 fn main() {
     divan::main();
@@ -30,15 +32,42 @@ fn tools(count: usize) -> Vec<Tool> {
 
 const REQUEST: &str = "First segment /images/a.png and find its edges, then describe the result, translate the description into French and read it aloud; order a train ticket for Ann on 2025-05-01.";
 
-#[divan::bench(args = [40, 260])]
+#[divan::bench(args = [40, 260, 10_000])]
 fn one_request(bencher: divan::Bencher<'_, '_>, count: usize) {
     let index = ToolIndex::new(&tools(count));
     let request = Request::new(REQUEST);
     bencher.bench(|| Offline::draft_with(&index, &request));
 }
 
-#[divan::bench(args = [40, 260])]
+#[divan::bench(args = [40, 260, 10_000])]
 fn index(bencher: divan::Bencher<'_, '_>, count: usize) {
     let tools = tools(count);
     bencher.bench(|| ToolIndex::new(&tools));
+}
+
+/// A list of functions, which is planned as a set.
+fn functions(count: usize) -> Vec<Tool> {
+    let plain = |tool: Tool| Tool { outputs: Vec::new(), ..tool };
+    tools(count).into_iter().map(plain).collect()
+}
+
+const ORDERS: &str = "Order food for Ann, look up the train to Oslo and its ticket, and tell me the weather there.";
+
+#[divan::bench(args = [40, 260, 10_000])]
+fn one_request_of_a_set(bencher: divan::Bencher<'_, '_>, count: usize) {
+    let index = ToolIndex::new(&functions(count));
+    let request = Request::new(ORDERS);
+    bencher.bench(|| Offline::draft_with(&index, &request));
+}
+
+/// What a server pays for a plan: the list is the one of the call before.
+#[divan::bench(args = [260, 10_000])]
+fn one_plan_of_a_planner(bencher: divan::Bencher<'_, '_>, count: usize) {
+    let planner = Offline::new();
+    let tools: Arc<[Tool]> = functions(count).into();
+    let request = Request::new(ORDERS);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime needs nothing here");
+    let plan = || runtime.block_on(planner.plan(&request, &tools)).expect("the offline planner always answers");
+    plan();
+    bencher.bench(plan);
 }

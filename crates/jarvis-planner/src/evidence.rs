@@ -51,33 +51,36 @@ impl<'a> Evidence<'a> {
 
     /// For each tool, the share of the plans alike that took it, 0 to 1; empty where no plan is alike.
     pub(crate) fn shares(&self, tokens: &[Token]) -> Vec<f32> {
+        self.shares_of(&self.nearest(tokens))
+    }
+
+    /// The same, and for pairs of tools the share of the plans alike in which the second used the first.
+    pub(crate) fn shares_and_links(&self, tokens: &[Token]) -> (Vec<f32>, FxHashMap<(usize, usize), f32>) {
         let near = self.nearest(tokens);
+        let whole: f32 = self.doubt + near.iter().map(|(weight, _)| weight).sum::<f32>();
+        let mut links = FxHashMap::default();
+        for (weight, taken) in &near {
+            for link in &taken.links {
+                *links.entry(*link).or_default() += weight / whole;
+            }
+        }
+        (self.shares_of(&near), links)
+    }
+
+    fn shares_of(&self, near: &[(f32, Taken)]) -> Vec<f32> {
         if near.is_empty() {
             return Vec::new();
         }
         let whole: f32 = self.doubt + near.iter().map(|(weight, _)| weight).sum::<f32>();
         let mut shares = vec![0.0; self.tools];
         for (weight, taken) in near {
-            for tool in taken.tools {
-                if let Some(share) = shares.get_mut(tool) {
+            for tool in &taken.tools {
+                if let Some(share) = shares.get_mut(*tool) {
                     *share += weight / whole;
                 }
             }
         }
         shares
-    }
-
-    /// For pairs of tools, the share of the plans alike in which the second used the first.
-    pub(crate) fn links(&self, tokens: &[Token]) -> FxHashMap<(usize, usize), f32> {
-        let near = self.nearest(tokens);
-        let whole: f32 = self.doubt + near.iter().map(|(weight, _)| weight).sum::<f32>();
-        let mut links = FxHashMap::default();
-        for (weight, taken) in near {
-            for link in taken.links {
-                *links.entry(link).or_default() += weight / whole;
-            }
-        }
-        links
     }
 
     /// The plans from before that count for a part of a request, best first.

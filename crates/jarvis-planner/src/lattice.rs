@@ -47,10 +47,11 @@ impl Lattice {
         }
         let all: Vec<Token> = reading.clauses.iter().flat_map(|clause| clause.tokens.clone()).collect();
         lattice.whole = matching::likely(&Bag::of(&all, &Bag::default()), index, weights);
-        for (score, share) in lattice.whole.iter_mut().zip(evidence.shares(&all)) {
+        let (shares, links) = evidence.shares_and_links(&all);
+        for (score, share) in lattice.whole.iter_mut().zip(shares) {
             *score += weights.past_whole * share;
         }
-        lattice.links = evidence.links(&all);
+        lattice.links = links;
         lattice
     }
 

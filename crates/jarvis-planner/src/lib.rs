@@ -55,6 +55,11 @@ pub use retrieval::ToolIndex;
 pub use set::choose::SetWeights;
 pub use weights::Weights;
 
+/// Whether a word in lower case says nothing by itself: an article, a pronoun, "nothing".
+pub fn is_small_word(word: &str) -> bool {
+    data::STOP_WORDS.has(word) || data::FUNCTION_WORDS.has(word) || data::PRONOUNS.has(word)
+}
+
 /// Something that turns a request into a draft of tasks.
 #[async_trait]
 pub trait Planner: Send + Sync {

@@ -249,6 +249,8 @@ const LONGEST: usize = 64 * 1024;
 /// The most bytes of a request that is planned on the thread that asks: it takes a fraction of a millisecond, less than
 /// a copy of the tools and two changes of threads.
 const SHORT: usize = 1024;
+/// The most plans from before that are looked through there.
+const FEW: usize = 200;
 
 /// "Read a.png and find the days in it": an order at the end of a clause that none of its steps was chosen for. What edits or
 /// answers takes the clause's own words, and says itself what it leaves undone.
@@ -332,6 +334,7 @@ impl Planner for Offline {
             source,
         };
         if request.text.len() <= SHORT
+            && experience.len() <= FEW
             && let Some(index) = self.known(tools)
         {
             let draft = || Offline::draft_by(&index, request, &self.fitted.weights, experience);

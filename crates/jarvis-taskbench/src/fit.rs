@@ -27,7 +27,7 @@ use crate::bench::{PlanSet, Sample};
 /// What can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Parts into which each set is divided: words are learned from all but one, and plans of that one are made with them. At least 2.
+    /// Parts into which each set is divided: plans of one are made with what was learned from the others. At least 2.
     pub folds: usize,
     /// The most samples of each set that a search plans for.
     pub most: usize,

@@ -258,7 +258,8 @@ impl App {
             let server = endpoint.as_ref().and_then(|endpoint| endpoint.server());
             let model = chat::for_caller(&base.config, caller, server)?;
             base.pipeline(Some(model))
-                .map(|(pipeline, _)| Arc::new(pipeline))
+                // Nobody else's requests are shown to a model that a caller brings.
+                .map(|(pipeline, _)| Arc::new(HuggingGpt { memory: None, ..pipeline }))
                 .map_err(|failure| failure.error().to_string())
         }
     }

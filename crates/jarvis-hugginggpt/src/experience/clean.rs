@@ -17,11 +17,13 @@ pub(super) const CUT: &str = "… [cut]";
 const REQUEST: usize = 4_000;
 /// The longest text of an argument that is kept, in characters.
 const ARGUMENT: usize = 2_000;
+/// A shorter word of a request is in too many texts to be taken out of them.
+const SHORTEST: usize = 4;
 /// A text that is as long as this and stands in an attached one is taken from there.
 const QUOTED: usize = 40;
 
 /// Keys and tokens by how they begin, and long ones of letters and digits; what follows a word for a secret; the login of an address.
-static SECRETS: LazyLock<[Regex; 4]> = LazyLock::new(|| {
+static SECRETS: LazyLock<[Regex; 5]> = LazyLock::new(|| {
     [
         pattern(r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.)*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)"),
         pattern(
@@ -33,7 +35,11 @@ static SECRETS: LazyLock<[Regex; 4]> = LazyLock::new(|| {
             )",
         ),
         pattern(
-            r#"(?i)(?P<before>\b(?:password|passwd|passphrase|pwd|secret|api[ _-]?key|access[ _-]?key|private[ _-]?key|(?:access|auth|api|bearer|refresh)?[ _-]?token|credentials?|bearer|пароль|токен|密码|密钥)["']?(?:\s*(?:=|:|：|is|это|是)\s*|\s+)["']?)(?P<secret>[^\s"',;<>\[\]]*[0-9!@#$%^&*_][^\s"',;<>\[\]]*)"#,
+            r#"(?i)(?P<before>(?:\b|_)(?:password|passwd|passphrase|pwd|secret|api[ _-]?key|access[ _-]?key|private[ _-]?key|token|credentials?|bearer|пароль|токен|密码|密钥)["']?(?:\s*(?:is|это|是)\s*|\s+)["']?)(?P<secret>[^\s"',;<>\[\]]*[0-9!@#$%^&*_][^\s"',;<>\[\]]*)"#,
+        ),
+        // What is written as the value of a name needs no digit to be one.
+        pattern(
+            r#"(?i)(?P<before>(?:\b|_)(?:password|passwd|passphrase|pwd|secret|api[ _-]?key|access[ _-]?key|private[ _-]?key|token|credentials?|bearer|пароль|токен|密码|密钥)["']?\s*[=:：]\s*["']?)(?P<secret>[^\s"',;<>\[\]]+)"#,
         ),
         pattern(r"(?P<before>\b[a-z][a-z0-9+.-]*://)(?P<secret>[^\s/@]+)@"),
     ]
@@ -41,7 +47,14 @@ static SECRETS: LazyLock<[Regex; 4]> = LazyLock::new(|| {
 
 /// Long runs of letters and digits that stand alone. Parts of paths and addresses are names.
 static LONG: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?:^|[\s=:'(,])(?P<secret>[A-Za-z0-9_+=-]{32,})(?:$|[\s')&,;])"));
+    LazyLock::new(|| pattern(r#"(?:^|[\s=:'\"(,])(?P<secret>[A-Za-z0-9_+=-]{32,})[.!?]*(?:$|[\s'\")&,;])"#));
+
+/// Names of arguments that hold secrets.
+static SECRET_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)(?:password|passwd|passphrase|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|token|credentials?|authorization|bearer|пароль|токен|密码|密钥)$",
+    )
+});
 
 static DATA: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)\bdata:[a-z0-9.+-]*(?:/[a-z0-9.+-]*)?(?:;[a-z0-9=.+-]*)*,[^\s)>]*"));
@@ -52,6 +65,8 @@ pub(super) struct Cleaner<'a> {
     secrets: &'a [Secret],
     /// Attached texts with their names.
     texts: Vec<(&'a str, &'a str)>,
+    /// What the request says is a secret: arguments hold it without the word beside it.
+    told: Vec<Secret>,
 }
 
 impl<'a> Cleaner<'a> {
@@ -60,7 +75,10 @@ impl<'a> Cleaner<'a> {
             Source::Inline(text) => Some((text.as_str(), file.name.as_deref().unwrap_or("attached text"))),
             Source::Public(_) | Source::Url(_) => None,
         });
-        Cleaner { secrets, texts: texts.collect() }
+        let told = SECRETS.iter().flat_map(|found| found.captures_iter(&request.text));
+        let told = told.filter_map(|found| found.name("secret")).map(|found| found.as_str());
+        let told = told.filter(|said| said.chars().count() >= SHORTEST).filter_map(|said| Secret::new(said));
+        Cleaner { secrets, texts: texts.collect(), told: told.collect() }
     }
 
     /// A request.
@@ -81,7 +99,7 @@ impl<'a> Cleaner<'a> {
     }
 
     fn without_secrets(&self, text: &str) -> String {
-        let known = self.secrets.iter().fold(text.to_owned(), |text, secret| secret.redact(&text));
+        let known = self.secrets.iter().chain(&self.told).fold(text.to_owned(), |text, secret| secret.redact(&text));
         let mut text = DATA.replace_all(&known, format!("data:{CUT}")).into_owned();
         for found in &*SECRETS {
             text = found
@@ -107,6 +125,14 @@ impl<'a> Cleaner<'a> {
         clean
     }
 
+    /// An argument of a task by its name: nothing is left of one that is called a secret.
+    pub(super) fn named(&self, name: &str, arg: &Arg) -> Arg {
+        if SECRET_NAME.is_match(name) && arg.references().next().is_none() {
+            return Arg::Value(Value::String(REDACTED.to_owned()));
+        }
+        self.arg(arg)
+    }
+
     /// An argument, in all its texts.
     pub(super) fn arg(&self, arg: &Arg) -> Arg {
         match arg {
@@ -117,7 +143,7 @@ impl<'a> Cleaner<'a> {
             })),
             Arg::List(items) => Arg::list(items.iter().map(|item| self.arg(item)).collect()),
             Arg::Object(fields) => {
-                Arg::object(fields.iter().map(|(name, field)| (name.clone(), self.arg(field))).collect())
+                Arg::object(fields.iter().map(|(name, field)| (name.clone(), self.named(name, field))).collect())
             }
         }
     }
@@ -136,7 +162,11 @@ impl<'a> Cleaner<'a> {
             Value::String(text) => Value::String(self.text(text)),
             Value::Array(items) => items.iter().map(|item| self.value(item)).collect(),
             Value::Object(fields) => {
-                Value::Object(fields.iter().map(|(name, field)| (name.clone(), self.value(field))).collect())
+                let field = |(name, field): (&String, &Value)| match SECRET_NAME.is_match(name) {
+                    true => (name.clone(), Value::String(REDACTED.to_owned())),
+                    false => (name.clone(), self.value(field)),
+                };
+                Value::Object(fields.iter().map(field).collect())
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         }

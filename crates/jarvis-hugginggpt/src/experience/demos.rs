@@ -49,27 +49,46 @@ impl Known {
 
 /// A request and its plan. Files have names that no file has: what is only shown must not be taken for what is there.
 fn turns(entry: &Entry) -> [Turn; 2] {
-    let mut request = entry.request.clone();
     let mut plan = export::tasks_json(&entry.plan);
-    let mut beside = Vec::new();
-    for (at, file) in entry.attachments.iter().enumerate() {
-        let stand_in = stand_in(at, file.kind, &file.arg);
-        if file.arg.is_empty() {
-            continue;
-        }
-        let is_named = request.contains(&file.arg);
-        request = request.replace(&file.arg, &stand_in);
-        in_texts(&mut plan, &|text| text.replace(&file.arg, &stand_in));
-        if !is_named {
-            beside.push(format!("{}: {stand_in}", file.kind));
+    let named = entry.attachments.iter().enumerate().filter(|(_, file)| !file.arg.is_empty());
+    let mut files: Vec<(&str, String)> =
+        named.clone().map(|(at, file)| (file.arg.as_str(), stand_in(at, file.kind, &file.arg))).collect();
+    let is_beside = |file: &super::AttachedFile| !entry.request.contains(&file.arg);
+    let beside: Vec<String> = named
+        .filter(|(_, file)| is_beside(file))
+        .map(|(at, file)| format!("{}: {}", file.kind, stand_in(at, file.kind, &file.arg)))
+        .collect();
+    // One name may be a part of another.
+    files.sort_by_key(|(arg, _)| std::cmp::Reverse(arg.len()));
+    for task in plan.as_array_mut().into_iter().flatten() {
+        if let Some(args) = task.get_mut("args") {
+            in_texts(args, &|text| replaced(text, &files));
         }
     }
-    let mut request = clean(&request, SHOWN);
+    let mut request = clean(&replaced(&entry.request, &files), SHOWN);
     if !beside.is_empty() {
         request.push_str(&format!(" ({})", beside.join(", ")));
     }
     in_texts(&mut plan, &|text| text.chars().filter(|c| !jarvis_net::text::is_hidden(*c)).collect());
     [Turn::user(request), Turn::assistant(plan.to_string())]
+}
+
+/// A text with other names of files, in one pass: what was put in is not looked at again.
+fn replaced(text: &str, files: &[(&str, String)]) -> String {
+    let (mut made, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(letter) = rest.chars().next() {
+        match files.iter().find(|(arg, _)| rest.starts_with(arg)) {
+            Some((arg, stand_in)) => {
+                made.push_str(stand_in);
+                rest = rest.get(arg.len()..).unwrap_or_default();
+            }
+            None => {
+                made.push(letter);
+                rest = rest.get(letter.len_utf8()..).unwrap_or_default();
+            }
+        }
+    }
+    made
 }
 
 /// A name for the file at this place.

@@ -104,7 +104,7 @@ impl Entry {
         let mut tasks = plan.tasks().to_vec();
         for task in &mut tasks {
             task.faults.clear();
-            task.args.values_mut().for_each(|arg| *arg = cleaner.arg(arg));
+            task.args.iter_mut().for_each(|(name, arg)| *arg = cleaner.named(name, arg));
         }
         let plan = Plan::restored(tasks, Vec::new(), false).ok()?;
         let (text, follows) = (cleaner.request(&request.text), !request.history.is_empty());
@@ -175,7 +175,11 @@ impl Remembered {
         let cleaner = Cleaner::default();
         read.entry.request = cleaner.request(&read.entry.request);
         let mut tasks = read.entry.plan.tasks().to_vec();
-        tasks.iter_mut().flat_map(|task| task.args.values_mut()).for_each(|arg| *arg = cleaner.arg(arg));
+        tasks.iter_mut().flat_map(|task| &mut task.args).for_each(|(name, arg)| *arg = cleaner.named(name, arg));
+        for file in &mut read.entry.attachments {
+            file.arg = cleaner.text(&file.arg);
+            file.name = file.name.as_deref().map(|name| cleaner.text(name));
+        }
         read.entry.plan = Plan::restored(tasks, Vec::new(), false).map_err(|_| EntryError::Tasks)?;
         Ok(read)
     }
@@ -184,7 +188,7 @@ impl Remembered {
     pub fn row(&self) -> ExperienceRow {
         let body = serde_json::to_string(&self.entry).unwrap_or_default();
         let Remembered { id, at_ms, good, verdict, .. } = self;
-        ExperienceRow { id: id.clone(), at_ms: *at_ms, good: *good, verdict: *verdict, body, vector: None }
+        ExperienceRow { id: id.clone(), at_ms: *at_ms, good: *good, verdict: *verdict, body }
     }
 
     /// A line of an export.

@@ -29,7 +29,8 @@ impl HuggingGpt {
     pub(crate) fn keep_plan(&self, request: &Request, run: &Run, given: bool, events: &Events) {
         let off = self.settings.experience == ExperienceUse::Off || request.without_experience;
         let Some(memory) = self.memory.as_ref().filter(|_| !off) else { return };
-        if run.cancelled || run.conversation || run.plan.tasks().is_empty() || events.going().is_err() {
+        let says_nothing = request.text.trim().is_empty() || run.plan.tasks().is_empty();
+        if run.cancelled || run.conversation || says_nothing || events.going().is_err() {
             return;
         }
         let is_ok = run.ok() && events.refused().is_none();

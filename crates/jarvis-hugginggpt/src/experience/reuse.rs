@@ -233,7 +233,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
     };
     let mut tokens: Vec<Token<'_>> = TOKENS.captures_iter(text).filter_map(token).collect();
     let is_polite = |token: &Token<'_>| {
-        matches!(token.text, "." | "!" | "?" | "。" | "！" | "？" | ",")
+        matches!(token.text, "." | "!" | "。" | "！" | ",")
             || ["please", "kindly", "пожалуйста", "请"].contains(&token.text.to_lowercase().as_str())
     };
     // Neither how a request begins nor how it ends makes it another.
@@ -443,12 +443,17 @@ fn value(was: &[Token<'_>], inner: bool, here: &[Token<'_>], text: &str) -> Opti
     let has = |shape: Shape| was.iter().any(|token| token.shape == shape);
     let had = |token: &Token<'_>| was.iter().any(|old| old.is_same(token));
     let fits = |token: &Token<'_>| match token.shape {
-        Shape::Word => had(token) || !TURNS.contains(&token.text.to_lowercase().as_str()),
+        Shape::Word => {
+            let lower = token.text.to_lowercase();
+            had(token) || !TURNS.contains(&lower.as_str()) && !jarvis_planner::is_small_word(&lower)
+        }
         Shape::Mark => had(token),
         Shape::Quoted | Shape::Name | Shape::Number => has(token.shape),
         Shape::File => false,
     };
-    if here.len() > was.len() && !is_name || !here.iter().all(fits) {
+    // In the place of a name stands a name: not "him" for Bob, nor "summer" for Rome.
+    let was_name = was.iter().all(|token| token.text.starts_with(char::is_uppercase));
+    if (here.len() > was.len() || was_name) && !is_name || !here.iter().all(fits) {
         return None;
     }
     text.get(first.start..last.end).map(str::to_owned)

@@ -22,7 +22,12 @@ fn secrets_are_taken_out_and_words_stay() {
     gone("token=0123456789abcdef0123456789abcdef", "token=#");
     gone("see 0123456789abcdef0123456789abcdef0", "see #");
     gone("a -----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- b", "a # b");
+    gone("DB_PASSWORD=hunter2 and AWS_SECRET_ACCESS_KEY=abc", "DB_PASSWORD=# and AWS_SECRET_ACCESS_KEY=#");
+    gone("password: correcthorse", "password: #");
+    gone("it is \"0123456789abcdef0123456789abcdef\".", "it is \"#\".");
+    gone("use 0123456789abcdef0123456789abcdef.", "use #.");
     let stays = |text: &str| gone(text, text);
+    stays("describe 0123456789abcdef0123456789abcdef.png");
     stays("describe /images/0123456789abcdef0123456789abcdef01.png");
     stays("what is the secret of a good soup?");
     stays("reset my password and tell Bob");
@@ -33,6 +38,16 @@ fn secrets_are_taken_out_and_words_stay() {
     let request = Request::new("");
     assert_eq!(Cleaner::new(&known, &request).text("say correct horse"), format!("say {REDACTED}"));
     assert_eq!(Cleaner::default().request(&"ж".repeat(5_000)).chars().count(), 4_000 + CUT.chars().count());
+}
+
+#[test]
+fn arguments_hold_no_secrets_either() {
+    let request = Request::new("log in to shop.example with password hunter2");
+    let args = json!({"password": "swordfish", "who": "hunter2", "body": {"apiKey": 12, "max_tokens": 5}});
+    let entry = Entry::new(&request, &plan(&args), &[]).expect("an entry");
+    let body = serde_json::to_string(&entry).expect("JSON");
+    assert!(!body.contains("hunter2") && !body.contains("swordfish") && !body.contains("12"), "{body}");
+    assert!(body.contains("\"max_tokens\":5"), "{body}");
 }
 
 fn file(kind: Kind, source: Source, name: &str) -> Resource {

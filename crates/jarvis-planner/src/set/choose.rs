@@ -3,8 +3,6 @@
 //! A segment speaks of one tool, or of none, with probabilities that grow with how well they fit (a softmax over linear evidence);
 //! a tool is wanted unless no segment speaks of it. The same model as a noisy-or of mixture components; its weights are fitted.
 
-use rustc_hash::FxHashMap;
-
 use crate::clauses::Reading;
 use crate::evidence::Evidence;
 use crate::fitted::Fitted;
@@ -132,6 +130,7 @@ pub(crate) fn wanted(
             best.map_or(0.0, |(at, like)| like * set.rarity.get(*at).copied().unwrap_or_default())
         })
         .collect();
+    let shares: Vec<Vec<f32>> = reading.clauses.iter().map(|clause| evidence.shares(&clause.tokens)).collect();
     let evidence: Vec<Vec<f32>> = read
         .segments
         .iter()
@@ -143,8 +142,7 @@ pub(crate) fn wanted(
                 None => weights.turn,
             };
             let mut scores = one_segment(read, set, weights, &likes, &tells, (&weight, &segment.does));
-            let shares =
-                reading.clauses.get(segment.clause).map(|clause| evidence.shares(&clause.tokens)).unwrap_or_default();
+            let shares = shares.get(segment.clause).map_or(&[][..], Vec::as_slice);
             for (score, share) in scores.iter_mut().zip(shares) {
                 *score += weights.past * share;
             }
@@ -221,14 +219,15 @@ fn one_segment(
     (weight, does): (&dyn Fn(usize) -> f32, &[SenseId]),
 ) -> Vec<f32> {
     // The best that the segment says for each word of the list.
-    let mut spoken: FxHashMap<usize, f32> = FxHashMap::default();
+    let mut spoken = vec![0.0_f32; set.words.len()];
     let mut whole = weights.smooth;
     for (at, (likes, tells)) in likes.iter().zip(tells).enumerate() {
         let weight = weight(at);
         whole += weight * tells;
         for (other, like) in likes {
-            let entry = spoken.entry(*other).or_default();
-            *entry = entry.max(weight * like);
+            if let Some(most) = spoken.get_mut(*other) {
+                *most = most.max(weight * like);
+            }
         }
     }
     let meant = read.words.iter().enumerate().zip(tells);
@@ -238,7 +237,7 @@ fn one_segment(
     let looks = |does: &[SenseId]| does.iter().any(|sense| matches!(thesaurus::sense(*sense).name, "search" | "check"));
     let looks_up = looks(does);
     let undoes = does.iter().any(|sense| thesaurus::sense(*sense).name == "cancel") && !looks_up;
-    let said = |at: &usize| spoken.get(at).copied().unwrap_or_default();
+    let said = |at: &usize| spoken.get(*at).copied().unwrap_or_default();
     set.tools
         .iter()
         .map(|tool| {

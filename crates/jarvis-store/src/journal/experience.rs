@@ -70,8 +70,6 @@ pub struct ExperienceRow {
     pub verdict: Verdict,
     /// The request and the plan, as JSON.
     pub body: String,
-    /// A vector of the request, where one was computed.
-    pub vector: Option<Vec<u8>>,
 }
 
 /// Changes with everything that is kept, removed or rated of a user.
@@ -163,15 +161,6 @@ impl Journal {
         let (path, user) = (self.path.clone(), user.to_owned());
         self.with(move |connection, _| import(connection, &user, &rows).map_err(lease::failed(&path))).await
     }
-
-    /// Keeps the vectors of requests beside them, by the ids of their runs.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub async fn keep_vectors(&self, user: &str, vectors: Vec<(String, Vec<u8>)>) -> Result<(), JournalError> {
-        let (path, user) = (self.path.clone(), user.to_owned());
-        self.with(move |connection, _| set_vectors(connection, &user, &vectors).map_err(lease::failed(&path))).await
-    }
 }
 
 fn now_ms() -> i64 {
@@ -195,17 +184,22 @@ fn keep(connection: &mut Connection, run: &str, verdict: Verdict, body: &str) ->
          ON CONFLICT (run_id, user) DO NOTHING",
         params![run, user, now_ms(), verdict.is_good(), verdict.as_str(), body],
     )?;
-    transaction.execute(
-        "DELETE FROM experience WHERE user = ?1
-         AND seq <= (SELECT seq FROM experience WHERE user = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)",
-        params![user, MOST],
-    )?;
+    bound(&transaction, &user)?;
     transaction.commit()
 }
 
+/// Lets the oldest go of what is too much.
+fn bound(connection: &Connection, user: &str) -> rusqlite::Result<()> {
+    connection.execute(
+        "DELETE FROM experience WHERE user = ?1 AND seq IN
+         (SELECT seq FROM experience WHERE user = ?1 ORDER BY at_ms DESC, seq DESC LIMIT -1 OFFSET ?2)",
+        params![user, MOST],
+    )?;
+    Ok(())
+}
+
 fn all(connection: &Connection, user: &str) -> rusqlite::Result<Vec<ExperienceRow>> {
-    let sql =
-        "SELECT run_id, at_ms, good, verdict, body, vector FROM experience WHERE user = ?1 ORDER BY at_ms, run_id";
+    let sql = "SELECT run_id, at_ms, good, verdict, body FROM experience WHERE user = ?1 ORDER BY at_ms, run_id";
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([user])?;
     let mut found = Vec::new();
@@ -219,7 +213,6 @@ fn all(connection: &Connection, user: &str) -> rusqlite::Result<Vec<ExperienceRo
             good: row.get(2)?,
             verdict,
             body: row.get(4)?,
-            vector: row.get(5)?,
         });
     }
     Ok(found)
@@ -264,25 +257,18 @@ fn rate(connection: &mut Connection, user: Option<&str>, id: &str, good: bool) -
 
 fn import(connection: &mut Connection, user: &str, rows: &[ExperienceRow]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let now = now_ms();
     for row in rows {
-        let at = i64::try_from(row.at_ms).unwrap_or(i64::MAX);
+        // What says that it is of tomorrow would be of no run's past.
+        let at = i64::try_from(row.at_ms).unwrap_or(i64::MAX).min(now);
         transaction
             .prepare_cached(
-                "INSERT OR REPLACE INTO experience (run_id, user, at_ms, good, verdict, body, vector)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT OR REPLACE INTO experience (run_id, user, at_ms, good, verdict, body)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
-            .execute(params![row.id, user, at, row.good, row.verdict.as_str(), row.body, row.vector])?;
+            .execute(params![row.id, user, at, row.good, row.verdict.as_str(), row.body])?;
     }
-    transaction.commit()
-}
-
-fn set_vectors(connection: &mut Connection, user: &str, vectors: &[(String, Vec<u8>)]) -> rusqlite::Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for (id, vector) in vectors {
-        transaction
-            .prepare_cached("UPDATE experience SET vector = ?3 WHERE run_id = ?1 AND user = ?2")?
-            .execute(params![id, user, vector])?;
-    }
+    bound(&transaction, user)?;
     transaction.commit()
 }
 

@@ -117,10 +117,9 @@ const STEPS: [&str; VERSION as usize] = [
         good    INTEGER NOT NULL,
         verdict TEXT NOT NULL,
         body    TEXT NOT NULL,
-        vector  BLOB,
         UNIQUE (run_id, user)
     ) STRICT;
-    CREATE INDEX experience_by_user ON experience (user, seq);
+    CREATE INDEX experience_by_user ON experience (user, at_ms, seq);
 ",
 ];
 

@@ -21,14 +21,14 @@ pub struct SetFigures {
     pub fitted: Option<F1>,
 }
 
-/// Plans every request with words learned from the other folds and sets, and scores the plans.
+/// Plans every request with what was learned from the other folds and sets, and scores the plans.
 pub fn measure(sets: &[PlanSet], options: &Options, weights: &Weights) -> Vec<SetFigures> {
     let folds = Folds::new(sets, &Options { most: usize::MAX, ..*options }, None);
     figures(&folds, &folds.score(weights, &[], |_| true), None)
 }
 
-/// The same, and beside it with the weights that a search on the other folds finds: a search for each fold, from words to weights
-/// without its plans. `None` when it was stopped. `watch` is asked for each fold, from 1.
+/// The same, and beside it with the weights that a search on the other folds finds: a search for each fold, from what is learned to
+/// weights without its plans. `None` when it was stopped. `watch` is asked for each fold, from 1.
 pub fn cross_validate<'w>(
     sets: &[PlanSet],
     hold: Option<&Hold>,

@@ -19,7 +19,7 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Reads files; their plans are over these tools, and are made with these words.
+    /// Reads files; their plans are over these tools, and are made with what was learned.
     ///
     /// # Errors
     /// When a file cannot be read or has another form.

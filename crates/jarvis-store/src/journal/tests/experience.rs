@@ -25,7 +25,7 @@ fn approved(run: &str, answer: Option<&str>) -> Event {
 
 fn row(id: &str, at_ms: u64) -> ExperienceRow {
     let (verdict, body) = (Verdict::Rated, format!("body of {id}"));
-    ExperienceRow { id: id.to_owned(), at_ms, good: false, verdict, body, vector: None }
+    ExperienceRow { id: id.to_owned(), at_ms, good: false, verdict, body }
 }
 
 /// Ids with whether they are good and why.
@@ -88,8 +88,6 @@ async fn what_is_forgotten_or_removed_with_its_run_is_not_in_the_file() {
     journal.import_experience("ada", vec![row("old", 7)]).await.unwrap();
     let ids = || kept(&journal, "ada").into_iter().map(|(id, ..)| id).collect::<Vec<_>>();
     assert_eq!(ids(), ["older", "old", "a1", "a2"]);
-    journal.keep_vectors("ada", vec![("old".to_owned(), vec![1, 2])]).await.unwrap();
-    assert_eq!(journal.experience("ada").unwrap()[1].vector, Some(vec![1, 2]));
     assert_eq!(journal.forget_experience(Some("bob"), None).await.unwrap(), 0);
     assert_eq!(journal.forget_experience(Some("ada"), Some("a1")).await.unwrap(), 1);
     assert_eq!(journal.forget_experience(Some("ada"), Some("a1")).await.unwrap(), 0);
@@ -105,4 +103,19 @@ async fn what_is_forgotten_or_removed_with_its_run_is_not_in_the_file() {
         let bytes = fs::read(file.path()).unwrap();
         assert!(!bytes.windows(15).any(|window| window == b"xylophonequartz"), "{}", file.path().display());
     }
+}
+
+#[tokio::test]
+async fn the_oldest_goes_first_and_nothing_is_of_tomorrow() {
+    let shelf = Shelf::new();
+    let journal = shelf.open();
+    journal.append(&of("own", "ada"));
+    journal.keep_experience(&RunId("own".to_owned()), Verdict::Succeeded, "own".to_owned());
+    let imported = (1..=5_000_u64).map(|at| row(&format!("r{at:04}"), if at == 5_000 { u64::MAX } else { at }));
+    journal.import_experience("ada", imported.collect()).await.unwrap();
+    let kept = journal.experience("ada").unwrap();
+    let ids: Vec<&str> = kept.iter().map(|row| row.id.as_str()).collect();
+    assert!(kept.len() == 5_000 && !ids.contains(&"r0001") && ids.contains(&"r0002") && ids.contains(&"own"));
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    assert!(kept.iter().all(|row| u128::from(row.at_ms) <= now));
 }
