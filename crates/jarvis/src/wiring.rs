@@ -19,6 +19,7 @@ mod media;
 #[cfg(feature = "serve")]
 mod offered;
 pub(crate) mod pipelines;
+mod prompts;
 pub(crate) mod pulls;
 #[cfg(feature = "serve")]
 mod reach;
@@ -32,7 +33,6 @@ mod staying;
 mod tools;
 mod weights;
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ use jarvis_catalogue::{Catalogue, InferenceMode, RefreshConfig};
 use jarvis_chat::{ChatModel, OpenAi};
 use jarvis_engine::{Engine, Gate, Limits as EngineLimits, Meter};
 use jarvis_events::Weights;
-use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
+use jarvis_hugginggpt::prompts::Prompts;
 use jarvis_hugginggpt::{Conversation, HuggingGpt, Look, PlanMemory, RequestLogs, Settings};
 use jarvis_pipeline::Shelf;
 use jarvis_pipeline::approval::Approver;
@@ -82,6 +82,7 @@ pub(crate) use local::child as local_model;
 pub(crate) use local::{LocalRuntime, RUNS_LOCAL_MODELS, files_of, hub_environment, hub_variables, limits};
 pub(crate) use media::{failure as media_failure, media, open_media};
 use pipelines::Contexts;
+use prompts::prompts;
 #[cfg(feature = "restate")]
 pub(crate) use restate_runs::{carried_out_by_restate, told_by_restate};
 pub(crate) use staying::Staying;
@@ -490,25 +491,4 @@ fn settings(config: &Config) -> Settings {
         experience: config.planning.experience,
         experience_demos: config.planning.experience_demos,
     }
-}
-
-/// The prompts, with what the configuration puts in their place.
-fn prompts(config: &Config) -> Result<Prompts, Failure> {
-    let mut overrides: BTreeMap<String, Override> = BTreeMap::new();
-    let folder = Path::new("");
-    for (stage, text) in &config.tprompt {
-        overrides.entry(stage.clone()).or_default().system = Some(prompt_text(text, folder).map_err(Failure::usage)?);
-    }
-    for (stage, text) in &config.prompt {
-        overrides.entry(stage.clone()).or_default().user = Some(prompt_text(text, folder).map_err(Failure::usage)?);
-    }
-    for (stage, path) in &config.demos_or_presteps {
-        overrides.entry(stage.clone()).or_default().demos = Some(demos_text(path).map_err(Failure::usage)?);
-    }
-    if let Some(stage) = overrides.keys().find(|stage| !Prompts::STAGES.contains(&stage.as_str())) {
-        return Err(Failure::usage(format!("`{stage}` is not a stage whose prompt can be replaced"))
-            .hint(format!("one of: {}", Prompts::STAGES.join(", "))));
-    }
-    Prompts::with(&overrides)
-        .map_err(|error| Failure::usage(error).hint("see the built-in prompts for the names of the slots"))
 }

@@ -76,19 +76,22 @@ pub fn table(sets: &[SetFigures]) -> Table {
         row.extend(set.fitted.iter().flat_map(cells));
         table.rows.push(row);
     }
-    let mean = |of: fn(&SetFigures) -> Option<&F1>, pick: fn(&F1) -> Option<f64>| {
-        let weighed = sets.iter().filter_map(|set| Some(((set.samples as f64).sqrt(), pick(of(set)?)?)));
-        let (sum, weights) =
-            weighed.fold((0.0, 0.0), |(sum, all), (weight, value)| (sum + weight * value, all + weight));
-        if weights > 0.0 { format!("{:.1}", sum / weights) } else { "-".to_owned() }
+    let mean = |of: &dyn Fn(&SetFigures) -> Option<F1>| -> [String; 2] {
+        let parts: Vec<(f64, F1)> =
+            sets.iter().filter_map(|set| Some(((set.samples as f64).sqrt(), of(set)?))).collect();
+        let mean = |pick: &dyn Fn(&F1) -> Option<f64>| {
+            let picked = parts.iter().filter_map(|(weight, f1)| Some((weight, pick(f1)?)));
+            let (sum, all) =
+                picked.fold((0.0, 0.0), |(sum, all), (weight, value)| (sum + weight * value, all + weight));
+            if all > 0.0 { format!("{:.1}", sum / all) } else { "-".to_owned() }
+        };
+        [mean(&|f1| Some(f1.nodes)), mean(&|f1| f1.links)]
     };
-    let start: fn(&SetFigures) -> Option<&F1> = |set| Some(&set.start);
-    let fitted: fn(&SetFigures) -> Option<&F1> = |set| set.fitted.as_ref();
-    let (nodes, links): (fn(&F1) -> Option<f64>, fn(&F1) -> Option<f64>) = (|f1| Some(f1.nodes), |f1| f1.links);
     let samples: usize = sets.iter().map(|set| set.samples).sum();
-    let mut row = vec!["mean".to_owned(), samples.to_string(), mean(start, nodes), mean(start, links)];
+    let mut row = vec!["mean".to_owned(), samples.to_string()];
+    row.extend(mean(&|set| Some(set.start)));
     if is_searched {
-        row.extend([mean(fitted, nodes), mean(fitted, links)]);
+        row.extend(mean(&|set| set.fitted));
     }
     table.rows.push(row);
     table
