@@ -39,11 +39,11 @@ impl Lattice {
         evidence: &Evidence<'_>,
     ) -> Lattice {
         let mut lattice = Lattice::default();
-        let mut builder = Builder::new(reading, request, index);
+        let mut builder = Builder::new(reading, request, index, evidence);
         for at in 0..reading.clauses.len() {
             let asks_next = reading.clauses.get(at + 1).is_some_and(|clause| clause.question);
             let Some(clause) = reading.clauses.get_mut(at) else { break };
-            lattice.clauses.push(builder.clause(at, clause, asks_next, &request.text, index, weights, evidence));
+            lattice.clauses.push(builder.clause(at, clause, asks_next, &request.text, index, weights));
         }
         let all: Vec<Token> = reading.clauses.iter().flat_map(|clause| clause.tokens.clone()).collect();
         lattice.whole = matching::likely(&Bag::of(&all, &Bag::default()), index, weights);
@@ -78,7 +78,8 @@ impl Lattice {
     }
 }
 
-struct Builder {
+struct Builder<'e> {
+    evidence: &'e Evidence<'e>,
     given: Vec<Vec<Kind>>,
     near: Vec<Kind>,
     made: Vec<ConceptId>,
@@ -91,8 +92,8 @@ struct Builder {
     told: Vec<ConceptId>,
 }
 
-impl Builder {
-    fn new(reading: &Reading, request: &Request, index: &ToolIndex) -> Builder {
+impl<'e> Builder<'e> {
+    fn new(reading: &Reading, request: &Request, index: &ToolIndex, evidence: &'e Evidence<'e>) -> Builder<'e> {
         let given = |clause: &Clause| -> Vec<Kind> {
             // A question is asked of something else.
             let question = clause.quoted_question().map(|span| span.text.as_str());
@@ -102,6 +103,7 @@ impl Builder {
         let attached = request.attachments.iter().map(|resource| resource.kind);
         let remembered = resources::remembered(request).into_iter();
         Builder {
+            evidence,
             given: reading.clauses.iter().map(given).collect(),
             near: attached.chain(remembered.filter_map(|span| span.kind)).collect(),
             made: Vec::new(),
@@ -120,7 +122,6 @@ impl Builder {
         request: &str,
         index: &ToolIndex,
         weights: &Weights,
-        evidence: &Evidence<'_>,
     ) -> Vec<Candidate> {
         let later = self.given.iter().skip(at + 1).find(|kinds| !kinds.is_empty());
         let hand = AtHand {
@@ -131,7 +132,7 @@ impl Builder {
             told: self.told.clone(),
         };
         let mut bag = Bag::of(&clause.tokens, &self.earlier);
-        let shares = evidence.shares(&clause.tokens);
+        let shares = self.evidence.shares(&clause.tokens);
         let mut found = matching::candidates(clause, request, &hand, &bag, index, weights, &shares);
         if !found.iter().any(|candidate| candidate.score >= weights.cost)
             && let Some(meant) = spelled(clause, &hand, index)
