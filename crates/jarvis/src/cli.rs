@@ -188,7 +188,7 @@ pub(crate) enum Command {
     Runs(RunsCommand),
     /// The plans of finished runs, by which new requests are planned
     #[command(after_help = "Examples:\n  \
-        jarvis experience list \"find the edges\"    # what counts when this is asked\n  \
+        jarvis experience list \"find the edges\"    # what is most like these words\n  \
         jarvis runs rate 01a1f8 bad    # never planned by again\n  \
         jarvis experience forget --all\n\n\
         `planning.experience` in the configuration, and --no-experience of a run, say what is kept and used: docs/experience.md.")]

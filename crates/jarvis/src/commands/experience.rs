@@ -41,7 +41,7 @@ pub(crate) enum ExperienceCommand {
     /// List what is kept, the latest first; with words, what is most like them
     #[command(after_help = "Examples:\n  \
         jarvis experience list\n  \
-        jarvis experience list \"book a flight\"    # what counts when this is asked")]
+        jarvis experience list \"book a flight\"    # what is most like these words")]
     List {
         /// Words that the requests should be like
         query: Option<String>,
