@@ -77,7 +77,7 @@ impl<'a> Cleaner<'a> {
         });
         let told = SECRETS.iter().flat_map(|found| found.captures_iter(&request.text));
         let told = told.filter_map(|found| found.name("secret")).map(|found| found.as_str());
-        let told = told.filter(|said| said.chars().count() >= SHORTEST).filter_map(|said| Secret::new(said));
+        let told = told.filter(|said| said.chars().count() >= SHORTEST).filter_map(Secret::new);
         Cleaner { secrets, texts: texts.collect(), told: told.collect() }
     }
 
