@@ -25,6 +25,15 @@ pub(crate) struct Evidence<'a> {
     doubt: f32,
 }
 
+/// What plans alike say.
+#[derive(Debug, Default)]
+pub(crate) struct Votes {
+    /// For each tool, the share of the plans that took it, 0 to 1; empty where no plan is alike.
+    pub(crate) tools: Vec<f32>,
+    /// For pairs of tools, the share of the plans in which the second used the first.
+    pub(crate) links: FxHashMap<(usize, usize), f32>,
+}
+
 /// So many plans count for a clause.
 const NEAREST: usize = 15;
 
@@ -49,38 +58,25 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// For each tool, the share of the plans alike that took it, 0 to 1; empty where no plan is alike.
-    pub(crate) fn shares(&self, tokens: &[Token]) -> Vec<f32> {
-        self.shares_of(&self.nearest(tokens))
-    }
-
-    /// The same, and for pairs of tools the share of the plans alike in which the second used the first.
-    pub(crate) fn shares_and_links(&self, tokens: &[Token]) -> (Vec<f32>, FxHashMap<(usize, usize), f32>) {
+    /// What the plans say whose requests are most like these words.
+    pub(crate) fn votes(&self, tokens: &[Token]) -> Votes {
         let near = self.nearest(tokens);
-        let whole: f32 = self.doubt + near.iter().map(|(weight, _)| weight).sum::<f32>();
-        let mut links = FxHashMap::default();
-        for (weight, taken) in &near {
-            for link in &taken.links {
-                *links.entry(*link).or_default() += weight / whole;
-            }
+        let whole = self.doubt + near.iter().map(|(weight, _)| weight).sum::<f32>();
+        let mut votes = Votes::default();
+        if !near.is_empty() {
+            votes.tools = vec![0.0; self.tools];
         }
-        (self.shares_of(&near), links)
-    }
-
-    fn shares_of(&self, near: &[(f32, Taken)]) -> Vec<f32> {
-        if near.is_empty() {
-            return Vec::new();
-        }
-        let whole: f32 = self.doubt + near.iter().map(|(weight, _)| weight).sum::<f32>();
-        let mut shares = vec![0.0; self.tools];
         for (weight, taken) in near {
-            for tool in &taken.tools {
-                if let Some(share) = shares.get_mut(*tool) {
+            for tool in taken.tools {
+                if let Some(share) = votes.tools.get_mut(tool) {
                     *share += weight / whole;
                 }
             }
+            for link in taken.links {
+                *votes.links.entry(link).or_default() += weight / whole;
+            }
         }
-        shares
+        votes
     }
 
     /// The plans from before that count for a part of a request, best first.

@@ -47,11 +47,11 @@ impl Lattice {
         }
         let all: Vec<Token> = reading.clauses.iter().flat_map(|clause| clause.tokens.clone()).collect();
         lattice.whole = matching::likely(&Bag::of(&all, &Bag::default()), index, weights);
-        let (shares, links) = evidence.shares_and_links(&all);
-        for (score, share) in lattice.whole.iter_mut().zip(shares) {
+        let votes = evidence.votes(&all);
+        for (score, share) in lattice.whole.iter_mut().zip(votes.tools) {
             *score += weights.past_whole * share;
         }
-        lattice.links = links;
+        lattice.links = votes.links;
         lattice
     }
 
@@ -132,7 +132,7 @@ impl<'e> Builder<'e> {
             told: self.told.clone(),
         };
         let mut bag = Bag::of(&clause.tokens, &self.earlier);
-        let shares = self.evidence.shares(&clause.tokens);
+        let shares = self.evidence.votes(&clause.tokens).tools;
         let mut found = matching::candidates(clause, request, &hand, &bag, index, weights, &shares);
         if !found.iter().any(|candidate| candidate.score >= weights.cost)
             && let Some(meant) = spelled(clause, &hand, index)

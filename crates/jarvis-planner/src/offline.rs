@@ -69,19 +69,15 @@ impl Offline {
 
     /// The draft for `request`. The index of `tools` is built when they differ from the last call's.
     pub fn draft(&self, request: &Request, tools: &[Tool]) -> Draft {
-        Offline::draft_weighed(&self.index(tools), request, &self.fitted.weights)
+        Offline::draft_by(&self.index(tools), request, &self.fitted.weights, &Experience::default())
     }
 
+    /// The draft over a list that was read before, with the weights that are built in.
     pub fn draft_with(index: &ToolIndex, request: &Request) -> Draft {
-        Offline::draft_weighed(index, request, &Fitted::built_in().weights)
+        Offline::draft_by(index, request, &Fitted::built_in().weights, &Experience::default())
     }
 
-    /// The same with other weights.
-    pub fn draft_weighed(index: &ToolIndex, request: &Request, weights: &Weights) -> Draft {
-        Offline::draft_by(index, request, weights, &Experience::default())
-    }
-
-    /// The same with plans from before as evidence.
+    /// The same with other weights, and plans from before as evidence.
     pub fn draft_by(index: &ToolIndex, request: &Request, weights: &Weights, experience: &Experience) -> Draft {
         let text = head(&request.text, LONGEST);
         if text.len() < request.text.len() {

@@ -130,7 +130,7 @@ pub(crate) fn wanted(
             best.map_or(0.0, |(at, like)| like * set.rarity.get(*at).copied().unwrap_or_default())
         })
         .collect();
-    let shares: Vec<Vec<f32>> = reading.clauses.iter().map(|clause| evidence.shares(&clause.tokens)).collect();
+    let shares: Vec<Vec<f32>> = reading.clauses.iter().map(|clause| evidence.votes(&clause.tokens).tools).collect();
     let evidence: Vec<Vec<f32>> = read
         .segments
         .iter()

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use jarvis_plan::{Kind, Request, Resource, Source, Tool};
-use jarvis_planner::{Learned, Offline, ToolIndex, Weights};
+use jarvis_planner::{Experience, Learned, Offline, ToolIndex, Weights};
 use rayon::prelude::*;
 
 use super::FitError;
@@ -48,7 +48,7 @@ impl Hold {
     /// How many get the wanted tools with these weights.
     pub fn kept(&self, weights: &Weights) -> usize {
         let is_kept = |(request, wanted): &&(Request, Vec<String>)| {
-            let draft = Offline::draft_weighed(&self.index, request, weights);
+            let draft = Offline::draft_by(&self.index, request, weights, &Experience::default());
             draft.tasks.iter().map(|task| &task.task).eq(wanted)
         };
         self.cases.par_iter().filter(is_kept).count()
