@@ -123,3 +123,41 @@ impl<'a> Evidence<'a> {
         taken
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use jarvis_plan::{DraftTask, Tool};
+
+    use super::Evidence;
+    use crate::experience::{Experience, Past};
+    use crate::retrieval::ToolIndex;
+    use crate::weights::Weights;
+    use crate::words::tokens;
+
+    #[test]
+    fn one_plan_counts_by_how_alike_its_request_is() {
+        let names = ["book_flight", "book_hotel", "get_weather", "send_message"];
+        let index = ToolIndex::new(&names.map(|name| Tool::typed(name, "", &[], &[])));
+        let mut tasks = vec![DraftTask::new(0, "get_weather"), DraftTask::new(1, "book_flight")];
+        tasks[1].dep.push(0);
+        let past = |id: &str, request: &str, tasks: Vec<DraftTask>| Past {
+            id: id.to_owned(),
+            request: request.to_owned(),
+            tasks,
+        };
+        let experience = Experience::new(vec![
+            past("a", "get me to the sunniest island", tasks),
+            past("b", "get me a parrot", vec![DraftTask::new(0, "buy_pet")]),
+        ]);
+        let weights = Weights::default();
+        let evidence = Evidence::new(&index, &experience, &weights);
+        let share = |text: &str| evidence.votes(&tokens(text)).tools.get(2).copied().unwrap_or_default();
+        let (same, near, far) =
+            (share("get me to the sunniest island"), share("the sunniest island of all"), share("get me a sunny hat"));
+        assert!(same > 0.8 && same > near && near > far, "{same} {near} {far}");
+        let votes = evidence.votes(&tokens("the sunniest island"));
+        assert!(votes.links.contains_key(&(2, 0)) && votes.links.len() == 1, "{votes:?}");
+        // A plan with a tool that is not at hand has no vote.
+        assert!(evidence.votes(&tokens("a parrot")).tools.is_empty());
+    }
+}

@@ -23,6 +23,7 @@ mod schema;
 mod webhooks;
 mod write;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -166,6 +167,14 @@ impl Journal {
     /// When the file cannot be read.
     pub fn select(&self, filter: &RunFilter, limit: u32) -> Result<Vec<RunSummary>, JournalError> {
         read::runs(&self.path, &self.writers, filter, limit)
+    }
+
+    /// Which of these runs are on record. Blocks.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn known(&self, runs: &[RunId]) -> Result<HashSet<RunId>, JournalError> {
+        read::known(&self.path, runs)
     }
 
     /// Runs with the time of their last event in milliseconds since the Unix epoch, the latest first. Blocks.

@@ -48,7 +48,7 @@ impl Known {
 }
 
 /// A request and its plan. Files have names that no file has: what is only shown must not be taken for what is there.
-fn turns(entry: &Entry) -> [Turn; 2] {
+pub(super) fn turns(entry: &Entry) -> [Turn; 2] {
     let mut plan = export::tasks_json(&entry.plan);
     let named = entry.attachments.iter().enumerate().filter(|(_, file)| !file.arg.is_empty());
     let mut files: Vec<(&str, String)> =

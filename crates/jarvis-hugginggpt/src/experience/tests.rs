@@ -116,6 +116,11 @@ fn values_are_found_where_the_old_ones_stood() {
     trips("plan 3 days in \"Oslo\"", None);
     trips("plan 3 days in", None);
 
+    trips("plan 3 days in summer", None);
+    trips("plan 3 days in Oslo?", None);
+    check("draw cats", json!({"what": "cats"}), "draw nothing", None);
+    check("draw cats", json!({"what": "cats"}), "draw it", None);
+
     // A value that the old request does not say is not one of the new request.
     check("weather tomorrow in Rome", json!({"city": "Rome", "date": "2026-11-29"}), "weather tomorrow in Oslo", None);
     check("is it open in Rome", json!({"city": "Rome", "now": true}), "is it open in Oslo", None);
@@ -136,6 +141,21 @@ fn values_are_found_where_the_old_ones_stood() {
     check("查北京天气", json!({"city": "北京"}), "查上海天气", Some(json!({"city": "上海"})));
     check("送信给 ann@a.org", json!({"to": "ann@a.org"}), "送信给 bob@b.org", Some(json!({"to": "bob@b.org"})));
     check("show deep", json!({"x": {"y": ["deep"]}}), "show wide", Some(json!({"x": {"y": ["wide"]}})));
+}
+
+#[test]
+fn files_of_demonstrations_have_made_up_names() {
+    let attached = |path: &str| file(Kind::Text, Source::Public(path.to_owned()), path);
+    // One name lies in the other, and the second stand-in ends as the first file is called.
+    let request =
+        Request { attachments: vec![attached("b.txt"), attached("a.txt")], ..Request::new("compare b.txt and a.txt") };
+    let vocabulary = Vocabulary::named(["b.txt"]);
+    let plan = Plan::builder().task("b.txt", json!({"one": "b.txt", "two": "a.txt"})).check(&vocabulary);
+    let entry = Entry::new(&request, &plan.expect("a valid plan"), &[]).expect("an entry");
+    let [asked, answered] = super::demos::turns(&entry);
+    assert_eq!(asked.content, "compare /examples/a.txt and /examples/b.txt");
+    assert!(answered.content.contains(r#""task":"b.txt""#), "{}", answered.content);
+    assert!(answered.content.contains(r#""one":"/examples/a.txt","two":"/examples/b.txt""#), "{}", answered.content);
 }
 
 #[test]

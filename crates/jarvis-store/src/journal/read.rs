@@ -1,5 +1,6 @@
 //! The reading end: summaries of runs, and runs with their events.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use jarvis_plan::{ENGINE, INTERRUPTED, RunId};
@@ -158,6 +159,19 @@ pub(super) const WAITING: &str = "CASE WHEN ended IS NOT NULL THEN 0 ELSE EXISTS
                 AND given.body ->> 'event' = 'approval_given' AND given.body ->> 'id' = asked.body ->> 'task'
         )
 ) END AS waiting";
+
+pub(super) fn known(path: &Path, runs: &[RunId]) -> Result<HashSet<RunId>, JournalError> {
+    let failed = |source| JournalError::sqlite("read", path, source);
+    let connection = file::open_to_read(path)?;
+    let mut one = connection.prepare("SELECT 1 FROM runs WHERE run_id = ?1").map_err(failed)?;
+    let mut known = HashSet::new();
+    for run in runs {
+        if one.exists([&run.0]).map_err(failed)? {
+            known.insert(run.clone());
+        }
+    }
+    Ok(known)
+}
 
 pub(super) fn runs(
     path: &Path,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use jarvis_plan::RunId;
-use jarvis_store::{RunFilter, RunStatus};
+use jarvis_store::{Journal, RunFilter, RunStatus};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -93,8 +93,11 @@ pub(crate) async fn list(
         if server.parts.journal.is_some() {
             let kept = filter.clone();
             // One more shows whether there is another page.
-            let kept = server.read_journal(move |journal| journal.select(&kept, limit + 1)).await?;
-            running.retain(|live| kept.iter().all(|run| run.run_id != live.run_id));
+            let ids: Vec<RunId> = running.iter().map(|live| live.run_id.clone()).collect();
+            let read = move |journal: &Journal| Ok((journal.known(&ids)?, journal.select(&kept, limit + 1)?));
+            let (known, kept) = server.read_journal(read).await?;
+            // One on record is listed by the record's time alone: with a beginning of its own beside it, it would be on two pages.
+            running.retain(|live| !known.contains(&live.run_id) && kept.iter().all(|run| run.run_id != live.run_id));
             let is_queued = |id: &str| server.runs.get(id).is_some_and(|live| live.is_queued());
             runs.extend(kept.into_iter().filter(|run| !is_queued(&run.run_id.0)).map(|run| RunLine::of(run, false)));
         }

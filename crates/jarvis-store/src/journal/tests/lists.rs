@@ -35,6 +35,8 @@ async fn runs_are_chosen_and_come_in_pages() {
     ];
     all.iter().flatten().for_each(|event| journal.append(event));
     journal.flush().await.unwrap();
+    let known = journal.known(&["cut", "nothing", "runs"].map(|run| RunId(run.into()))).unwrap();
+    assert_eq!(known, ["cut", "runs"].map(|run| RunId(run.into())).into());
     let check = |filter: RunFilter, want: &str| {
         let found = journal.select(&filter, 9).unwrap();
         assert!(found.iter().all(|run| filter.fits(run)), "{filter:?}");
