@@ -392,13 +392,17 @@ fn search(
 const LONGER: usize = 2;
 
 /// Words that join another order to one, or turn it around.
-const TURNS: [&str; 34] = [
+const TURNS: [&str; 38] = [
     "and",
     "then",
     "but",
     "or",
     "not",
     "no",
+    "none",
+    "nothing",
+    "nobody",
+    "nowhere",
     "don't",
     "dont",
     "without",
