@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jarvis_events::Events;
 use jarvis_net::Secret;
 use jarvis_plan::{Draft, RunId};
-use jarvis_planner::{Experience, Past};
+use jarvis_planner::{Basis, Experience, Past, Similar};
 use jarvis_store::{ExperienceRow, ExperienceStamp, Journal, JournalError, Verdict};
 
 pub(crate) use demos::Demonstration;
@@ -32,13 +32,19 @@ type ByUser = HashMap<String, (ExperienceStamp, Arc<Known>)>;
 pub struct PlanMemory {
     journal: Arc<Journal>,
     secrets: Arc<[Secret]>,
+    basis: Basis,
     read: Arc<Mutex<ByUser>>,
 }
 
 impl PlanMemory {
     /// The plans in a journal. Whatever is kept from now on holds none of these secrets.
     pub fn new(journal: Arc<Journal>, secrets: Vec<Secret>) -> PlanMemory {
-        PlanMemory { journal, secrets: secrets.into(), read: Arc::default() }
+        PlanMemory { journal, secrets: secrets.into(), basis: Basis::default(), read: Arc::default() }
+    }
+
+    /// The same found by meaning too, where the basis has a sentence model.
+    pub fn read_by(self, basis: Basis) -> PlanMemory {
+        PlanMemory { basis, ..self }
     }
 
     /// Everything that is kept of a user, the oldest first. Blocks.
@@ -101,7 +107,7 @@ impl PlanMemory {
         let known = match known {
             Some(known) => known,
             None => {
-                let known = Arc::new(Known::new(self.journal.experience(user)?));
+                let known = Arc::new(Known::new(self.journal.experience(user)?, &self.basis));
                 let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
                 // A server may have more users than are worth remembering.
                 if read.len() >= MOST_USERS {
@@ -114,7 +120,7 @@ impl PlanMemory {
         match before_ms {
             Some(before) if known.last_ms >= before => {
                 let rows = self.journal.experience(user)?.into_iter();
-                Ok(Arc::new(Known::new(rows.filter(|row| row.at_ms < before).collect())))
+                Ok(Arc::new(Known::new(rows.filter(|row| row.at_ms < before).collect(), &self.basis)))
             }
             Some(_) | None => Ok(known),
         }
@@ -138,7 +144,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    fn new(rows: Vec<ExperienceRow>) -> Known {
+    fn new(rows: Vec<ExperienceRow>, basis: &Basis) -> Known {
         let last_ms = rows.iter().map(|row| row.at_ms).max().unwrap_or(0);
         // What a later version wrote and this one cannot read is left alone.
         let read = rows.into_iter().filter_map(|row| Remembered::of(row).ok());
@@ -156,7 +162,7 @@ impl Known {
             request: one.entry.request.clone(),
             tasks: Draft::from(&one.entry.plan).tasks,
         };
-        let index = Experience::new(good.iter().map(past).collect());
+        let index = Experience::new(good.iter().map(past).collect()).read_by(basis);
         let places = good.iter().enumerate().map(|(at, one)| (one.id.clone(), at)).collect();
         Known { good, places, bad, index, last_ms }
     }
@@ -166,11 +172,31 @@ impl Known {
         &self.index
     }
 
-    /// The good plans whose requests are most alike, best first.
+    /// The good plans whose requests are most alike by their words, best first.
     fn similar(&self, request: &str, most: usize, fits: impl Fn(&Remembered) -> bool) -> Vec<(f32, &Remembered)> {
-        let place = |id: &str| self.good.get(*self.places.get(id)?);
-        let found = self.index.similar(request, most, |past| place(&past.id).is_some_and(&fits));
-        found.into_iter().filter_map(|similar| Some((similar.likeness, place(&similar.past.id)?))).collect()
+        self.remembered(self.index.similar(request, most, |past| self.place(&past.id).is_some_and(&fits)))
+    }
+
+    /// The same by their meaning too, where there is a sentence model, which may block.
+    ///
+    /// # Errors
+    /// Why the sentence model gave no vectors.
+    fn nearest(
+        &self,
+        request: &str,
+        most: usize,
+        fits: impl Fn(&Remembered) -> bool,
+    ) -> Result<Vec<(f32, &Remembered)>, String> {
+        let found = self.index.nearest(request, most, |past| self.place(&past.id).is_some_and(&fits))?;
+        Ok(self.remembered(found))
+    }
+
+    fn place(&self, id: &str) -> Option<&Remembered> {
+        self.good.get(*self.places.get(id)?)
+    }
+
+    fn remembered(&self, found: Vec<Similar<'_>>) -> Vec<(f32, &Remembered)> {
+        found.into_iter().filter_map(|similar| Some((similar.likeness, self.place(&similar.past.id)?))).collect()
     }
 }
 

@@ -172,7 +172,7 @@ impl HuggingGpt {
         let known = self.recall(request, events).await;
         let asked = self.plan_offline(request, &known).await.ok().filter(is_whole);
         let offered = self.offered();
-        let demos = self.demonstrations(&known, request, &offered);
+        let demos = self.demonstrations(&known, request, &offered, events).await;
         let reused = self.reuse(&known, request, &offered, &self.vocabulary, asked.as_ref());
         let grows = self.settings.replan != Look::Never;
         let planning = Planning {

@@ -4,13 +4,16 @@
 //! neighbours, several labels at once (as Zhang and Zhou, 2007, whose priors the words of the tools stand for here). Each clause is
 //! compared by itself, since a request from before may have asked for one of these things among others.
 
-use jarvis_plan::{Arg, Tool};
+use std::cell::OnceCell;
+
+use jarvis_plan::{Arg, Note, Tool};
 use rustc_hash::FxHashMap;
 
 use crate::bags::telling;
 use crate::experience::{Experience, Past, Similar};
 use crate::learned::{Taken, Taught};
 use crate::retrieval::ToolIndex;
+use crate::sentences::Sentences;
 use crate::weights::Weights;
 use crate::words::Token;
 
@@ -18,6 +21,8 @@ use crate::words::Token;
 pub(crate) struct Evidence<'a> {
     taught: &'a Taught,
     experience: &'a Experience,
+    sentences: Option<&'a Sentences>,
+    failure: OnceCell<String>,
     /// Where a tool is in the list; empty without experience.
     places: FxHashMap<&'a str, usize>,
     tools: usize,
@@ -49,18 +54,37 @@ impl<'a> Evidence<'a> {
         let took = |(at, tool): &(usize, &Tool)| index.taught.took(*at) || experience.took(&tool.name);
         let known =
             index.tools.iter().enumerate().filter(took).count() as f32 / f32::max(index.tools.len() as f32, 1.0);
+        let failed = index.sentences.as_ref().and_then(|read| read.as_ref().err());
         Evidence {
             taught: &index.taught,
             experience,
+            sentences: index.sentences.as_ref().and_then(|read| read.as_ref().ok()),
+            failure: failed.map(|why| OnceCell::from(why.clone())).unwrap_or_default(),
             places,
             tools: index.tools.len(),
             doubt: weights.past_doubt / f32::max(known, 0.001),
         }
     }
 
+    /// For each part of a request, how near it is as a sentence to each tool; empty without a model, and where it fails, which is told at
+    /// the end ([`Evidence::unread`]).
+    pub(crate) fn near<'t>(&self, parts: impl Iterator<Item = &'t str>) -> Vec<Vec<f32>> {
+        let Some(sentences) = self.sentences.filter(|_| self.failure.get().is_none()) else { return Vec::new() };
+        let parts: Vec<String> = parts.map(str::to_owned).collect();
+        sentences.near(&parts).unwrap_or_else(|why| {
+            self.failure.get_or_init(|| why);
+            Vec::new()
+        })
+    }
+
+    /// Tells that sentences were not compared, where the model failed.
+    pub(crate) fn unread(&self) -> Option<Note> {
+        self.failure.get().map(|why| format!("planned by words alone, without the sentence model: {why}").into())
+    }
+
     /// What the plans say whose requests are most like these words.
-    pub(crate) fn votes(&self, tokens: &[Token]) -> Votes {
-        let near = self.nearest(tokens);
+    pub(crate) fn votes(&self, tokens: &[Token], text: &str) -> Votes {
+        let near = self.nearest(tokens, text);
         let whole = self.doubt + near.iter().map(|(weight, _)| weight).sum::<f32>();
         let mut votes = Votes::default();
         if !near.is_empty() {
@@ -80,19 +104,26 @@ impl<'a> Evidence<'a> {
     }
 
     /// The plans from before that count for a part of a request, best first.
-    pub(crate) fn similar(&self, tokens: &[Token]) -> Vec<Similar<'a>> {
-        self.experience.similar_to(&telling(tokens), NEAREST, |past| self.fits(past))
+    pub(crate) fn similar(&self, tokens: &[Token], text: &str) -> Vec<Similar<'a>> {
+        let (words, fits) = (telling(tokens), |past: &Past| self.fits(past));
+        if self.failure.get().is_none() {
+            match self.experience.nearest_to(&words, text, NEAREST, fits) {
+                Ok(found) => return found,
+                Err(why) => _ = self.failure.set(why),
+            }
+        }
+        self.experience.alike(&words, NEAREST, fits)
     }
 
     /// The plans that are most alike, each with its weight.
-    fn nearest(&self, tokens: &[Token]) -> Vec<(f32, Taken)> {
+    fn nearest(&self, tokens: &[Token], text: &str) -> Vec<(f32, Taken)> {
         if self.taught.requests.is_empty() && self.experience.is_empty() {
             return Vec::new();
         }
         let words = telling(tokens);
         let taught = self.taught.requests.alike(&words).into_iter().take(NEAREST);
         let taught = taught.filter_map(|(at, likeness)| Some((likeness, self.taught.plans.get(at)?.clone())));
-        let before = self.experience.similar_to(&words, NEAREST, |past| self.fits(past)).into_iter();
+        let before = self.similar(tokens, text).into_iter();
         let before = before.map(|similar| (similar.likeness, self.taken(similar.past)));
         let mut near: Vec<(f32, Taken)> = before.chain(taught).collect();
         near.sort_by(|(one, _), (two, _)| two.total_cmp(one));
@@ -151,13 +182,13 @@ mod tests {
         ]);
         let weights = Weights::default();
         let evidence = Evidence::new(&index, &experience, &weights);
-        let share = |text: &str| evidence.votes(&tokens(text)).tools.get(2).copied().unwrap_or_default();
+        let share = |text: &str| evidence.votes(&tokens(text), text).tools.get(2).copied().unwrap_or_default();
         let (same, near, far) =
             (share("get me to the sunniest island"), share("the sunniest island of all"), share("get me a sunny hat"));
         assert!(same > 0.8 && same > near && near > far, "{same} {near} {far}");
-        let votes = evidence.votes(&tokens("the sunniest island"));
+        let votes = evidence.votes(&tokens("the sunniest island"), "the sunniest island");
         assert!(votes.links.contains_key(&(2, 0)) && votes.links.len() == 1, "{votes:?}");
         // A plan with a tool that is not at hand has no vote.
-        assert!(evidence.votes(&tokens("a parrot")).tools.is_empty());
+        assert!(evidence.votes(&tokens("a parrot"), "a parrot").tools.is_empty());
     }
 }

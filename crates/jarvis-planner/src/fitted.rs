@@ -15,7 +15,7 @@ use crate::weights::Weights;
 /// The `format` of a file.
 const FORMAT: &str = "jarvis-planner";
 /// The `version` of files that are written and read. A weight that is added or removed is a new version.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The widest search that a file may ask for: time and memory grow with it.
 const WIDEST: usize = 1024;
 
@@ -24,6 +24,8 @@ const WIDEST: usize = 1024;
 pub struct Fitted {
     /// What each piece of evidence counts.
     pub weights: Weights,
+    /// The same where a sentence model reads requests and tools: with one witness more, the others count otherwise.
+    pub with_sentences: Weights,
     /// What gold plans taught.
     pub learned: Learned,
 }
@@ -51,6 +53,7 @@ struct File {
     #[serde(rename = "version")]
     _version: u32,
     weights: Weights,
+    with_sentences: Weights,
     learned: Learned,
 }
 
@@ -104,10 +107,12 @@ impl Fitted {
     /// The text of a file: weights a line each, what was learned on one line.
     pub fn to_json(&self) -> String {
         // Maps with keys of text and finite numbers cannot fail.
-        let weights = serde_json::to_string_pretty(&self.weights).unwrap_or_default().replace('\n', "\n  ");
+        let written =
+            |weights: &Weights| serde_json::to_string_pretty(weights).unwrap_or_default().replace('\n', "\n  ");
+        let (weights, with_sentences) = (written(&self.weights), written(&self.with_sentences));
         let learned = serde_json::to_string(&self.learned).unwrap_or_default();
         format!(
-            "{{\n  \"format\": \"{FORMAT}\",\n  \"version\": {VERSION},\n  \"weights\": {weights},\n  \"learned\": {learned}\n}}\n"
+            "{{\n  \"format\": \"{FORMAT}\",\n  \"version\": {VERSION},\n  \"weights\": {weights},\n  \"with_sentences\": {with_sentences},\n  \"learned\": {learned}\n}}\n"
         )
     }
 
@@ -126,18 +131,21 @@ fn parse(text: &str) -> Result<Fitted, String> {
     if head.version != VERSION {
         return Err(format!("it is of version {}, and this jarvis reads version {VERSION}", head.version));
     }
-    let File { weights, learned, .. } = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    for (name, width) in [("beam", weights.beam), ("choices", weights.choices)] {
-        if !(1..=WIDEST).contains(&width) {
-            return Err(format!("`{name}` is {width}; it must be 1 to {WIDEST}"));
+    let File { weights, with_sentences, learned, .. } =
+        serde_json::from_str(text).map_err(|error| error.to_string())?;
+    for weights in [&weights, &with_sentences] {
+        for (name, width) in [("beam", weights.beam), ("choices", weights.choices)] {
+            if !(1..=WIDEST).contains(&width) {
+                return Err(format!("`{name}` is {width}; it must be 1 to {WIDEST}"));
+            }
         }
     }
-    Ok(Fitted { weights, learned })
+    Ok(Fitted { weights, with_sentences, learned })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Fitted, FittedError, Learned, Weights, parse};
+    use super::{Fitted, FittedError, Learned, parse};
 
     #[test]
     fn a_file_is_read_as_it_was_written() {
@@ -162,7 +170,7 @@ mod tests {
 
     #[test]
     fn other_files_are_refused_with_the_reason() {
-        let fitted = Fitted { weights: Weights::default(), learned: Learned::default() };
+        let fitted = Fitted { learned: Learned::default(), ..Fitted::built_in().as_ref().clone() };
         let whole = fitted.to_json();
         let mut steep = fitted;
         steep.weights.set.steep = 123_456.0;
@@ -171,7 +179,7 @@ mod tests {
             ("[]".to_owned(), "expected"),
             (r#"{"weights": {}}"#.to_owned(), "missing field `format`"),
             (whole.replace("jarvis-planner", "jarvis-plumber"), "`jarvis-plumber`, not `jarvis-planner`"),
-            (whole.replace("\"version\": 1", "\"version\": 7"), "version 7, and this jarvis reads version 1"),
+            (whole.replace("\"version\": 2", "\"version\": 7"), "version 7, and this jarvis reads version 2"),
             (whole.replace("\"cost\"", "\"price\""), "unknown field `price`"),
             (whole.replace("    \"cost\"", "    \"beam\": 3,\n    \"cost\""), "duplicate field `beam`"),
             (steep.to_json().replace("123456.0", "1e39"), "number out of range"),

@@ -12,7 +12,7 @@ use crate::decoding;
 use crate::evidence::Evidence;
 use crate::lexicon::{self, ConceptId};
 use crate::linking::{kinds_of, own_things};
-use crate::matching::{self, AtHand};
+use crate::matching::{self, AtHand, Beside};
 use crate::resources;
 use crate::retrieval::{Bag, ToolIndex};
 use crate::weights::Weights;
@@ -47,7 +47,7 @@ impl Lattice {
         }
         let all: Vec<Token> = reading.clauses.iter().flat_map(|clause| clause.tokens.clone()).collect();
         lattice.whole = matching::likely(&Bag::of(&all, &Bag::default()), index, weights);
-        let votes = evidence.votes(&all);
+        let votes = evidence.votes(&all, &request.text);
         for (score, share) in lattice.whole.iter_mut().zip(votes.tools) {
             *score += weights.past_whole * share;
         }
@@ -80,6 +80,8 @@ impl Lattice {
 
 struct Builder<'e> {
     evidence: &'e Evidence<'e>,
+    /// How near each clause is as a sentence to each tool.
+    sentences: Vec<Vec<f32>>,
     given: Vec<Vec<Kind>>,
     near: Vec<Kind>,
     made: Vec<ConceptId>,
@@ -104,6 +106,7 @@ impl<'e> Builder<'e> {
         let remembered = resources::remembered(request).into_iter();
         Builder {
             evidence,
+            sentences: evidence.near(reading.clauses.iter().map(|clause| clause.text(&request.text))),
             given: reading.clauses.iter().map(given).collect(),
             near: attached.chain(remembered.filter_map(|span| span.kind)).collect(),
             made: Vec::new(),
@@ -132,14 +135,16 @@ impl<'e> Builder<'e> {
             told: self.told.clone(),
         };
         let mut bag = Bag::of(&clause.tokens, &self.earlier);
-        let shares = self.evidence.votes(&clause.tokens).tools;
-        let mut found = matching::candidates(clause, request, &hand, &bag, index, weights, &shares);
+        let shares = self.evidence.votes(&clause.tokens, clause.text(request)).tools;
+        let sentence = self.sentences.get(at).map_or(&[][..], Vec::as_slice);
+        let beside = Beside { shares: &shares, sentence };
+        let mut found = matching::candidates(clause, request, &hand, &bag, index, weights, beside);
         if !found.iter().any(|candidate| candidate.score >= weights.cost)
             && let Some(meant) = spelled(clause, &hand, index)
         {
             *clause = meant;
             bag = Bag::of(&clause.tokens, &self.earlier);
-            found = matching::candidates(clause, request, &hand, &bag, index, weights, &shares);
+            found = matching::candidates(clause, request, &hand, &bag, index, weights, beside);
         }
         if asks_next && announces(clause) {
             found.retain(|candidate| candidate.steps.iter().any(|step| !matching::answers(step.tool, index)));

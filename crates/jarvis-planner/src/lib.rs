@@ -11,6 +11,7 @@
 //! words with which they describe themselves. Checking a draft, choosing models and calling them are not done here.
 
 mod bags;
+mod basis;
 mod candidate;
 mod clauses;
 mod data;
@@ -28,11 +29,13 @@ mod lexicon;
 mod linking;
 mod matching;
 mod meaning;
+mod memo;
 mod offline;
 mod own;
 mod resources;
 mod result_names;
 mod retrieval;
+mod sentences;
 mod set;
 mod slots;
 mod thesaurus;
@@ -44,14 +47,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jarvis_plan::{Draft, Request, Tool};
 
+pub use basis::Basis;
 pub use experience::{Experience, Past, Similar};
 pub use fitted::{Fitted, FittedError};
 pub use followup::{Undone, undone};
 pub use learned::{Learned, Lesson};
+pub use memo::Memo;
 pub use offline::{NO_TOOL, Offline};
 pub use resources::{opens_with_order, speaks_of_each};
 pub use result_names::{files_to_be, names_result, text_to_be};
 pub use retrieval::ToolIndex;
+pub use sentences::{Encoder, Texts};
 pub use set::choose::SetWeights;
 pub use weights::Weights;
 
@@ -82,9 +88,20 @@ pub trait Planner: Send + Sync {
         self.plan(request, tools).await
     }
 
-    /// What it makes of each part of a request, for people to read; `None` where it cannot tell.
+    /// What it makes of each part of a request, for people to read; `None` where it cannot tell. May block.
     fn explained(&self, _request: &Request, _tools: &[Tool], _experience: &Experience) -> Option<String> {
         None
+    }
+
+    /// The plans from before that count most for some part of a request, best first; none where it has no use for them. May block.
+    fn counted<'e>(
+        &self,
+        _request: &Request,
+        _tools: &[Tool],
+        _experience: &'e Experience,
+        _most: usize,
+    ) -> Vec<Similar<'e>> {
+        Vec::new()
     }
 
     /// What answers and `doctor` call it, such as `offline`.

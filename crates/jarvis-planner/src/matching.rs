@@ -32,6 +32,14 @@ struct Context<'a> {
     index: &'a ToolIndex,
 }
 
+/// What is known of each tool beside its words: the share of the plans alike that took it, and how near it is as a sentence. Empty where
+/// nothing is known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Beside<'a> {
+    pub(crate) shares: &'a [f32],
+    pub(crate) sentence: &'a [f32],
+}
+
 /// The ways to serve a clause: what its phrases ask for, and the tools whose own words fit, best first.
 pub(crate) fn candidates(
     clause: &Clause,
@@ -40,15 +48,17 @@ pub(crate) fn candidates(
     bag: &Bag,
     index: &ToolIndex,
     weights: &Weights,
-    shares: &[f32],
+    beside: Beside<'_>,
 ) -> Vec<Candidate> {
     let evidence = index.fields.evidence(bag, weights);
     let flow = Flow::of(clause);
     let near = if weights.near == 0.0 { Vec::new() } else { crate::set::choose::nearness(&clause.tokens, index.set()) };
+    let Beside { shares, sentence } = beside;
     let most_shared = shares.iter().copied().fold(0.0, f32::max);
     let past =
         |tool: usize| shares.get(tool).map_or(0.0, |share| weights.past * (share - weights.past_to * most_shared));
     let nearest = near.iter().copied().fold(0.0, f32::max);
+    let nearest_sentence = sentence.iter().copied().fold(0.0, f32::max);
     let mut found: Vec<Candidate> = Vec::new();
     // "The second one": another thing than before.
     let own = !clause.spans.is_empty() || clause.pointers.ordinal.is_some();
@@ -83,7 +93,8 @@ pub(crate) fn candidates(
         let spoken = weights.name * name
             + weights.text * words.text
             + past(at)
-            + near.get(at).map_or(0.0, |near| weights.near * (near - weights.near_to * nearest));
+            + near.get(at).map_or(0.0, |near| weights.near * (near - weights.near_to * nearest))
+            + sentence.get(at).map_or(0.0, |near| weights.sentence * (near - weights.sentence_to * nearest_sentence));
         // Where tools say what they make, "make coffee" names none of them.
         let names_it =
             words.telling || tool.outputs.is_empty() || (flow.makes(tool) && (index.is_bare(at) || words.action > 0.0));

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use jarvis_plan::{Draft, Kind, Note, Request, Tool};
 use regex::Regex;
 
+use crate::basis::Basis;
 use crate::candidate::Step;
 use crate::clauses::{self, Clause, Join};
 use crate::data;
@@ -39,7 +40,7 @@ static ASSURED: LazyLock<Regex> = LazyLock::new(|| {
 /// Plans without a model. Clones share the index of the tool list used last.
 #[derive(Clone)]
 pub struct Offline {
-    fitted: Arc<Fitted>,
+    basis: Basis,
     cached: Arc<Mutex<Option<Cached>>>,
 }
 
@@ -52,7 +53,7 @@ struct Cached {
 
 impl Default for Offline {
     fn default() -> Offline {
-        Offline::with(Arc::clone(Fitted::built_in()))
+        Offline::with(Basis::default())
     }
 }
 
@@ -62,14 +63,15 @@ impl Offline {
         Offline::default()
     }
 
-    /// The planner with other weights, and what was learned with them.
-    pub fn with(fitted: Arc<Fitted>) -> Offline {
-        Offline { fitted, cached: Arc::default() }
+    /// The planner with other weights and what was learned with them, or with a sentence model.
+    pub fn with(basis: Basis) -> Offline {
+        Offline { basis, cached: Arc::default() }
     }
 
     /// The draft for `request`. The index of `tools` is built when they differ from the last call's.
     pub fn draft(&self, request: &Request, tools: &[Tool]) -> Draft {
-        Offline::draft_by(&self.index(tools), request, &self.fitted.weights, &Experience::default())
+        let index = self.index(tools);
+        Offline::draft_by(&index, request, self.basis.weights(&index), &Experience::default())
     }
 
     /// The draft over a list that was read before, with the weights that are built in.
@@ -174,6 +176,7 @@ impl Offline {
                 notes.push(Note::left_out(format!("no tool fits \"{}\"", short(text))));
             }
         }
+        notes.extend(evidence.unread());
         Draft { tasks, notes, ..Draft::default() }
     }
 
@@ -185,23 +188,6 @@ impl Offline {
             return set::draft::explain(&reading, request, index, weights, &evidence);
         }
         Lattice::new(&mut reading, request, index, weights, &evidence).explain(&reading, &request.text, index)
-    }
-
-    /// The plans from before that count most for some part of a request, best first.
-    pub fn counted<'a>(
-        index: &'a ToolIndex,
-        request: &Request,
-        experience: &'a Experience,
-        most: usize,
-    ) -> Vec<Similar<'a>> {
-        let evidence = Evidence::new(index, experience, &Fitted::built_in().weights);
-        let clauses = clauses::read(&request.text, &[], index).clauses;
-        let mut found: Vec<Similar<'_>> = clauses.iter().flat_map(|clause| evidence.similar(&clause.tokens)).collect();
-        found.sort_by(|one, two| two.likeness.total_cmp(&one.likeness));
-        let mut seen = HashSet::new();
-        found.retain(|similar| seen.insert(similar.past.id.as_str()));
-        found.truncate(most);
-        found
     }
 
     /// The index of a list of tools, where it was the last one read.
@@ -228,7 +214,7 @@ impl Offline {
         match cached.as_ref() {
             Some(cached) if cached.key == key => cached.index.clone(),
             Some(_) | None => {
-                let index = Arc::new(ToolIndex::with(tools, &self.fitted.learned));
+                let index = Arc::new(self.basis.index(tools));
                 *cached = Some(Cached { key, tools: None, index: index.clone() });
                 index
             }
@@ -331,22 +317,49 @@ impl Planner for Offline {
         };
         if request.text.len() <= SHORT
             && experience.len() <= FEW
+            && self.basis.encoder.is_none()
             && let Some(index) = self.known(tools)
         {
-            let draft = || Offline::draft_by(&index, request, &self.fitted.weights, experience);
+            let draft = || Offline::draft_by(&index, request, self.basis.weights(&index), experience);
             let draft = std::panic::catch_unwind(AssertUnwindSafe(draft));
             return draft.map_err(|_| broken(None));
         }
         let (planner, request, tools, experience) =
             (self.clone(), request.clone(), Arc::clone(tools), experience.clone());
         // Reading a long list of tools takes milliseconds.
-        let draft = move || Offline::draft_by(&planner.learned(&tools), &request, &planner.fitted.weights, &experience);
+        let draft = move || {
+            let index = planner.learned(&tools);
+            Offline::draft_by(&index, &request, planner.basis.weights(&index), &experience)
+        };
         let work = tokio::task::spawn_blocking(draft);
         work.await.map_err(|error| broken(Some(Box::new(error))))
     }
 
     fn explained(&self, request: &Request, tools: &[Tool], experience: &Experience) -> Option<String> {
-        Some(Offline::explain(&self.index(tools), request, &self.fitted.weights, experience))
+        let index = self.index(tools);
+        Some(Offline::explain(&index, request, self.basis.weights(&index), experience))
+    }
+
+    fn counted<'e>(
+        &self,
+        request: &Request,
+        tools: &[Tool],
+        experience: &'e Experience,
+        most: usize,
+    ) -> Vec<Similar<'e>> {
+        let index = self.index(tools);
+        let evidence = Evidence::new(&index, experience, self.basis.weights(&index));
+        let clauses = clauses::read(&request.text, &[], &index).clauses;
+        let similar = |clause: &Clause| evidence.similar(&clause.tokens, clause.text(&request.text));
+        let mut found: Vec<Similar<'_>> = clauses.iter().flat_map(similar).collect();
+        found.sort_by(|one, two| two.likeness.total_cmp(&one.likeness));
+        let mut seen = HashSet::new();
+        found.retain(|similar| seen.insert(similar.past.id.as_str()));
+        let counts = |similar: &Similar<'_>| {
+            let past = experience.pasts().iter().find(|past| past.id == similar.past.id)?;
+            Some(Similar { likeness: similar.likeness, past })
+        };
+        found.iter().take(most).filter_map(counts).collect()
     }
 
     fn name(&self) -> &str {

@@ -4,7 +4,7 @@
 mod fields;
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use jarvis_plan::{Kind, Tool};
 
@@ -14,6 +14,7 @@ use crate::graph::ToolGraph;
 use crate::learned::{Learned, Taught};
 use crate::lexicon::{self, Concept, ConceptId};
 use crate::own::{Own, is_own};
+use crate::sentences::{Encoder, Sentences};
 use crate::set::tools::SetTools;
 use crate::words::{self, Token};
 
@@ -38,6 +39,8 @@ pub struct ToolIndex {
     set: OnceLock<SetTools>,
     /// Gold plans that take none but these tools.
     pub(crate) taught: Taught,
+    /// The tools as sentences, where there is a model that reads them, or why it could not.
+    pub(crate) sentences: Option<Result<Sentences, String>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -106,7 +109,20 @@ impl ToolIndex {
                 .collect(),
             set: OnceLock::new(),
             taught: Taught::new(learned, tools),
+            sentences: None,
         }
+    }
+
+    /// The list with vectors of what its tools say of themselves. Blocks for as long as the model needs. Where there are no vectors to be
+    /// had, plans are made without them and say so.
+    pub fn encoded(self, encoder: Arc<dyn Encoder>) -> ToolIndex {
+        let sentences = Some(Sentences::new(encoder, &self.tools));
+        ToolIndex { sentences, ..self }
+    }
+
+    /// Whether the tools are known as sentences.
+    pub fn reads_sentences(&self) -> bool {
+        matches!(self.sentences, Some(Ok(_)))
     }
 
     pub(crate) fn is_own(&self, tool: usize) -> bool {

@@ -60,6 +60,10 @@ pub struct Weights {
     pub near: f32,
     /// So much of the nearest tool's is taken from each.
     pub near_to: f32,
+    /// How near a clause is to the tool as sentences, beside the nearest tool, where there is a sentence model.
+    pub sentence: f32,
+    /// So much of the nearest tool's is taken from each.
+    pub sentence_to: f32,
     /// The share of the plans alike that took the tool, for a clause.
     pub past: f32,
     /// So much of the likeliest tool's is taken from each.
@@ -70,6 +74,8 @@ pub struct Weights {
     pub past_link: f32,
     /// What stands against the plans alike where each tool was in some plan, in the unit of their weight.
     pub past_doubt: f32,
+    /// What the meaning of requests counts for beside their words where plans are looked for, with a sentence model, 0 to 1.
+    pub past_sentence: f32,
     /// The same for lists of functions.
     pub set: SetWeights,
     pub beam: usize,

@@ -16,6 +16,7 @@ pub mod score;
 
 pub use error::BenchError;
 pub use form::{Form, PlanGraph, PlanSet, Sample};
+pub(crate) use import::pair;
 pub use import::{GoldSource, Source, find, read};
 pub use report::{Layout, Report};
 pub use run::{Options, PlannedSet, plan_set};

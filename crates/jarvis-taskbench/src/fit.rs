@@ -14,7 +14,9 @@ pub mod folds;
 pub mod hold;
 pub mod search;
 
-use jarvis_planner::{Learned, Lesson};
+use std::sync::Arc;
+
+use jarvis_planner::{Encoder, Learned, Lesson};
 
 pub use cross::{SetFigures, cross_validate, measure};
 pub use error::FitError;
@@ -25,7 +27,7 @@ pub use search::{Found, Step, Watch, search};
 use crate::bench::{PlanSet, Sample};
 
 /// What can be set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Options {
     /// Parts into which each set is divided: plans of one are made with what was learned from the others. At least 2.
     pub folds: usize,
@@ -35,11 +37,13 @@ pub struct Options {
     pub rounds: usize,
     /// The first so many sets are learned from; the others are for the weights alone.
     pub taught: usize,
+    /// Reads requests and tools as sentences. It is asked for the same texts many times, see [`jarvis_planner::Memo`].
+    pub encoder: Option<Arc<dyn Encoder>>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { folds: 5, most: 400, rounds: 3, taught: usize::MAX }
+        Options { folds: 5, most: 400, rounds: 3, taught: usize::MAX, encoder: None }
     }
 }
 

@@ -20,7 +20,7 @@ mod traces;
 use std::sync::Arc;
 
 use jarvis_chat::ChatModel;
-use jarvis_planner::Fitted;
+use jarvis_planner::Basis;
 
 pub use ask::{Failed, PLAN_STAGE, REFORMAT_STAGE};
 pub use demos::{Demo, demos, demos_of_folder, demos_shown, known_demos};
@@ -44,13 +44,13 @@ pub const REFORMATTED: &str = "reformatted";
 pub enum PlanBy {
     /// A chat model: stage `plan`, and `reformat` for the second call.
     Model(Arc<dyn ChatModel>),
-    /// The offline planner, fitted so.
-    Offline(Arc<Fitted>),
+    /// The offline planner, on this basis.
+    Offline(Basis),
 }
 
 impl PlanBy {
     /// The offline planner with what is compiled in.
     pub fn offline() -> PlanBy {
-        PlanBy::Offline(Arc::clone(Fitted::built_in()))
+        PlanBy::Offline(Basis::default())
     }
 }

@@ -74,6 +74,10 @@ pub(crate) struct Global {
     /// Weights of the offline planner, as `jarvis planner fit` writes them [default: those built in]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) planner_weights: Option<PathBuf>,
+    /// A sentence model that the offline planner compares requests and tools with: `local/NAME`, `local:DIR`, or one at the embeddings
+    /// endpoint [default: none; words are compared]
+    #[arg(long, global = true, value_name = "MODEL")]
+    pub(crate) planner_embedder: Option<String>,
     /// Open no connection to the Hugging Face Hub: nothing is downloaded or looked up [env: HF_HUB_OFFLINE]
     #[arg(long, global = true)]
     pub(crate) offline: bool,

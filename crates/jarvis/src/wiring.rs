@@ -1,6 +1,8 @@
 //! From a configuration to a pipeline: the only place where all parts meet.
 
 mod agent;
+#[cfg(feature = "bench")]
+mod basis;
 mod bounds;
 mod chat;
 #[cfg(feature = "serve")]
@@ -8,8 +10,7 @@ mod checks;
 mod decisions;
 #[cfg(feature = "documents")]
 pub(crate) mod document;
-#[cfg(feature = "bench")]
-mod encoders;
+pub(crate) mod encoders;
 mod experience;
 mod experts;
 mod journal;
@@ -31,7 +32,6 @@ pub(crate) mod scale;
 mod served;
 mod staying;
 mod tools;
-mod weights;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ use jarvis_hugginggpt::{Conversation, HuggingGpt, Look, PlanMemory, RequestLogs,
 use jarvis_pipeline::Shelf;
 use jarvis_pipeline::approval::Approver;
 use jarvis_plan::Limits as PlanLimits;
-use jarvis_planner::{Fitted, Offline};
+use jarvis_planner::{Basis, Offline};
 use jarvis_react::Agent;
 #[cfg(feature = "serve")]
 use jarvis_server::CallerModel;
@@ -64,6 +64,7 @@ use crate::printer::Printer;
 use crate::results::Results;
 
 pub(crate) use agent::document_reader;
+pub(crate) use basis::{basis, differs};
 use bounds::gate;
 pub(crate) use bounds::meter;
 #[cfg(feature = "serve")]
@@ -72,7 +73,6 @@ pub(crate) use chat::{Special, build_special, discovery, embeddings_config, may_
 #[cfg(feature = "serve")]
 pub(crate) use checks::checks;
 #[cfg(feature = "bench")]
-pub(crate) use encoders::embedder;
 #[cfg(all(feature = "bench", feature = "experts", feature = "llm"))]
 pub(crate) use encoders::encoder_files;
 pub(crate) use experts::{Addresses, Experts, hub_url, local_timeout, secret, token, url_policy};
@@ -87,7 +87,6 @@ use prompts::prompts;
 pub(crate) use restate_runs::{carried_out_by_restate, told_by_restate};
 pub(crate) use staying::Staying;
 pub(crate) use tools::{Tools, changed_tools, look_at_tools, open_tools};
-pub(crate) use weights::{fitted, other_weights};
 
 /// Where `models refresh` and probing ask unless configured otherwise.
 pub(crate) const HUB: &str = "https://huggingface.co";
@@ -181,9 +180,9 @@ impl App {
             (MODEL.to_owned(), config.llm.name().to_owned()),
             ("prompts".to_owned(), prompts.fingerprint().to_owned()),
         ]);
-        let fitted = fitted(&config)?;
-        if let Some(weights) = other_weights(&fitted) {
-            settings.insert("planner_weights".to_owned(), weights);
+        let basis = basis(&config).await?;
+        if let Some(other) = differs(&basis) {
+            settings.insert("planner".to_owned(), other);
         }
         if let Some(weights) = local.as_ref().and_then(|local| local.of(config.llm.name())) {
             settings.insert("revision".to_owned(), weights);
@@ -213,9 +212,11 @@ impl App {
             local,
             gate: gate_of_runs,
             approver,
-            memory: journal.clone().map(|journal| PlanMemory::new(journal, experience::secrets(&config))),
+            memory: journal
+                .clone()
+                .map(|journal| PlanMemory::new(journal, experience::secrets(&config)).read_by(basis.clone())),
             journal: journal.clone(),
-            fitted,
+            basis,
             config,
         };
         let (pipeline, addresses) = base.pipeline(model)?;
@@ -308,8 +309,8 @@ pub(crate) struct Base {
     approver: Arc<dyn Approver>,
     journal: Option<Arc<Journal>>,
     memory: Option<PlanMemory>,
-    /// The offline planner's weights.
-    fitted: Arc<Fitted>,
+    /// What the offline planner plans by.
+    basis: Basis,
 }
 
 impl Base {
@@ -333,7 +334,7 @@ impl Base {
             exists: Arc::new(move |path| media.open_file(path).is_ok()),
             shelf: self.shelf.clone(),
             memory: self.memory.clone(),
-            planner: Arc::new(Offline::with(Arc::clone(&self.fitted))),
+            planner: Arc::new(Offline::with(self.basis.clone())),
             settings: settings(&self.config),
             ..HuggingGpt::new(chat, experts.sources, worker, Arc::clone(&self.prompts))
         };
@@ -420,6 +421,9 @@ pub(crate) fn load_holding(
     }
     if let Some(file) = &global.planner_weights {
         loaded.config.planning.weights = Some(file.clone());
+    }
+    if let Some(model) = &global.planner_embedder {
+        loaded.config.planning.embedder = Some(model.clone());
     }
     if global.offline {
         // Models at Hugging Face are out of reach.

@@ -90,8 +90,9 @@ impl Decisions {
         let Some(chat) = self.pipeline.chat.clone() else { return Ok(None) };
         let tasks = self.source.tasks().await.map_err(DecisionError::NoTasks)?;
         let stages = self.pipeline.stages(chat, &Events::unread());
-        let known = self.pipeline.recall(request, &Events::unread()).await;
-        let demos = self.pipeline.demonstrations(&known, request, &tasks.offered);
+        let events = Events::unread();
+        let known = self.pipeline.recall(request, &events).await;
+        let demos = self.pipeline.demonstrations(&known, request, &tasks.offered, &events).await;
         Ok(Some(prompt(&stages, &tasks.offered, request, &demos)?))
     }
 
@@ -187,7 +188,7 @@ impl Decisions {
         if let Some(reused) = self.pipeline.reuse(&known, request, offered, vocabulary, None) {
             return Ok(reused.draft);
         }
-        let demos = self.pipeline.demonstrations(&known, request, offered);
+        let demos = self.pipeline.demonstrations(&known, request, offered, events).await;
         let schema = || Arc::new(schema::of(offered, grows));
         match (Planning {
             stages,

@@ -26,13 +26,23 @@ pub(crate) struct Demonstration {
 }
 
 impl Known {
-    /// The good plans over tools that are at hand whose requests are most alike, at most `most` of them; the most alike comes last.
-    pub(crate) fn demonstrations(&self, request: &str, most: usize, tools: &HashSet<&str>) -> Vec<Demonstration> {
+    /// The good plans over tools that are at hand whose requests are most alike, at most `most` of them; the most alike comes last. May
+    /// block where there is a sentence model; what kept it from being asked is told beside them, which are then found by words.
+    pub(crate) fn demonstrations(
+        &self,
+        request: &str,
+        most: usize,
+        tools: &HashSet<&str>,
+    ) -> (Vec<Demonstration>, Option<String>) {
         let fits =
             |one: &Remembered| !one.entry.follows && one.entry.tools.iter().all(|tool| tools.contains(tool.as_str()));
-        let found = self.similar(request, most.saturating_mul(LOOKED_AT), fits).into_iter();
+        let looked_at = most.saturating_mul(LOOKED_AT);
+        let (found, failure) = match self.nearest(request, looked_at, fits) {
+            Ok(found) => (found, None),
+            Err(why) => (self.similar(request, looked_at, fits), Some(why)),
+        };
         let mut seen = HashSet::new();
-        let found = found.filter(|(likeness, one)| *likeness >= LEAST && seen.insert(one.entry.same()));
+        let found = found.into_iter().filter(|(likeness, one)| *likeness >= LEAST && seen.insert(one.entry.same()));
         let mut shown: Vec<Demonstration> = found
             .take(most)
             .map(|(likeness, one)| Demonstration {
@@ -43,7 +53,7 @@ impl Known {
             })
             .collect();
         shown.reverse();
-        shown
+        (shown, failure)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jarvis_events::Events;
 use jarvis_plan::{Level, Plan, Request, Tool, Vocabulary, check};
-use jarvis_planner::{Offline, Similar, ToolIndex};
+use jarvis_planner::Similar;
 
 use super::reuse::Reused;
 use super::{Demonstration, Known};
@@ -56,8 +56,26 @@ impl HuggingGpt {
     }
 
     /// Plans from before for the chat model, the most alike last.
-    pub(crate) fn demonstrations(&self, known: &Known, request: &Request, tools: &[Tool]) -> Vec<Demonstration> {
-        known.demonstrations(&request.text, self.settings.experience_demos, &names(tools))
+    pub(crate) async fn demonstrations(
+        &self,
+        known: &Arc<Known>,
+        request: &Request,
+        tools: &[Tool],
+        events: &Events,
+    ) -> Vec<Demonstration> {
+        let most = self.settings.experience_demos;
+        let (shown, failure) = if known.evidence().reads_sentences() {
+            let (known, text) = (Arc::clone(known), request.text.clone());
+            let tools: Vec<Tool> = tools.to_vec();
+            let found = tokio::task::spawn_blocking(move || known.demonstrations(&text, most, &names(&tools))).await;
+            found.unwrap_or_else(|error| (Vec::new(), Some(error.to_string())))
+        } else {
+            known.demonstrations(&request.text, most, &names(tools))
+        };
+        if let Some(why) = failure {
+            events.note(Level::Warning, format!("plans from before were looked for by words alone: {why}"));
+        }
+        shown
     }
 
     /// A plan from before that serves a request with other values, where that is wanted: one that has no fault and leaves nothing of the
@@ -86,13 +104,15 @@ impl HuggingGpt {
         let known = self.recall(request, events).await;
         let counted = |id: String, likeness: f32, request: String, used| Counted { id, likeness, request, used };
         if self.chat.is_none() {
-            let plannable = self.cache.plannable(&self.vocabulary, &self.sources);
-            let index = ToolIndex::new(&plannable);
-            let found = Offline::counted(&index, request, known.evidence(), self.settings.experience_demos);
-            let evidence = |Similar { likeness, past }: Similar<'_>| {
-                counted(past.id.clone(), likeness, past.request.clone(), Use::Evidence)
+            let (tools, planner) = (self.cache.plannable(&self.vocabulary, &self.sources), Arc::clone(&self.planner));
+            let (asked, most) = (request.clone(), self.settings.experience_demos);
+            let found = move || -> Vec<Counted> {
+                let evidence = |Similar { likeness, past }: Similar<'_>| {
+                    counted(past.id.clone(), likeness, past.request.clone(), Use::Evidence)
+                };
+                planner.counted(&asked, &tools, known.evidence(), most).into_iter().map(evidence).collect()
             };
-            return found.into_iter().map(evidence).collect();
+            return tokio::task::spawn_blocking(found).await.unwrap_or_default();
         }
         let offered = self.offered();
         if let Some(Reused { id, likeness, request, .. }) =
@@ -100,15 +120,17 @@ impl HuggingGpt {
         {
             return vec![counted(id, likeness, request, Use::Reused)];
         }
-        let shown = self.demonstrations(&known, request, &offered).into_iter().rev();
+        let shown = self.demonstrations(&known, request, &offered, events).await.into_iter().rev();
         shown.map(|one| counted(one.id, one.likeness, one.request, Use::Demonstration)).collect()
     }
 
     /// What the offline planner makes of each part of a request, for people to read.
     pub async fn explained_offline(&self, request: &Request, events: &Events) -> String {
         let known = self.recall(request, events).await;
-        let tools = self.cache.plannable(&self.vocabulary, &self.sources);
-        self.planner.explained(request, &tools, known.evidence()).unwrap_or_default()
+        let (tools, planner) = (self.cache.plannable(&self.vocabulary, &self.sources), Arc::clone(&self.planner));
+        let request = request.clone();
+        let explained = move || planner.explained(&request, &tools, known.evidence()).unwrap_or_default();
+        tokio::task::spawn_blocking(explained).await.unwrap_or_default()
     }
 }
 

@@ -3,7 +3,7 @@
 //! A segment speaks of one tool, or of none, with probabilities that grow with how well they fit (a softmax over linear evidence);
 //! a tool is wanted unless no segment speaks of it. The same model as a noisy-or of mixture components; its weights are fitted.
 
-use crate::clauses::Reading;
+use crate::clauses::{Clause, Reading};
 use crate::evidence::Evidence;
 use crate::fitted::Fitted;
 use crate::meaning::{self, near};
@@ -12,7 +12,7 @@ use crate::thesaurus::{self, SenseId};
 
 use super::segments::Read;
 use super::tools::{Said, SetTools, Word, words_of};
-use crate::words::Token;
+use crate::words::{Token, slice};
 
 /// What each piece of evidence counts for a list of functions.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -63,6 +63,8 @@ pub struct SetWeights {
     pub prefer: f32,
     /// How much a tool that acts must speak of the same as one that looks up to follow on it.
     pub kinship: f32,
+    /// How near a segment is to the tool as sentences, where there is a sentence model.
+    pub sentence: f32,
     /// What plans from before say of a clause.
     pub past: f32,
 }
@@ -102,7 +104,7 @@ const LITTLE: f32 = 0.08;
 
 pub(crate) fn wanted(
     read: &Read,
-    reading: &Reading,
+    (reading, request): (&Reading, &str),
     set: &SetTools,
     weights: &SetWeights,
     evidence: &Evidence<'_>,
@@ -130,11 +132,15 @@ pub(crate) fn wanted(
             best.map_or(0.0, |(at, like)| like * set.rarity.get(*at).copied().unwrap_or_default())
         })
         .collect();
-    let shares: Vec<Vec<f32>> = reading.clauses.iter().map(|clause| evidence.votes(&clause.tokens).tools).collect();
+    let votes = |clause: &Clause| evidence.votes(&clause.tokens, clause.text(request)).tools;
+    let shares: Vec<Vec<f32>> = reading.clauses.iter().map(votes).collect();
+    let texts = read.segments.iter().map(|segment| slice(request, segment.from, segment.to));
+    let meant = evidence.near(texts);
     let evidence: Vec<Vec<f32>> = read
         .segments
         .iter()
-        .map(|segment| {
+        .enumerate()
+        .map(|(at, segment)| {
             let weight = |word: usize| match read.clause_of.get(word).copied().flatten() {
                 _ if segment.own.contains(&word) => 1.0,
                 Some(clause) if clause == segment.clause => weights.clause,
@@ -142,6 +148,10 @@ pub(crate) fn wanted(
                 None => weights.turn,
             };
             let mut scores = one_segment(read, set, weights, &likes, &tells, (&weight, &segment.does));
+            let sentence = meant.get(at).map_or(&[][..], Vec::as_slice);
+            for (score, near) in scores.iter_mut().zip(sentence) {
+                *score += weights.sentence * near;
+            }
             let shares = shares.get(segment.clause).map_or(&[][..], Vec::as_slice);
             for (score, share) in scores.iter_mut().zip(shares) {
                 *score += weights.past * share;

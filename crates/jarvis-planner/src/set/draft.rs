@@ -38,7 +38,8 @@ pub(crate) fn draft(
     evidence: &Evidence<'_>,
 ) -> Draft {
     let (read, set) = (segments::read(request, reading), index.set());
-    let mut wanted = choose::best(choose::wanted(&read, reading, set, &weights.set, evidence), &weights.set);
+    let mut wanted =
+        choose::best(choose::wanted(&read, (reading, &request.text), set, &weights.set, evidence), &weights.set);
     wanted.sort_by(|one, two| one.segment.cmp(&two.segment).then(two.probability.total_cmp(&one.probability)));
     let planner = Planner { reading, request, read: &read, index, set, weights: &weights.set };
     let mut calls: Vec<Call> =
@@ -48,6 +49,7 @@ pub(crate) fn draft(
     if draft.tasks.is_empty() {
         draft.notes.push(Note::left_out(NO_TOOL));
     }
+    draft.notes.extend(evidence.unread());
     draft
 }
 
@@ -249,7 +251,7 @@ pub(crate) fn explain(
             segment.own.iter().filter_map(|at| read.words.get(*at)).map(|word| word.key.as_str()).collect();
         lines.push_str(&format!("      [{}] {}\n", segment.clause, words.join(" ")));
     }
-    let mut wanted = choose::wanted(&read, reading, index.set(), &weights.set, evidence);
+    let mut wanted = choose::wanted(&read, (reading, &request.text), index.set(), &weights.set, evidence);
     wanted.sort_by(|one, two| two.probability.total_cmp(&one.probability));
     for wanted in wanted.iter().take(10) {
         let name = index.tool(wanted.tool).map_or("", |tool| tool.name.as_str());

@@ -20,6 +20,9 @@ pub(crate) struct Segment {
     pub(crate) clause: usize,
     /// Places of its words in [`Read::words`].
     pub(crate) own: Vec<usize>,
+    /// Where it begins and ends in the request.
+    pub(crate) from: usize,
+    pub(crate) to: usize,
     /// What it asks to be done, small words such as "find" included.
     pub(crate) does: Vec<SenseId>,
 }
@@ -87,9 +90,10 @@ fn add(read: &mut Read, clause: usize, of: &Clause, tokens: &[Token]) {
         read.words.push(word);
         read.clause_of.push(Some(clause));
     }
-    if !own.is_empty() {
+    if let (false, Some(first), Some(last)) = (own.is_empty(), tokens.first(), tokens.last()) {
+        let (from, to) = (first.start, last.end);
         let senses = tokens.iter().flat_map(|token| thesaurus::of_token(token)).copied();
         let does = senses.filter(|sense| thesaurus::is_a(*sense, Part::Action)).collect();
-        read.segments.push(Segment { clause, own, does });
+        read.segments.push(Segment { clause, own, from, to, does });
     }
 }

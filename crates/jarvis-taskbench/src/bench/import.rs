@@ -23,6 +23,7 @@ use super::{BenchError, Form, PlanSet};
 use crate::DataError;
 
 pub use gold::GoldSource;
+pub(crate) use gold::pair;
 use records::Records;
 
 /// Folders in folders are searched so deep.

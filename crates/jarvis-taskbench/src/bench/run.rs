@@ -11,7 +11,7 @@ use jarvis_ask::{Ask, Events};
 use jarvis_batch::{Batch, Summary, Watch};
 use jarvis_chat::ChatModel;
 use jarvis_plan::Request;
-use jarvis_planner::Fitted;
+use jarvis_planner::Basis;
 use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
 
@@ -69,7 +69,7 @@ pub async fn plan_set(
     let mut batch = Batch::begin(all, of, notes, watch, stop);
     let result = match by {
         PlanBy::Model(model) => ask_all(model, events, &infer, &pending, &mut batch, &mut outputs).await,
-        PlanBy::Offline(fitted) => plan_all(set, links, fitted, &pending, &mut batch, &mut outputs).await,
+        PlanBy::Offline(basis) => plan_all(set, links, basis, &pending, &mut batch, &mut outputs).await,
     };
     outputs.settle()?;
     result?;
@@ -154,7 +154,7 @@ fn last<T, E>(kept: &Mutex<Last<T>>, tools: &Arc<ToolList>, make: impl FnOnce() 
 async fn plan_all(
     set: &PlanSet,
     links: Links,
-    fitted: &Arc<Fitted>,
+    basis: &Basis,
     pending: &[&Sample],
     batch: &mut Batch<'_>,
     outputs: &mut Outputs,
@@ -164,12 +164,12 @@ async fn plan_all(
     let planned = stream::iter(pending.chunks(CHUNK)).then(|chunk| {
         let chunk: Vec<Sample> = chunk.iter().map(|sample| (*sample).clone()).collect();
         let (kept, graph, dependency) = (Arc::clone(&kept), graph.clone(), set.dependency);
-        let fitted = Arc::clone(fitted);
+        let basis = basis.clone();
         let planned = tokio::task::spawn_blocking(move || {
             let planner = |tools: &Arc<ToolList>| {
                 let made = last(&kept, tools, || {
                     Ok::<_, std::convert::Infallible>(
-                        OfflinePlans::new(tools, graph.as_deref(), dependency).linked(links).fitted(&fitted),
+                        OfflinePlans::new(tools, graph.as_deref(), dependency).linked(links).on(&basis),
                     )
                 });
                 made.unwrap_or_else(|never| match never {})

@@ -23,7 +23,7 @@ pub struct SetFigures {
 
 /// Plans every request with what was learned from the other folds and sets, and scores the plans.
 pub fn measure(sets: &[PlanSet], options: &Options, weights: &Weights) -> Vec<SetFigures> {
-    let folds = Folds::new(sets, &Options { most: usize::MAX, ..*options }, None);
+    let folds = Folds::new(sets, &Options { most: usize::MAX, ..options.clone() }, None);
     figures(&folds, &folds.score(weights, &[], |_| true), None)
 }
 
@@ -36,7 +36,7 @@ pub fn cross_validate<'w>(
     options: &Options,
     mut watch: impl FnMut(usize) -> Box<dyn Watch + 'w>,
 ) -> Option<Vec<SetFigures>> {
-    let whole = Folds::new(sets, &Options { most: usize::MAX, ..*options }, None);
+    let whole = Folds::new(sets, &Options { most: usize::MAX, ..options.clone() }, None);
     let before = whole.score(start, &[], |_| true);
     let mut after = before.clone();
     for held in 0..options.folds {
@@ -53,7 +53,7 @@ pub fn cross_validate<'w>(
 
 fn figures(folds: &Folds, start: &[Score], fitted: Option<&[Score]>) -> Vec<SetFigures> {
     let fitted = fitted.map(|scores| folds.figures(scores));
-    let all = folds.sets.iter().zip(folds.figures(start)).enumerate();
+    let all = folds.rows.iter().zip(folds.figures(start)).enumerate();
     all.filter_map(|(at, ((name, samples), start))| {
         let fitted = fitted.as_ref().and_then(|fitted| *fitted.get(at)?);
         Some(SetFigures { name: name.clone(), samples: *samples, start: start?, fitted })

@@ -1,7 +1,9 @@
 //! The learning curve: what plans from before are worth to the planner, the more of them it has. Nothing else was learned.
 
+use std::sync::Arc;
+
 use jarvis_plan::{DraftTask, Request};
-use jarvis_planner::{Experience, Learned, Past, Weights};
+use jarvis_planner::{Basis, Experience, Fitted, Learned, Past};
 use rayon::prelude::*;
 
 use super::folds::F1;
@@ -23,15 +25,17 @@ pub struct Curve {
 }
 
 /// Plans each request by the first so many plans of the other folds, for each of `counts`. `usize::MAX` stands for all.
-pub fn curve(set: &PlanSet, folds: usize, counts: &[usize], weights: &Weights) -> Curve {
+pub fn curve(set: &PlanSet, folds: usize, counts: &[usize], basis: &Basis) -> Curve {
     let folds = folds.max(2);
+    let fitted = Fitted { learned: Learned::default(), ..basis.fitted.as_ref().clone() };
+    let untaught = Basis { fitted: Arc::new(fitted), encoder: basis.encoder.clone() };
     let before = |fold: usize, count: usize| {
         let others = set.samples.iter().enumerate().filter(|(at, _)| at % folds != fold);
-        Experience::new(others.map(|(_, sample)| past(sample)).take(count).collect())
+        Experience::new(others.map(|(_, sample)| past(sample)).take(count).collect()).read_by(basis)
     };
     let plans = |sample: &Sample| {
         let plans = OfflinePlans::new(&sample.tools, set.graph.as_ref(), set.dependency);
-        plans.linked(set.form.links()).taught(&Learned::default())
+        plans.linked(set.form.links()).on(&untaught)
     };
     // Requests that follow each other mostly share a list, which is read once for them.
     let runs: Vec<&[Sample]> =
@@ -44,7 +48,7 @@ pub fn curve(set: &PlanSet, folds: usize, counts: &[usize], weights: &Weights) -
         let one = |(start, plans, at, sample): (usize, &OfflinePlans, usize, &Sample)| {
             let request = Request { history: sample.dialogue.clone(), ..Request::new(&sample.request) };
             let experience = known.get((start + at) % folds).cloned().unwrap_or_default();
-            let (nodes, links) = plans.names(&request, weights, &experience);
+            let (nodes, links) = plans.names(&request, untaught.weights(plans.index()), &experience);
             let gold = sample.gold.to_plan();
             [multiset(&gold.nodes, &nodes), Counts::of(&gold.links, &links)]
         };

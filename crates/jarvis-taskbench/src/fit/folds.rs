@@ -1,5 +1,5 @@
 //! Sets divided into folds: each plan is made with what was learned from plans of the other folds and of the other
-//! sets.
+//! sets, and once more with nothing learned, as over tools that nobody planned with before.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,13 +20,14 @@ use crate::infer::{Links, OfflinePlans};
 pub struct Folds {
     pub(super) cases: Vec<Case>,
     planners: Vec<OfflinePlans>,
-    /// Of each set, its name and how many samples it has in all.
-    pub(super) sets: Vec<(String, usize)>,
+    /// The rows of the figures: their names, and how many samples the set has in all. A set that is learned from has two, the second
+    /// for plans with nothing learned.
+    pub(super) rows: Vec<(String, usize)>,
 }
 
 /// A request with its gold plan.
 pub(super) struct Case {
-    pub(super) set: usize,
+    pub(super) row: usize,
     pub(super) fold: usize,
     /// Whether its tools are planned as a set.
     pub(super) is_set: bool,
@@ -76,7 +77,7 @@ impl F1 {
     }
 }
 
-/// The mean over sets, each weighted by the square root of its samples.
+/// The mean over rows, each weighted by the square root of its samples.
 pub fn objective<'f>(sets: impl Iterator<Item = (usize, &'f F1)>) -> f64 {
     let (sum, weights) = sets.fold((0.0, 0.0), |(sum, weights), (samples, f1)| {
         let weight = (samples as f64).sqrt();
@@ -89,7 +90,7 @@ impl Folds {
     /// Divides sets. Of each set at most `options.most` samples are planned for, taken evenly; all are learned from. The plans of the
     /// fold `held` are neither planned for nor learned from.
     pub fn new(sets: &[PlanSet], options: &Options, held: Option<usize>) -> Folds {
-        let Options { folds, most, taught, .. } = *options;
+        let Options { folds, most, taught, .. } = options.clone();
         let folds = folds.max(2);
         let lessons: Vec<Vec<Lesson>> = sets.iter().map(|set| set.samples.iter().map(lesson).collect()).collect();
         let places: Vec<(usize, usize)> =
@@ -111,39 +112,48 @@ impl Folds {
             .collect::<Vec<_>>()
             .into_iter()
             .collect();
-        let mut lists: IndexMap<(usize, usize, *const ToolList), (&PlanSet, &Arc<ToolList>)> = IndexMap::new();
+        let mut rows: Vec<(String, usize)> = Vec::new();
+        let mut lists: IndexMap<(Option<(usize, usize)>, *const ToolList), (&PlanSet, &Arc<ToolList>)> =
+            IndexMap::new();
         let mut cases = Vec::new();
         for (set, samples) in sets.iter().enumerate() {
             // Every fold is thinned alike.
             let every = samples.samples.len().div_ceil(most.max(1)).max(1);
             let planned = samples.samples.iter().enumerate().filter(|(at, _)| (at / folds).is_multiple_of(every));
-            for (at, sample) in planned.filter(|(at, _)| Some(at % folds) != held) {
-                let fold = at % folds;
-                let entry = lists.entry((set, fold, Arc::as_ptr(&sample.tools)));
-                let planner = entry.index();
-                entry.or_insert((samples, &sample.tools));
-                let gold = sample.gold.to_plan();
-                let request = Request { history: sample.dialogue.clone(), ..Request::new(&sample.request) };
-                cases.push(Case { set, fold, is_set: false, planner, request, nodes: gold.nodes, links: gold.links });
+            let planned: Vec<_> = planned.filter(|(at, _)| Some(at % folds) != held).collect();
+            for is_learned in [true, false] {
+                // What is for the weights alone is planned with what the others teach.
+                if !is_learned && set >= taught {
+                    continue;
+                }
+                let name = if is_learned { samples.name.clone() } else { format!("{}, nothing learned", samples.name) };
+                rows.push((name, samples.samples.len()));
+                for (at, sample) in &planned {
+                    let fold = at % folds;
+                    let entry = lists.entry((is_learned.then_some((set, fold)), Arc::as_ptr(&sample.tools)));
+                    let planner = entry.index();
+                    entry.or_insert((samples, &sample.tools));
+                    let gold = sample.gold.to_plan();
+                    let request = Request { history: sample.dialogue.clone(), ..Request::new(&sample.request) };
+                    let (row, nodes, links) = (rows.len() - 1, gold.nodes, gold.links);
+                    cases.push(Case { row, fold, is_set: false, planner, request, nodes, links });
+                }
             }
         }
-        let lists: Vec<_> = lists.into_iter().map(|((set, fold, _), list)| (set, fold, list)).collect();
+        let lists: Vec<_> = lists.into_iter().map(|((place, _), list)| (place, list)).collect();
         let planners: Vec<OfflinePlans> = lists
             .into_par_iter()
-            .map(|(set, fold, (samples, tools))| {
+            .map(|(place, (samples, tools))| {
                 let links: Links = samples.form.links();
                 let plans = OfflinePlans::new(tools, samples.graph.as_ref(), samples.dependency).linked(links);
-                match learned.get(&(set, fold)) {
-                    Some(learned) => plans.taught(learned),
-                    None => plans,
-                }
+                let learned = place.and_then(|place| learned.get(&place));
+                plans.taught(learned.unwrap_or(&Learned::default())).read_by(options.encoder.as_ref())
             })
             .collect();
         for case in &mut cases {
             case.is_set = planners.get(case.planner).is_some_and(|plans| plans.index().is_set());
         }
-        let sets = sets.iter().map(|set| (set.name.clone(), set.samples.len())).collect();
-        Folds { cases, planners, sets }
+        Folds { cases, planners, rows }
     }
 
     /// How many requests are planned for.
@@ -177,15 +187,15 @@ impl Folds {
         [multiset(&case.nodes, &nodes), Counts::of(&case.links, &links)]
     }
 
-    /// The figures of each set, of which at least one sample is planned for.
+    /// The figures of each row, of which at least one sample is planned for.
     pub(super) fn figures(&self, scores: &[Score]) -> Vec<Option<F1>> {
-        let scored = |set: usize| self.cases.iter().zip(scores).filter(move |(case, _)| case.set == set);
-        (0..self.sets.len()).map(|set| F1::sum(scored(set).map(|(_, score)| *score))).collect()
+        let scored = |row: usize| self.cases.iter().zip(scores).filter(move |(case, _)| case.row == row);
+        (0..self.rows.len()).map(|row| F1::sum(scored(row).map(|(_, score)| *score))).collect()
     }
 
-    /// The mean over the sets.
+    /// The mean over the rows.
     pub(super) fn objective(&self, scores: &[Score]) -> f64 {
         let figures = self.figures(scores);
-        objective(self.sets.iter().zip(&figures).filter_map(|((_, samples), f1)| Some((*samples, f1.as_ref()?))))
+        objective(self.rows.iter().zip(&figures).filter_map(|((_, samples), f1)| Some((*samples, f1.as_ref()?))))
     }
 }

@@ -1,57 +1,77 @@
-//! Everyday requests whose tools are to stay: a bound for a search.
+//! Requests whose tools are to stay: a bound for a search.
 //!
 //! A file has a request a line, with ` | file` behind it for each attached file or text, and below it, indented, its plan:
 //! `tool(argument=value) ; tool(…)`, or `nothing`. The tools and their order are compared, and nothing else. Empty lines and those that
 //! begin with `#` are skipped.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jarvis_plan::{Kind, Request, Resource, Source, Tool};
-use jarvis_planner::{Experience, Learned, Offline, ToolIndex, Weights};
+use jarvis_planner::{Basis, Experience, Offline, ToolIndex, Weights};
 use rayon::prelude::*;
 
 use super::FitError;
+use crate::bench::pair;
 
-/// Requests and the tools that they are to get.
+/// Requests and the tools that they are to get, by files.
 pub struct Hold {
-    index: ToolIndex,
-    cases: Vec<(Request, Vec<String>)>,
+    files: Vec<Held>,
+}
+
+struct Held {
+    index: Arc<ToolIndex>,
+    cases: Cases,
 }
 
 impl Hold {
-    /// Reads files; their plans are over these tools, and are made with what was learned.
+    /// Reads files: `FILE` with plans over `own` tools, `FILE=TOOLS` with plans over those of a JSON file, a list of [`Tool`]. Plans are
+    /// made on this basis, with the weights that are tried.
     ///
     /// # Errors
     /// When a file cannot be read or has another form.
-    pub fn read<P: AsRef<Path>>(paths: &[P], tools: &[Tool], learned: &Learned) -> Result<Hold, FitError> {
-        let mut cases = Vec::new();
-        for path in paths.iter().map(AsRef::as_ref) {
-            let text =
-                std::fs::read_to_string(path).map_err(|source| FitError::Read { path: path.to_owned(), source })?;
-            let read =
-                parse(&text, tools).map_err(|(line, reason)| FitError::Case { path: path.to_owned(), line, reason })?;
-            cases.extend(read);
-        }
-        Ok(Hold { index: ToolIndex::with(tools, learned), cases })
+    pub fn read<P: AsRef<Path>>(files: &[P], own: &[Tool], basis: &Basis) -> Result<Hold, FitError> {
+        let text = |path: &Path| {
+            std::fs::read_to_string(path).map_err(|source| FitError::Read { path: path.to_owned(), source })
+        };
+        let own_index = Arc::new(basis.index(own));
+        let read = |written: &P| {
+            let (path, listed) = pair(written.as_ref());
+            let list = |path: &PathBuf| {
+                serde_json::from_str(&text(path)?).map_err(|source| FitError::Tools { path: path.clone(), source })
+            };
+            let listed: Option<Vec<Tool>> = listed.as_ref().map(list).transpose()?;
+            let cases = parse(&text(&path)?, listed.as_deref().unwrap_or(own))
+                .map_err(|(line, reason)| FitError::Case { path: path.clone(), line, reason })?;
+            let index = match listed {
+                Some(tools) => Arc::new(basis.index(&tools)),
+                None => Arc::clone(&own_index),
+            };
+            Ok(Held { index, cases })
+        };
+        Ok(Hold { files: files.iter().map(read).collect::<Result<_, _>>()? })
     }
 
     /// How many requests there are.
     pub fn len(&self) -> usize {
-        self.cases.len()
+        self.files.iter().map(|file| file.cases.len()).sum()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.cases.is_empty()
+        self.len() == 0
     }
 
-    /// How many get the wanted tools with these weights.
-    pub fn kept(&self, weights: &Weights) -> usize {
-        let is_kept = |(request, wanted): &&(Request, Vec<String>)| {
-            let draft = Offline::draft_by(&self.index, request, weights, &Experience::default());
-            draft.tasks.iter().map(|task| &task.task).eq(wanted)
+    /// How many of each file get the wanted tools with these weights.
+    pub fn kept(&self, weights: &Weights) -> Vec<usize> {
+        let kept = |Held { index, cases }: &Held| {
+            let is_kept = |(request, wanted): &&(Request, Vec<String>)| {
+                let draft = Offline::draft_by(index, request, weights, &Experience::default());
+                draft.tasks.iter().map(|task| &task.task).eq(wanted)
+            };
+            cases.par_iter().filter(is_kept).count()
         };
-        self.cases.par_iter().filter(is_kept).count()
+        self.files.iter().map(kept).collect()
     }
 }
 

@@ -59,19 +59,19 @@ pub struct Found {
     pub stopped: bool,
 }
 
-/// Looks for the weights with which the plans are best, from these on. A change under which fewer of the held requests get their tools
-/// than at the start is refused. Weights stay at or above nothing, and counts stay as they are.
+/// Looks for the weights with which the plans are best, from these on. A change under which fewer of the held requests of some file get
+/// their tools than at the start is refused. Weights stay at or above nothing, and counts stay as they are.
 pub fn search(folds: &Folds, hold: Option<&Hold>, start: &Weights, rounds: usize, watch: &dyn Watch) -> Found {
     let mut best = Best::new(folds, hold, start);
-    let began = (best.objective, best.kept);
-    watch.began(best.objective, best.kept);
+    let (began, least) = (best.objective, best.kept.clone());
+    watch.began(began, least.iter().sum());
     let mut step = STEP;
     for round in 1..=rounds {
         for (name, of_sets) in numbers(start) {
             for sign in [1.0, -1.0] {
                 let mut went = false;
                 while !watch.is_stopped()
-                    && let Some(change) = best.go(&name, of_sets, sign * step, began.1)
+                    && let Some(change) = best.go(&name, of_sets, sign * step, &least)
                 {
                     went = true;
                     let name = name.trim_start_matches('/').replace('/', ".");
@@ -89,8 +89,8 @@ pub fn search(folds: &Folds, hold: Option<&Hold>, start: &Weights, rounds: usize
         step /= 2.0;
     }
     Found {
-        objective: (began.0, best.objective),
-        kept: (began.1, best.kept),
+        objective: (began, best.objective),
+        kept: (least.iter().sum(), best.kept.iter().sum()),
         weights: best.weights,
         stopped: watch.is_stopped(),
     }
@@ -102,19 +102,20 @@ struct Best<'f> {
     weights: Weights,
     scores: Vec<Score>,
     objective: f64,
-    kept: usize,
+    /// Of each file of held requests, how many get their tools.
+    kept: Vec<usize>,
 }
 
 impl<'f> Best<'f> {
     fn new(folds: &'f Folds, hold: Option<&'f Hold>, weights: &Weights) -> Best<'f> {
         let scores = folds.score(weights, &[], |_| true);
         let objective = folds.objective(&scores);
-        let kept = hold.map_or(0, |hold| hold.kept(weights));
+        let kept = hold.map(|hold| hold.kept(weights)).unwrap_or_default();
         Best { folds, hold, weights: weights.clone(), scores, objective, kept }
     }
 
     /// Changes one weight, where that makes the plans better.
-    fn go(&mut self, name: &str, of_sets: bool, step: f64, least: usize) -> Option<(f64, f64)> {
+    fn go(&mut self, name: &str, of_sets: bool, step: f64, least: &[usize]) -> Option<(f64, f64)> {
         let mut written = serde_json::to_value(&self.weights).ok()?;
         let slot = written.pointer_mut(name)?;
         let now = rounded(slot.as_f64()?);
@@ -130,8 +131,8 @@ impl<'f> Best<'f> {
         if objective <= self.objective + GROWTH {
             return None;
         }
-        let kept = self.hold.map_or(0, |hold| hold.kept(&weights));
-        if kept < least {
+        let kept = self.hold.map(|hold| hold.kept(&weights)).unwrap_or_default();
+        if kept.iter().zip(least).any(|(kept, least)| kept < least) {
             return None;
         }
         *self = Best { weights, scores, objective, kept, ..*self };

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use jarvis_ask::{Ask, Events};
 use jarvis_batch::{Batch, Ended, Outcome, Summary, Watch};
 use jarvis_chat::{ChatModel, ReplySchema};
-use jarvis_planner::Fitted;
+use jarvis_planner::Basis;
 use rayon::prelude::*;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -148,7 +148,7 @@ impl Job {
         let mut batch = Batch::begin(all, of, notes, watch, stop);
         let result = match by {
             PlanBy::Model(model) => self.ask_all(model, &pending, &mut batch, outputs).await,
-            PlanBy::Offline(fitted) => self.plan_all(fitted, &pending, &mut batch, outputs).await,
+            PlanBy::Offline(basis) => self.plan_all(basis, &pending, &mut batch, outputs).await,
         };
         outputs.settle()?;
         result?;
@@ -204,7 +204,7 @@ impl Job {
 
     async fn plan_all(
         &self,
-        fitted: &Arc<Fitted>,
+        basis: &Basis,
         pending: &[&UserRequest],
         batch: &mut Batch<'_>,
         outputs: &mut Outputs,
@@ -214,8 +214,8 @@ impl Job {
         }
         let (tools, graph) = (self.tools.clone(), self.graph.clone());
         let (dependency, links) = (self.options.dependency, self.options.links);
-        let fitted = Arc::clone(fitted);
-        let read = move || OfflinePlans::new(&tools, graph.as_ref(), dependency).linked(links).fitted(&fitted);
+        let basis = basis.clone();
+        let read = move || OfflinePlans::new(&tools, graph.as_ref(), dependency).linked(links).on(&basis);
         let planner = tokio::task::spawn_blocking(read).await;
         let planner = Arc::new(planner.map_err(|_| InferError::Stopped)?);
         let planned = stream::iter(pending.chunks(BATCH)).then(|chunk| {

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use indexmap::IndexSet;
 use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Kind, Param, Piece, Request, Tool};
-use jarvis_planner::{Experience, Fitted, Learned, Offline, ToolIndex, Weights};
+use jarvis_planner::{Basis, Encoder, Experience, Learned, Offline, ToolIndex, Weights};
 use serde_json::{Value, json};
 
 use super::Links;
@@ -36,9 +37,19 @@ impl OfflinePlans {
         &self.index
     }
 
-    /// The same fitted otherwise: with other weights, and what was learned with them.
-    pub fn fitted(self, fitted: &Fitted) -> OfflinePlans {
-        self.taught(&fitted.learned).weighed(fitted.weights.clone())
+    /// The same on another basis: other weights and what was learned with them, or a sentence model.
+    pub fn on(self, basis: &Basis) -> OfflinePlans {
+        let plans = self.taught(&basis.fitted.learned).read_by(basis.encoder.as_ref());
+        let weights = basis.weights(&plans.index).clone();
+        plans.weighed(weights)
+    }
+
+    /// The same with a sentence model, where there is one. Blocks for as long as it needs to read the tools.
+    pub fn read_by(self, encoder: Option<&Arc<dyn Encoder>>) -> OfflinePlans {
+        match encoder {
+            Some(encoder) => OfflinePlans { index: self.index.encoded(Arc::clone(encoder)), ..self },
+            None => self,
+        }
     }
 
     /// The same with other gold plans to compare requests with.

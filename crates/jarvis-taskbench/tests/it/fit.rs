@@ -1,12 +1,12 @@
 //! Fitting the offline planner: gold plans are read, weights are searched and bounded, and figures are those of `bench plan`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use jarvis_ask::Events;
 use jarvis_plan::Tool;
-use jarvis_planner::{Fitted, Learned, Weights};
+use jarvis_planner::{Basis, Fitted, Learned, Weights};
 use jarvis_taskbench::bench::score::figures;
 use jarvis_taskbench::bench::{GoldSource, Options as PlanOptions, PlanSet, plan_set};
 use jarvis_taskbench::evaluate::strict::Bootstrap;
@@ -99,7 +99,7 @@ fn a_search_finds_weights_that_plan_rightly() {
     let figures = cross_validate(&sets, None, &shy(), &options, |_| Box::new(())).unwrap();
     let (start, fitted) = cross::aim(&figures);
     assert!(fitted.unwrap() > start + 10.0, "{figures:?}");
-    assert_eq!(cross::table(&figures).rows.len(), 2);
+    assert_eq!(cross::table(&figures).rows.len(), 3);
 }
 
 #[test]
@@ -123,13 +123,24 @@ fn weights_that_lose_held_requests_are_refused() {
     // What the shy planner makes of each request is what is held.
     let silent: String = PLANS.iter().map(|(request, _)| format!("{request}\n    nothing\n")).collect();
     std::fs::write(&path, &silent).unwrap();
-    let hold = Hold::read(&[&path], &tools, &Learned::default()).unwrap();
+    let untaught: Basis =
+        Arc::new(Fitted { learned: Learned::default(), ..Fitted::built_in().as_ref().clone() }).into();
+    let hold = Hold::read(&[&path], &tools, &untaught).unwrap();
     let found = search(&folds, Some(&hold), &shy(), 2, &());
     let free = search(&folds, None, &shy(), 2, &());
     assert_eq!(hold.len(), PLANS.len());
     assert!(found.kept.0 > 0 && found.kept.1 >= found.kept.0, "{found:?}");
-    assert!(hold.kept(&free.weights) < found.kept.0 && found.objective.1 < free.objective.1, "{found:?} {free:?}");
-    assert!(Hold::read(&[folder.path().join("none.txt")], &tools, &Learned::default()).is_err());
+    assert!(hold.kept(&free.weights)[0] < found.kept.0 && found.objective.1 < free.objective.1, "{found:?} {free:?}");
+    // Each file is held for itself, and may be over tools of its own.
+    let listed = folder.path().join("listed.json");
+    std::fs::write(&listed, serde_json::to_string(&tools[..1]).unwrap()).unwrap();
+    let with = |tools: &Path| PathBuf::from(format!("{}={}", path.display(), tools.display()));
+    let both = Hold::read(&[path.clone(), with(&listed)], &tools, &untaught).unwrap();
+    let kept = both.kept(&shy());
+    assert!(both.len() == 2 * PLANS.len() && kept[0] == found.kept.0 && kept[1] >= kept[0], "{kept:?}");
+    assert!(Hold::read(&[folder.path().join("none.txt")], &tools, &untaught).is_err());
+    let wrong = Hold::read(&[with(&path)], &tools, &untaught).err().unwrap().to_string();
+    assert!(wrong.contains("held.txt is no list of tools"), "{wrong}");
 }
 
 #[tokio::test]
@@ -139,10 +150,13 @@ async fn figures_are_those_of_bench_plan() {
     // What was learned is another for each fold: it is to count for nothing here.
     let mut weights = Weights::default();
     (weights.past, weights.past_whole, weights.past_link, weights.set.past) = (0.0, 0.0, 0.0, 0.0);
-    let by = PlanBy::Offline(std::sync::Arc::new(Fitted { weights: weights.clone(), learned: Learned::default() }));
+    let fitted =
+        Fitted { weights: weights.clone(), learned: Learned::default(), ..Fitted::built_in().as_ref().clone() };
+    let by = PlanBy::Offline(Arc::new(fitted).into());
     let measured = measure(&sets, &Options::default(), &weights);
-    assert_eq!(measured.len(), sets.len());
-    for (set, measured) in sets.iter().zip(&measured) {
+    // A row for plans with what was learned, and one for plans with nothing learned.
+    assert_eq!(measured.len(), 2 * sets.len());
+    for (set, measured) in sets.iter().flat_map(|set| [set; 2]).zip(&measured) {
         let (events, _receiver) = Events::channel(jarvis_plan::RunId("r".into()));
         let stop = CancellationToken::new();
         let planned = plan_set(set, &by, &PlanOptions::default(), (None, "p"), (&events, &(), &stop)).await.unwrap();

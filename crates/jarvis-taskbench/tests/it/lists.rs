@@ -1,10 +1,8 @@
 //! The lists of `examples/lists`: how well they are planned must not fall, and each must be above both floors.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use jarvis_ask::Events;
-use jarvis_planner::Fitted;
 use jarvis_taskbench::bench::import::read_all;
 use jarvis_taskbench::bench::run::score_floors;
 use jarvis_taskbench::bench::score::{Figures, SampleScore, figures};
@@ -20,7 +18,7 @@ async fn check(folder: &str, [tools, links]: [f64; 2]) {
     let (mut planned, mut floors): (Vec<SampleScore>, [Vec<SampleScore>; 2]) = Default::default();
     for set in &sets {
         let (events, _receiver) = Events::channel(jarvis_plan::RunId("r".into()));
-        let (by, stop) = (PlanBy::Offline(Arc::clone(Fitted::built_in())), CancellationToken::new());
+        let (by, stop) = (PlanBy::offline(), CancellationToken::new());
         let own = plan_set(set, &by, &Options::default(), (None, "p"), (&events, &(), &stop)).await.unwrap();
         planned.extend(own.scores);
         for (all, (_, scores)) in floors.iter_mut().zip(score_floors(set)) {

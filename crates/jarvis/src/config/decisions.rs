@@ -37,6 +37,9 @@ pub(crate) struct PlanningConfig {
     pub(crate) experience_demos: usize,
     /// A file with the offline planner's weights, as `jarvis planner fit` writes it. Also `--planner-weights`. Default: those built in.
     pub(crate) weights: Option<PathBuf>,
+    /// A sentence model by which the offline planner compares requests, tools and plans from before in meaning: `local/NAME`, `local:DIR`,
+    /// or the name of one at the endpoint of `llm`, which is then sent them. Also `--planner-embedder`. Default: none; words are compared.
+    pub(crate) embedder: Option<String>,
 }
 
 impl Default for PlanningConfig {
@@ -53,6 +56,7 @@ impl Default for PlanningConfig {
             experience: ExperienceUse::default(),
             experience_demos: 3,
             weights: None,
+            embedder: None,
         }
     }
 }

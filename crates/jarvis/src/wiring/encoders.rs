@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use jarvis_chat::{EmbedError, Embedder};
+use jarvis_chat::{EmbedError, Embedder, OpenAiEmbeddings};
 use jarvis_experts::{Call, Input, LocalModels, ModelFiles, Output};
 use jarvis_models::{Engine, Store};
 use sha2::{Digest as _, Sha256};
@@ -53,11 +53,22 @@ pub(crate) fn encoder_files(name: &str, config: &Config) -> Result<ModelFiles, F
     }
 }
 
-/// Sentence vectors of a local model.
+/// Sentence vectors of a model: `local/NAME` or `local:DIR` on this machine, else one at an OpenAI-compatible endpoint, at `url` unless it
+/// is that of the chat model.
 ///
 /// # Errors
-/// When it cannot be loaded.
-pub(crate) async fn embedder(name: &str, config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
+/// When it cannot be loaded, or no endpoint is known.
+pub(crate) async fn by_name(name: &str, url: Option<&str>, config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
+    match name.strip_prefix("local:").or_else(|| name.starts_with(PREFIX).then_some(name)) {
+        Some(model) => on_this_machine(model, config).await,
+        None => {
+            let config = super::embeddings_config(config, name, url)?;
+            Ok(Arc::new(OpenAiEmbeddings::new(config).map_err(Failure::usage)?))
+        }
+    }
+}
+
+async fn on_this_machine(name: &str, config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
     if cfg!(not(feature = "experts")) {
         return Err(Failure::usage("this jarvis was built without local embedding models")
             .hint("build it with `cargo build --release --features experts,llm`, or use --embedder bm25"));

@@ -25,14 +25,20 @@ pub struct GoldSource {
     pub gold: Option<PathBuf>,
 }
 
+/// Reads `PATH` or `PATH=FILE`; a path that exists as it is written is a path.
+pub(crate) fn pair(written: &Path) -> (PathBuf, Option<PathBuf>) {
+    let parts = written.to_str().filter(|_| !written.exists()).and_then(|written| written.rsplit_once('='));
+    match parts {
+        Some((path, file)) => (path.into(), Some(file.into())),
+        None => (written.into(), None),
+    }
+}
+
 impl GoldSource {
     /// Reads `DIR` or `DIR=FILE`; a path that exists as it is written is a path.
     pub fn parse(written: &Path) -> GoldSource {
-        let parts = written.to_str().filter(|_| !written.exists()).and_then(|written| written.rsplit_once('='));
-        match parts {
-            Some((dir, gold)) => GoldSource { path: dir.into(), gold: Some(gold.into()) },
-            None => GoldSource { path: written.into(), gold: None },
-        }
+        let (path, gold) = pair(written);
+        GoldSource { path, gold }
     }
 
     /// Reads the sets of several sources, with names that differ. A plan for a request of a folder that an earlier source has a

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use jarvis_batch::Summary;
 use jarvis_plan::export::plural;
-use jarvis_planner::Fitted;
+use jarvis_planner::Basis;
 use jarvis_store::files::replace_derived;
 use jarvis_taskbench::bench::import::read_all;
 use jarvis_taskbench::bench::report::{Layout, document, main_table, notes, own_tables};
@@ -24,7 +24,7 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::session::{self, BatchResult};
-use crate::wiring::{Special, build_special, fitted, load_config};
+use crate::wiring::{Special, basis, build_special, load_config};
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/plan.txt").trim_end())]
@@ -128,7 +128,7 @@ async fn carry_out(args: PlanArgs, global: &Global, printer: Printer) -> Result<
         return Err(Failure::usage("--llm is empty").hint("name a model, `offline`, or `replay:FILE`"));
     }
     let mut config = load_config(global, printer)?.config;
-    let fitted = fitted(&config)?;
+    let basis = basis(&config).await?;
     let (dirs, form) = (args.dirs.clone(), args.form.0);
     // Large benchmarks take seconds to read.
     let read = tokio::task::spawn_blocking(move || read_all(&dirs, form)).await;
@@ -137,12 +137,12 @@ async fn carry_out(args: PlanArgs, global: &Global, printer: Printer) -> Result<
         set.samples.truncate(args.limit.unwrap_or(usize::MAX));
     }
     let chat = build_special(&mut config, global.record.as_deref(), Special::default()).await?;
-    let by = chat.map_or_else(|| PlanBy::Offline(Arc::clone(&fitted)), |chat| PlanBy::Model(chat.model));
+    let by = chat.map_or_else(|| PlanBy::Offline(basis.clone()), |chat| PlanBy::Model(chat.model));
     let (llm, who) = match &by {
         PlanBy::Model(_) => (config.llm.name().to_owned(), config.llm.name().to_owned()),
         PlanBy::Offline(_) => ("offline".to_owned(), "the offline planner".to_owned()),
     };
-    let options = Options { links: args.links, infer: infer_options(&args, &config, &fitted) };
+    let options = Options { links: args.links, infer: infer_options(&args, &config, &basis) };
     let prices = Prices::new(args.price_in, args.price_out);
     let samples: usize = sets.iter().map(|set| set.samples.len()).sum();
     let about = format!("planning benchmarks: {} of {}", plural(samples, "request"), plural(sets.len(), "set"));
@@ -242,12 +242,12 @@ fn write(report: &Report, args: &PlanArgs, printer: Printer) -> Result<(), Failu
     Ok(())
 }
 
-fn infer_options(args: &PlanArgs, config: &Config, fitted: &Fitted) -> InferOptions {
+fn infer_options(args: &PlanArgs, config: &Config, basis: &Basis) -> InferOptions {
     let defaults = InferOptions::default();
     let set = config.llm.timeout_s;
     let is_set = set != Config::default().llm.timeout_s;
     InferOptions {
-        planner: planner(config, fitted),
+        planner: planner(config, basis),
         structured: config.llm.structured.get() == Some(true),
         workers: args.multiworker,
         plan_timeout: if is_set { Duration::from_secs(set) } else { defaults.plan_timeout },

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use jarvis_chat::{EmbedError, Embedder, OpenAiEmbeddings};
+use jarvis_chat::EmbedError;
 use jarvis_easytool::retrieval::{RetrievalError, Retriever, read_stored};
 
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::wiring::{Folders, embedder, embeddings_config, load_config};
+use crate::wiring::{Folders, encoders, load_config};
 
 const BM25: &str = "bm25";
 
@@ -61,14 +61,7 @@ impl EmbedderArgs {
             Some(folder) => folder.clone(),
             None => Folders::of(&config)?.vectors,
         };
-        let on_this_machine = name.strip_prefix("local:").or_else(|| name.starts_with("local/").then_some(name));
-        let embedder: Arc<dyn Embedder> = match on_this_machine {
-            Some(model) => embedder(model, &config).await?,
-            None => {
-                let config = embeddings_config(&config, name, self.embeddings_url.as_deref())?;
-                Arc::new(OpenAiEmbeddings::new(config).map_err(Failure::usage)?)
-            }
-        };
+        let embedder = encoders::by_name(name, self.embeddings_url.as_deref(), &config).await?;
         let retriever = match &self.vectors {
             Some(path) => {
                 let path = path.clone();

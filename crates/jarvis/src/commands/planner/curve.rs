@@ -12,7 +12,7 @@ use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::session::{self, BatchResult};
-use crate::wiring::{fitted, load_config};
+use crate::wiring::{basis, load_config};
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/curve.txt").trim_end())]
@@ -52,7 +52,7 @@ pub(super) async fn run(args: CurveArgs, global: &Global, printer: Printer) -> R
     // Here `--data-dir` is that of the plans.
     let global = &Global { data_dir: None, ..global.clone() };
     let config = load_config(global, printer)?.config;
-    let fitted = fitted(&config)?;
+    let basis = basis(&config).await?;
     let sets = fit::read(&args.data_dir, printer).await?;
     let mut counts = args.plans;
     counts.push(usize::MAX);
@@ -62,8 +62,8 @@ pub(super) async fn run(args: CurveArgs, global: &Global, printer: Printer) -> R
         let mut curves = Vec::new();
         for set in sets {
             printer.progress(&format!("planning {} of {}", plural(set.samples.len(), "request"), set.name));
-            let (counts, weights) = (counts.clone(), fitted.weights.clone());
-            let one = tokio::task::spawn_blocking(move || curve(&set, folds, &counts, &weights)).await;
+            let (counts, basis) = (counts.clone(), basis.clone());
+            let one = tokio::task::spawn_blocking(move || curve(&set, folds, &counts, &basis)).await;
             curves.push(one.map_err(Failure::work)?);
             if stop.is_cancelled() {
                 break;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use jarvis_plan::export::plural;
-use jarvis_planner::{Fitted, Learned, Weights};
-use jarvis_store::files::replace_derived;
+use jarvis_planner::{Basis, Encoder, Fitted, Learned, Memo, Weights};
+use jarvis_store::files::{FileError, replace_derived};
 use jarvis_taskbench::bench::{BenchError, GoldSource, PlanSet};
 use jarvis_taskbench::fit::{
     FitError, Folds, Found, Hold, Options, SetFigures, Step, Watch, cross, cross_validate, learn, measure, search,
@@ -19,7 +19,7 @@ use crate::commands::taskbench::infer::at_least_one;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::session::{self, BatchResult};
-use crate::wiring::{fitted, load_config};
+use crate::wiring::{basis, load_config};
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/fit.txt").trim_end())]
@@ -36,8 +36,8 @@ pub(crate) struct FitArgs {
     /// Begin with these weights [default: those of --planner-weights, else those built in]
     #[arg(long, value_name = "FILE")]
     start: Option<PathBuf>,
-    /// Requests that must not lose their tools; may be repeated
-    #[arg(long, value_name = "FILE")]
+    /// Requests that must not lose their tools: those of jarvis, or of a file of tools; may be repeated
+    #[arg(long, value_name = "FILE[=TOOLS]")]
     hold: Vec<PathBuf>,
     /// Parts of each set for cross-validation; 0 or 1 leaves it out
     #[arg(long, value_name = "N", default_value_t = Options::default().folds)]
@@ -73,13 +73,15 @@ pub(super) async fn run(args: FitArgs, global: &Global, printer: Printer) -> Res
     if let Some(out) = args.out.as_deref().filter(|out| out.is_dir()) {
         return Err(Failure::usage(format!("{} is a folder", out.display())).hint("name a file with --out"));
     }
-    let start = match &args.start {
-        Some(path) => Arc::new(Fitted::read(path).map_err(|error| {
+    let mut start = basis(&config).await?;
+    if let Some(path) = &args.start {
+        start.fitted = Arc::new(Fitted::read(path).map_err(|error| {
             let hint = error.hint();
             Failure::usage(error).hint(hint)
-        })?),
-        None => fitted(&config)?,
-    };
+        })?);
+    }
+    // The same requests are planned again and again.
+    start.encoder = start.encoder.map(|encoder| Arc::new(Memo::new(encoder, usize::MAX)) as Arc<dyn Encoder>);
     let mut sets = read(&args.data_dir, printer).await?;
     let taught = sets.len();
     if !args.weigh_dir.is_empty() {
@@ -136,7 +138,8 @@ struct Fit {
     sets: Vec<PlanSet>,
     /// The first so many are learned from.
     taught: usize,
-    start: Arc<Fitted>,
+    /// Where the search begins; with a sentence model it is for the weights that go with one.
+    start: Basis,
     printer: Printer,
     stop: CancellationToken,
 }
@@ -144,35 +147,39 @@ struct Fit {
 impl Fit {
     fn carry_out(self) -> Result<Ended, Failure> {
         let Fit { args, sets, start, printer, .. } = &self;
-        let options = Options { taught: self.taught, ..args.options() };
+        let options = Options { taught: self.taught, encoder: start.encoder.clone(), ..args.options() };
+        let Fitted { weights, with_sentences, .. } = start.fitted.as_ref();
+        let begin = if start.encoder.is_some() { with_sentences } else { weights };
         let Some(out) = args.out.as_deref().filter(|_| !args.measure) else {
-            self.show(&measure(sets, &options, &start.weights), options.folds);
+            self.show(&measure(sets, &options, begin), options.folds);
             return Ok(Ended { told: "measured".to_owned(), stopped: false });
         };
         let learned = learn(sets, self.taught);
         printer.progress(&format!("learned from {}", plural(learned.len(), "plan")));
         if args.learn_only {
-            return self.write(out, start.weights.clone(), &learned, false);
+            return self.write(out, begin.clone(), &learned, false);
         }
         let vocabulary = jarvis_catalogue::vocabulary();
         let hold = match args.hold.as_slice() {
             [] => None,
-            files => Some(Hold::read(files, vocabulary.tools(), &learned).map_err(wrong_hold)?),
+            files => {
+                Some(Hold::read(files, vocabulary.tools(), &self.basis(begin.clone(), &learned)).map_err(wrong_hold)?)
+            }
         };
         if args.folds > 1 {
             let watch = |fold: usize| -> Box<dyn Watch + '_> {
                 Box::new(self.shown(format!("fold {fold} of {}: ", options.folds), hold.as_ref(), None))
             };
-            let Some(figures) = cross_validate(sets, hold.as_ref(), &start.weights, &options, watch) else {
+            let Some(figures) = cross_validate(sets, hold.as_ref(), begin, &options, watch) else {
                 printer.progress("stopped in cross-validation; nothing is written");
                 return Ok(Ended { told: "stopped in cross-validation".to_owned(), stopped: true });
             };
             self.show(&figures, options.folds);
         }
         let folds = Folds::new(sets, &options, None);
-        let shown = self.shown(String::new(), hold.as_ref(), Some((out, &learned)));
-        let Found { weights, objective, kept, stopped } =
-            search(&folds, hold.as_ref(), &start.weights, options.rounds, &shown);
+        let keep = |weights: &Weights| self.keep(out, weights.clone(), &learned);
+        let shown = self.shown(String::new(), hold.as_ref(), Some(&keep));
+        let Found { weights, objective, kept, stopped } = search(&folds, hold.as_ref(), begin, options.rounds, &shown);
         let (before, after) = objective;
         printer.out(&format!("search on all folds, {}: {before:.2} → {after:.2}", plural(folds.len(), "request")));
         if let Some(hold) = &hold {
@@ -181,8 +188,8 @@ impl Fit {
         self.write(out, weights, &learned, stopped)
     }
 
-    fn shown<'f>(&'f self, prefix: String, hold: Option<&'f Hold>, out: Option<(&'f Path, &'f Learned)>) -> Shown<'f> {
-        Shown { prefix, held: hold.map_or(0, Hold::len), out, printer: self.printer, stop: &self.stop }
+    fn shown<'f>(&'f self, prefix: String, hold: Option<&'f Hold>, keep: Option<&'f Keep<'f>>) -> Shown<'f> {
+        Shown { prefix, held: hold.map_or(0, Hold::len), keep, printer: self.printer, stop: &self.stop }
     }
 
     fn show(&self, figures: &[SetFigures], folds: usize) {
@@ -198,12 +205,26 @@ impl Fit {
         };
         printer.out(&format!(
             "\nF1 times 100 of tools (n-) and links (e-), {folds}-fold: nothing was learned from the plans of the fold.\n\
-             Mean of both over the sets, each weighted by the square root of its samples: {fitted}"
+             Mean of both over the rows, each weighted by the square root of its samples: {fitted}"
         ));
     }
 
+    /// These weights in the place of those that are searched, and what was learned.
+    fn basis(&self, found: Weights, learned: &Learned) -> Basis {
+        let start = self.start.fitted.as_ref().clone();
+        let fitted = match self.start.encoder {
+            Some(_) => Fitted { with_sentences: found, learned: learned.clone(), ..start },
+            None => Fitted { weights: found, learned: learned.clone(), ..start },
+        };
+        Basis { fitted: Arc::new(fitted), encoder: self.start.encoder.clone() }
+    }
+
+    fn keep(&self, out: &Path, found: Weights, learned: &Learned) -> Result<(), FileError> {
+        replace_derived(out, self.basis(found, learned).fitted.to_json().as_bytes())
+    }
+
     fn write(&self, out: &Path, weights: Weights, learned: &Learned, stopped: bool) -> Result<Ended, Failure> {
-        keep(out, weights, learned).map_err(Failure::work)?;
+        self.keep(out, weights, learned).map_err(Failure::work)?;
         let told = match stopped {
             true => format!("stopped; the best weights so far are in {}", out.display()),
             false => format!("wrote {}", out.display()),
@@ -213,15 +234,14 @@ impl Fit {
     }
 }
 
-fn keep(out: &Path, weights: Weights, learned: &Learned) -> Result<(), jarvis_store::files::FileError> {
-    replace_derived(out, Fitted { weights, learned: learned.clone() }.to_json().as_bytes())
-}
+/// Writes what was found so far.
+type Keep<'f> = dyn Fn(&Weights) -> Result<(), FileError> + Sync + 'f;
 
 /// A search on stderr, a line for each change; what was found is written after every round.
 struct Shown<'f> {
     prefix: String,
     held: usize,
-    out: Option<(&'f Path, &'f Learned)>,
+    keep: Option<&'f Keep<'f>>,
     printer: Printer,
     stop: &'f CancellationToken,
 }
@@ -246,8 +266,8 @@ impl Watch for Shown<'_> {
 
     fn rounded(&self, round: usize, weights: &Weights, objective: f64) {
         self.printer.progress(&format!("{}round {round} ended at {objective:.2}", self.prefix));
-        if let Some((out, learned)) = self.out
-            && let Err(error) = keep(out, weights.clone(), learned)
+        if let Some(keep) = self.keep
+            && let Err(error) = keep(weights)
         {
             self.printer.warning(&error.to_string());
         }

@@ -9,7 +9,7 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
 use jarvis_batch::Summary;
 use jarvis_plan::export::plural;
-use jarvis_planner::Fitted;
+use jarvis_planner::Basis;
 use jarvis_taskbench::data::{DependencyType, Domain, file_stem};
 use jarvis_taskbench::infer::{
     InferError, InferOptions, Job, Links, MENDED, Outputs, PlanBy, REFORMATTED, Sampling, prediction_dir,
@@ -23,7 +23,7 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::session;
-use crate::wiring::{build_special, fitted, load_config, other_weights};
+use crate::wiring::{basis, build_special, differs, load_config};
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/infer.txt").trim_end())]
@@ -120,18 +120,18 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
         return Err(Failure::usage("--llm is empty").hint("name a model, `offline`, or `replay:FILE`"));
     }
     let mut config = configured(&args, global, printer)?;
-    let fitted = fitted(&config)?;
+    let basis = basis(&config).await?;
     let chat = build_special(&mut config, global.record.as_deref(), args.endpoint.special()).await?;
     if args.reformat_by != "self" && !args.reformat {
         printer.warning("--reformat-by does nothing without --reformat");
     }
-    let options = options(&args, &config, &fitted)?;
+    let options = options(&args, &config, &basis)?;
     let domain = Domain::open(&args.data_dir).map_err(super::unusable)?;
     let (demos, reformat) = (options.demos, options.reformat);
     let job = Job::prepare(&domain, options).map_err(failed)?;
     let shown_demos: Vec<String> = job.demos().iter().map(|demo| demo.id.to_string()).collect();
 
-    let by = chat.map_or_else(|| PlanBy::Offline(Arc::clone(&fitted)), |chat| PlanBy::Model(chat.model));
+    let by = chat.map_or_else(|| PlanBy::Offline(basis.clone()), |chat| PlanBy::Model(chat.model));
     let llm = match &by {
         PlanBy::Model(_) => config.llm.name(),
         PlanBy::Offline(_) => "offline",
@@ -204,13 +204,12 @@ fn configured(args: &InferArgs, global: &Global, printer: Printer) -> Result<Con
 }
 
 /// Who plans, for logs: a model and where it is, never a key; the offline planner with what tells other weights apart.
-pub(crate) fn planner(config: &Config, fitted: &Fitted) -> String {
+pub(crate) fn planner(config: &Config, basis: &Basis) -> String {
     let llm = &config.llm;
     match (llm.name(), &llm.base_url) {
-        (model, _) if llm.is_offline() => match other_weights(fitted) {
-            Some(weights) => format!("{model} with weights {weights}"),
-            None => model.to_owned(),
-        },
+        (model, _) if llm.is_offline() => {
+            std::iter::once(model.to_owned()).chain(differs(basis)).collect::<Vec<_>>().join(" with ")
+        }
         (model, None) => model.to_owned(),
         (model, Some(_)) if model.starts_with("replay:") => model.to_owned(),
         (model, Some(url)) => match url::Url::parse(url) {
@@ -220,7 +219,7 @@ pub(crate) fn planner(config: &Config, fitted: &Fitted) -> String {
     }
 }
 
-fn options(args: &InferArgs, config: &Config, fitted: &Fitted) -> Result<InferOptions, Failure> {
+fn options(args: &InferArgs, config: &Config, basis: &Basis) -> Result<InferOptions, Failure> {
     let defaults = InferOptions::default();
     let demos = args.use_demos.unwrap_or(args.demo_ids.len());
     if demos > 3 && args.demo_ids.is_empty() {
@@ -234,7 +233,7 @@ fn options(args: &InferArgs, config: &Config, fitted: &Fitted) -> Result<InferOp
         dependency: args.dependency_type,
         links: args.links,
         demos,
-        planner: planner(config, fitted),
+        planner: planner(config, basis),
         demo_ids: args.demo_ids.iter().map(|id| id.trim().to_owned()).collect(),
         include_demos: args.include_demos,
         reformat: args.reformat,
