@@ -10,7 +10,7 @@ use crate::sentences::Encoder;
 use crate::weights::Weights;
 
 /// What the offline planner plans by. Clones share it.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Basis {
     /// Weights, and what gold plans taught.
     pub fitted: Arc<Fitted>,

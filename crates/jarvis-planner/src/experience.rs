@@ -3,7 +3,6 @@
 //!
 //! Where plans are kept, and which of them are good, is not said here.
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use jarvis_plan::DraftTask;
@@ -41,16 +40,10 @@ pub struct Experience {
 }
 
 /// Who reads requests as sentences, and what that counts for beside their words, 0 to 1.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 struct Reader {
     encoder: Arc<dyn Encoder>,
     share: f32,
-}
-
-impl fmt::Debug for Reader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").field("encoder", &self.encoder.id()).field("share", &self.share).finish()
-    }
 }
 
 #[derive(Debug, Default)]

@@ -1,6 +1,7 @@
 //! Sentences: how near parts of a request are in meaning to the tools of a list, by the vectors of a sentence model, where somebody has
 //! one. Which model that is, and where it runs, is not known here; without one, [`crate::meaning`] knows words.
 
+use std::fmt;
 use std::sync::Arc;
 
 use jarvis_plan::Tool;
@@ -17,6 +18,12 @@ pub trait Encoder: Send + Sync {
     /// # Errors
     /// Why there are none, for people to read.
     fn encode(&self, texts: &[String], of: Texts) -> Result<Vec<Vec<f32>>, String>;
+}
+
+impl fmt::Debug for dyn Encoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.id())
+    }
 }
 
 /// What texts are of.
@@ -84,13 +91,14 @@ pub(crate) fn cosine(one: &[f32], two: &[f32]) -> f32 {
 mod tests {
     use std::sync::Arc;
 
-    use jarvis_plan::{DraftTask, Kind, NoteKind, Request, Tool};
+    use jarvis_plan::{DraftTask, NoteKind, Request, Tool};
 
     use super::{Encoder, Texts};
     use crate::basis::Basis;
     use crate::experience::{Experience, Past};
     use crate::fitted::Fitted;
     use crate::offline::Offline;
+    use crate::retrieval::ToolIndex;
 
     /// Knows two things, by a few words each; asked for "broken", it fails.
     struct Two;
@@ -105,20 +113,23 @@ mod tests {
                 return Err("the model is gone".to_owned());
             }
             let has = |text: &str, words: [&str; 3]| words.iter().any(|word| text.contains(word)) as u8 as f32;
-            let vector = |text: &String| {
-                vec![0.1, 3.0 * has(text, ["ferry", "crossing", "gangway"]), 3.0 * has(text, ["loaf", "dough", "oven"])]
-            };
+            let vector =
+                |text: &String| vec![has(text, ["ferry", "crossing", "gangway"]), has(text, ["loaf", "dough", "oven"])];
             Ok(texts.iter().map(vector).collect())
         }
     }
 
     fn basis(encoder: Option<Arc<dyn Encoder>>) -> Basis {
-        Basis { fitted: Arc::clone(Fitted::built_in()), encoder }
+        let mut fitted = Fitted::built_in().as_ref().clone();
+        // Whatever was fitted last, sentences count here.
+        let weights = &mut fitted.with_sentences;
+        (weights.sentence, weights.sentence_to, weights.past_sentence) = (3.0, 0.5, 0.6);
+        (weights.set.sentence, weights.set.past, weights.set.least) = (8.0, 3.0, 0.4);
+        Basis { fitted: Arc::new(fitted), encoder }
     }
 
-    fn planned(basis: &Basis, tools: &[Tool], request: &str, experience: &Experience) -> (String, Vec<String>) {
-        let index = basis.index(tools);
-        let draft = Offline::draft_by(&index, &Request::new(request), basis.weights(&index), experience);
+    fn planned(basis: &Basis, index: &ToolIndex, request: &str, experience: &Experience) -> (String, Vec<String>) {
+        let draft = Offline::draft_by(index, &Request::new(request), basis.weights(index), experience);
         let tools: Vec<String> = draft.tasks.into_iter().map(|task| task.task).collect();
         let notes = draft.notes.into_iter().filter(|note| note.kind == NoteKind::Mended).map(|note| note.text);
         (tools.join(" "), notes.collect())
@@ -126,21 +137,21 @@ mod tests {
 
     #[test]
     fn what_no_word_says_is_found_by_meaning() {
-        let (text, image) = (Kind::Text, Kind::Image);
-        let set = ["ferry_times", "bake_loaf", "sharpen"].map(|name| Tool::typed(name, "", &[], &[]));
-        let typed = [
-            Tool::typed("Ferry Painter", "Paints a ferry.", &[text], &[image]),
-            Tool::typed("Loaf Sculptor", "Sculpts a loaf.", &[text], &[image]),
-        ];
-        let check = |tools: &[Tool], request: &str, by_words: &str, by_meaning: &str| {
-            let unknown = Experience::default();
-            assert_eq!(planned(&basis(None), tools, request, &unknown).0, by_words, "{request}");
-            assert_eq!(planned(&basis(Some(Arc::new(Two))), tools, request, &unknown).0, by_meaning, "{request}");
-        };
-        check(&set, "the gangway, quick", "", "ferry_times");
-        check(&set, "dough for ten", "", "bake_loaf");
-        check(&set, "zebras", "", "");
-        check(&typed, "something with a gangway", "", "Ferry Painter");
+        let tools = ["ferry_times", "bake_loaf", "sharpen"].map(|name| Tool::typed(name, "", &[], &[]));
+        // As a set of functions, and as tools that follow each other.
+        for graph in [&[][..], &[("ferry_times", "bake_loaf"), ("bake_loaf", "sharpen")]] {
+            let check = |request: &str, by_words: &str, by_meaning: &str| {
+                for (encoder, want) in [(None, by_words), (Some(Arc::new(Two) as Arc<dyn Encoder>), by_meaning)] {
+                    let basis = basis(encoder);
+                    let index = basis.index(&tools).with_graph(graph.iter().copied());
+                    let (planned, _) = planned(&basis, &index, request, &Experience::default());
+                    assert_eq!(planned, want, "{request} {graph:?}");
+                }
+            };
+            check("the gangway, quick", "", "ferry_times");
+            check("dough for ten", "", "bake_loaf");
+            check("zebras", "", "");
+        }
     }
 
     #[test]
@@ -164,15 +175,16 @@ mod tests {
         assert_eq!(known.nearest("broken", 5, |_| true), Err("the model is gone".to_owned()));
         // The plan that is found counts.
         let tools = [Tool::typed("wave", "", &[], &[]), Tool::typed("nod", "", &[], &[])];
-        assert_eq!(planned(&basis, &tools, "which gangway", &known).0, "wave");
-        assert_eq!(planned(&basis, &tools, "which gangway", &Experience::new(pasts())).0, "");
+        let index = basis.index(&tools);
+        assert_eq!(planned(&basis, &index, "which gangway", &known).0, "wave");
+        assert_eq!(planned(&basis, &index, "which gangway", &Experience::new(pasts())).0, "");
     }
 
     #[test]
     fn a_model_that_fails_is_told_and_words_count() {
         let tools = ["ferry_times", "bake_loaf"].map(|name| Tool::typed(name, "", &[], &[]));
-        let (planned, notes) =
-            planned(&basis(Some(Arc::new(Two))), &tools, "ferry times, broken", &Experience::default());
+        let basis = basis(Some(Arc::new(Two)));
+        let (planned, notes) = planned(&basis, &basis.index(&tools), "ferry times, broken", &Experience::default());
         assert_eq!(planned, "ferry_times");
         assert_eq!(notes, ["planned by words alone, without the sentence model: the model is gone"]);
     }

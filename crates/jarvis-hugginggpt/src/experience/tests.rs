@@ -83,7 +83,7 @@ fn check_requests(old: &Request, args: &Value, new: &Request, want: Option<Value
     let entry = Entry::new(old, &plan(args), &[]).expect("an entry");
     let (at_ms, good, verdict) = (1, true, Verdict::Succeeded);
     let row = Remembered { id: "r".to_owned(), at_ms, good, verdict, entry }.row();
-    let known = Known::new(vec![row]);
+    let known = Known::new(vec![row], &Basis::default());
     let found = known.reusable(new, &HashSet::from(["a"]));
     let vocabulary = Vocabulary::named(["a"]);
     let plan = found.first().map(|reused| jarvis_plan::check(&reused.draft, &vocabulary, Limits::default()));
