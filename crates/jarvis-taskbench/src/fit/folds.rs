@@ -193,6 +193,21 @@ impl Folds {
         (0..self.rows.len()).map(|row| F1::sum(scored(row).map(|(_, score)| *score))).collect()
     }
 
+    /// The mean over the rows of each fold by itself.
+    pub(super) fn by_fold(&self, scores: &[Score]) -> Vec<f64> {
+        let folds = self.cases.iter().map(|case| case.fold + 1).max().unwrap_or(0);
+        let mean = |fold: usize| {
+            let scored = |row: usize| {
+                let of = move |(case, _): &(&Case, &Score)| case.row == row && case.fold == fold;
+                self.cases.iter().zip(scores).filter(of)
+            };
+            let figures = (0..self.rows.len()).map(|row| F1::sum(scored(row).map(|(_, score)| *score)));
+            let figures: Vec<Option<F1>> = figures.collect();
+            objective(self.rows.iter().zip(&figures).filter_map(|((_, samples), f1)| Some((*samples, f1.as_ref()?))))
+        };
+        (0..folds).map(mean).collect()
+    }
+
     /// The mean over the rows.
     pub(super) fn objective(&self, scores: &[Score]) -> f64 {
         let figures = self.figures(scores);

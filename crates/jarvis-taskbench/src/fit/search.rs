@@ -13,6 +13,9 @@ const SMALL: f64 = 0.1;
 /// What a change must bring, in points of F1: less is noise of a few plans.
 const GROWTH: f64 = 0.02;
 
+/// In so many folds a change may make plans worse: what is better in some part of the data and worse in the others fits its noise.
+const WORSE: usize = 1;
+
 /// A change that was kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
@@ -102,6 +105,8 @@ struct Best<'f> {
     weights: Weights,
     scores: Vec<Score>,
     objective: f64,
+    /// The mean of each fold by itself.
+    by_fold: Vec<f64>,
     /// Of each file of held requests, how many get their tools.
     kept: Vec<usize>,
 }
@@ -111,7 +116,8 @@ impl<'f> Best<'f> {
         let scores = folds.score(weights, &[], |_| true);
         let objective = folds.objective(&scores);
         let kept = hold.map(|hold| hold.kept(weights)).unwrap_or_default();
-        Best { folds, hold, weights: weights.clone(), scores, objective, kept }
+        let by_fold = folds.by_fold(&scores);
+        Best { folds, hold, weights: weights.clone(), scores, objective, by_fold, kept }
     }
 
     /// Changes one weight, where that makes the plans better.
@@ -131,11 +137,16 @@ impl<'f> Best<'f> {
         if objective <= self.objective + GROWTH {
             return None;
         }
+        let by_fold = self.folds.by_fold(&scores);
+        let worse = by_fold.iter().zip(&self.by_fold).filter(|(now, before)| now < before).count();
+        if worse > WORSE {
+            return None;
+        }
         let kept = self.hold.map(|hold| hold.kept(&weights)).unwrap_or_default();
         if kept.iter().zip(least).any(|(kept, least)| kept < least) {
             return None;
         }
-        *self = Best { weights, scores, objective, kept, ..*self };
+        *self = Best { weights, scores, objective, by_fold, kept, ..*self };
         Some((now, to))
     }
 }

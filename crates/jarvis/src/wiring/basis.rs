@@ -18,7 +18,7 @@ pub(crate) async fn basis(config: &Config) -> Result<Basis, Failure> {
     let Some(name) = config.planning.embedder.as_deref().map(str::trim).filter(|name| !name.is_empty()) else {
         return Ok(fitted.into());
     };
-    let embedder = encoders::by_name(name, None, config).await?;
+    let embedder = encoders::by_name(name, None, config, INSTEAD).await?;
     let folder = Folders::of(config)?.vectors;
     let id = embedder.id();
     let open = move || {
@@ -48,6 +48,8 @@ pub(crate) fn differs(basis: &Basis) -> Option<String> {
     (!both.is_empty()).then(|| both.join(" and "))
 }
 
+/// What may be done where the endpoint of `planning.embedder` cannot be asked.
+const INSTEAD: &str = "name a server with --base-url URL, or a model on this machine with --planner-embedder local/NAME (`jarvis models`)";
 /// The kind of text in the file of vectors.
 const KIND: &str = "planner";
 /// So many vectors of requests are kept in memory, about 12 MB.

@@ -257,11 +257,7 @@ pub(crate) fn embeddings_config(config: &Config, model: &str, url: Option<&str>)
     }
     config.llm.stages.clear();
     config.llm.protocol = "chat".into();
-    openai(&config, None).map_err(|failure| {
-        failure.hint(
-            "set it, or name a local server with --embeddings-url URL, or use --embedder bm25, which needs no model",
-        )
-    })
+    openai(&config, None)
 }
 
 fn unusable(error: ChatError) -> Failure {

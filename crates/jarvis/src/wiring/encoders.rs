@@ -54,15 +54,21 @@ pub(crate) fn encoder_files(name: &str, config: &Config) -> Result<ModelFiles, F
 }
 
 /// Sentence vectors of a model: `local/NAME` or `local:DIR` on this machine, else one at an OpenAI-compatible endpoint, at `url` unless it
-/// is that of the chat model.
+/// is that of the chat model. `instead` says what else may be done where that endpoint cannot be asked.
 ///
 /// # Errors
 /// When it cannot be loaded, or no endpoint is known.
-pub(crate) async fn by_name(name: &str, url: Option<&str>, config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
+pub(crate) async fn by_name(
+    name: &str,
+    url: Option<&str>,
+    config: &Config,
+    instead: &str,
+) -> Result<Arc<dyn Embedder>, Failure> {
     match name.strip_prefix("local:").or_else(|| name.starts_with(PREFIX).then_some(name)) {
         Some(model) => on_this_machine(model, config).await,
         None => {
-            let config = super::embeddings_config(config, name, url)?;
+            let config = super::embeddings_config(config, name, url)
+                .map_err(|failure| failure.hint(format!("set it, or {instead}")))?;
             Ok(Arc::new(OpenAiEmbeddings::new(config).map_err(Failure::usage)?))
         }
     }
@@ -71,7 +77,7 @@ pub(crate) async fn by_name(name: &str, url: Option<&str>, config: &Config) -> R
 async fn on_this_machine(name: &str, config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
     if cfg!(not(feature = "experts")) {
         return Err(Failure::usage("this jarvis was built without local embedding models")
-            .hint("build it with `cargo build --release --features experts,llm`, or use --embedder bm25"));
+            .hint("build it with `cargo build --release --features experts,llm`"));
     }
     let files = encoder_files(name, config)?;
     let runtime = LocalRuntime::open(config, &Folders::of(config)?)?;

@@ -1,5 +1,6 @@
 //! The main job with no key and no network, as a new user tries it.
 
+use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 
 use crate::harness::{Harness, outcomes, picture_of};
@@ -157,4 +158,58 @@ fn a_conversation_works_on_what_it_made() {
     let made = lines[0]["answer"]["resources"][0]["url"].as_str().expect("a picture");
     assert_eq!(lines[1]["plan"]["tasks"][0]["args"]["image"], made, "{}", lines[1]);
     assert_eq!(outcomes(&lines[1]), ["0 canny-control succeeded native/canny"]);
+}
+
+#[test]
+fn a_sentence_model_is_asked_for_tools_once_and_for_requests_each_time() {
+    let fake = FakeChat::spawn(Script::new());
+    let harness = Harness::new().env("OPENAI_API_KEY", "sk-very-secret");
+    let url = fake.url();
+    let plan =
+        ["plan", "tell the mood of \"rain again\"", "--llm", "offline", "--base-url", &url, "--planner-embedder", "m"];
+    for calls in [2, 3] {
+        let told = harness.run(&plan);
+        assert!(told.code == 0 && told.stdout.contains("text-classification"), "{} {}", told.stdout, told.stderr);
+        assert_eq!(fake.requests_of("embed").len(), calls);
+    }
+    let asked = fake.requests();
+    assert_eq!(asked.len(), 3, "nothing but vectors is asked for");
+    let says = |at: usize, text: &str| asked[at].inputs().iter().any(|input| input.contains(text));
+    assert!(says(0, "text classification") && says(1, "tell the mood") && says(2, "tell the mood"));
+    // What people ask is in no file of vectors.
+    let files = std::fs::read_dir(harness.data().join("vectors")).unwrap();
+    assert!(files.map(|file| file.unwrap().file_name()).all(|name| name.to_string_lossy().contains("planner")));
+    // Another planner than the built-in one is told apart.
+    let run = harness.json(&[
+        "run",
+        "tell the mood of \"rain again\"",
+        "--json",
+        "-q",
+        "--base-url",
+        &url,
+        "--planner-embedder",
+        "m",
+    ]);
+    assert_eq!(run.0, 0, "{:#}", run.1);
+}
+
+#[test]
+fn without_its_sentence_model_the_planner_plans_by_words_and_says_so() {
+    let fake = FakeChat::spawn(
+        Script::new().on("embed", [Reply::error(400, "no such model"), Reply::error(400, "no such model")]),
+    );
+    let harness = Harness::new().env("OPENAI_API_KEY", "sk-very-secret");
+    let url = fake.url();
+    let request = "tell the mood of \"rain again\"";
+    let told = harness.run(&["plan", request, "--llm", "offline", "--base-url", &url, "--planner-embedder", "m"]);
+    let all = format!("{} {}", told.stdout, told.stderr);
+    assert!(told.code == 0 && all.contains("text-classification"), "{all}");
+    assert!(all.contains("planned by words alone, without the sentence model: "), "{all}");
+    for (embedder, want) in [("local/none", "`none` is not on this machine"), ("local:nowhere", "the model in nowhere")]
+    {
+        let told = harness.run(&["plan", request, "--planner-embedder", embedder]);
+        assert!(told.code == 2 && told.stderr.contains(want), "{embedder}: {}", told.stderr);
+    }
+    let told = Harness::new().run(&["plan", request, "--planner-embedder", "m"]);
+    assert!(told.code == 2 && told.stderr.contains("--planner-embedder local/NAME"), "{}", told.stderr);
 }

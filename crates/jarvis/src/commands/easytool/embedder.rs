@@ -61,7 +61,8 @@ impl EmbedderArgs {
             Some(folder) => folder.clone(),
             None => Folders::of(&config)?.vectors,
         };
-        let embedder = encoders::by_name(name, self.embeddings_url.as_deref(), &config).await?;
+        let instead = "name a local server with --embeddings-url URL, or use --embedder bm25, which needs no model";
+        let embedder = encoders::by_name(name, self.embeddings_url.as_deref(), &config, instead).await?;
         let retriever = match &self.vectors {
             Some(path) => {
                 let path = path.clone();
