@@ -1,7 +1,6 @@
 //! From a configuration to a pipeline: the only place where all parts meet.
 
 mod agent;
-#[cfg(feature = "bench")]
 mod basis;
 mod bounds;
 mod chat;
@@ -10,6 +9,7 @@ mod checks;
 mod decisions;
 #[cfg(feature = "documents")]
 pub(crate) mod document;
+#[cfg(feature = "bench")]
 pub(crate) mod encoders;
 mod experience;
 mod experts;
@@ -28,6 +28,8 @@ mod reach;
 mod restate_runs;
 #[cfg(feature = "restate")]
 pub(crate) mod scale;
+#[cfg(feature = "bench")]
+mod sentences;
 #[cfg(feature = "serve")]
 mod served;
 mod staying;
@@ -72,7 +74,6 @@ pub(crate) use bounds::{check_prices, unpriced};
 pub(crate) use chat::{Special, build_special, discovery, embeddings_config, may_ask};
 #[cfg(feature = "serve")]
 pub(crate) use checks::checks;
-#[cfg(feature = "bench")]
 #[cfg(all(feature = "bench", feature = "experts", feature = "llm"))]
 pub(crate) use encoders::encoder_files;
 pub(crate) use experts::{Addresses, Experts, hub_url, local_timeout, secret, token, url_policy};
