@@ -225,6 +225,9 @@ impl Offline {
 /// The note of a draft without tasks whose request nothing is known against: it may be conversation.
 pub const NO_TOOL: &str = "no tool fits the request";
 
+/// A plan whose request is less alike counts for next to nothing, and is not told of.
+const LEAST: f32 = 0.1;
+
 /// The part of a request that is read, in bytes.
 const LONGEST: usize = 64 * 1024;
 
@@ -354,7 +357,7 @@ impl Planner for Offline {
         let mut found: Vec<Similar<'_>> = clauses.iter().flat_map(similar).collect();
         found.sort_by(|one, two| two.likeness.total_cmp(&one.likeness));
         let mut seen = HashSet::new();
-        found.retain(|similar| seen.insert(similar.past.id.as_str()));
+        found.retain(|similar| similar.likeness >= LEAST && seen.insert(similar.past.id.as_str()));
         let counts = |similar: &Similar<'_>| {
             let past = experience.pasts().iter().find(|past| past.id == similar.past.id)?;
             Some(Similar { likeness: similar.likeness, past })

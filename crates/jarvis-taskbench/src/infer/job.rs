@@ -239,18 +239,23 @@ pub(crate) fn begin_log(
     [all, pending]: [usize; 2],
     notes: &mut Vec<String>,
 ) {
+    let mut made = settings;
+    let before;
     if outputs.done() > 0
         && let Some(other) = outputs.log.before.clone().filter(|before| before != settings)
     {
         let path = outputs.path().display();
         let difference = difference(&other, settings);
         notes.push(format!("predictions in {path} were made with other settings: {difference}; {hint}"));
+        // What is there stays what it is, and the next run with these settings is to be told, too.
+        before = other;
+        made = &before;
     }
     for note in notes.iter() {
         outputs.log.line(Level::Warning, note);
     }
     outputs.log.line(Level::Info, &format!("{pending} of {all} requests to ask"));
-    outputs.log.line(Level::Info, &format!("{SETTINGS}{settings}"));
+    outputs.log.line(Level::Info, &format!("{SETTINGS}{made}"));
 }
 
 /// Writes down how a request ended.

@@ -49,7 +49,10 @@ pub(crate) fn encoder_files(name: &str, config: &Config) -> Result<ModelFiles, F
         }
         Some(local) => Ok(local::files_of(&local)),
         None => Err(Failure::usage(format!("the model `{known}` is not on this machine"))
-            .hint(format!("get it with `jarvis models pull {known}`"))),
+            .hint(format!(
+                "`jarvis models ls` lists those that are; `jarvis models pull {known}` gets one of the catalogue, and `jarvis models \
+                 import DIR --name {known}` takes one from a folder"
+            ))),
     }
 }
 

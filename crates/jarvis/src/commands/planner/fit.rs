@@ -181,7 +181,7 @@ impl Fit {
         let shown = self.shown(String::new(), hold.as_ref(), Some(&keep));
         let Found { weights, objective, kept, stopped } = search(&folds, hold.as_ref(), begin, options.rounds, &shown);
         let (before, after) = objective;
-        printer.out(&format!("search on all folds, {}: {before:.2} → {after:.2}", plural(folds.len(), "request")));
+        printer.out(&format!("search on all folds, {}: {before:.2} → {after:.2}", plural(folds.len(), "plan")));
         if let Some(hold) = &hold {
             printer.out(&format!("held requests with their tools, of {}: {} → {}", hold.len(), kept.0, kept.1));
         }
