@@ -37,6 +37,11 @@ pub(super) struct Case {
     links: BTreeSet<(String, String)>,
 }
 
+/// The set and the fold whose plans were left out of what was learned; none where nothing was.
+type Taught = Option<(usize, usize)>;
+/// A list of tools, and a set that offers it.
+type Listed<'s> = (&'s PlanSet, &'s Arc<ToolList>);
+
 /// What one plan adds to the figures: tools and links.
 pub(super) type Score = [Counts; 2];
 
@@ -113,8 +118,7 @@ impl Folds {
             .into_iter()
             .collect();
         let mut rows: Vec<(String, usize)> = Vec::new();
-        let mut lists: IndexMap<(Option<(usize, usize)>, *const ToolList), (&PlanSet, &Arc<ToolList>)> =
-            IndexMap::new();
+        let mut lists: IndexMap<(Taught, *const ToolList), Listed<'_>> = IndexMap::new();
         let mut cases = Vec::new();
         for (set, samples) in sets.iter().enumerate() {
             // Every fold is thinned alike.
