@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jarvis_chat::{ChatError, OpenAi, OpenAiConfig, Retries, Secret};
 use jarvis_taskbench::data::{DependencyType, Domain};
-use jarvis_taskbench::infer::{InferOptions, Job, PlanBy, prediction_dir, reply_schema};
+use jarvis_taskbench::infer::{InferOptions, Job, Links, PlanBy, prediction_dir, reply_schema};
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 
@@ -302,6 +302,22 @@ async fn the_offline_planner_plans_along_the_tool_graph() {
         (Some("[1"), "train_booking"),
     ] {
         assert_eq!(trains(graph).await, expected, "{graph:?}");
+    }
+}
+
+#[tokio::test]
+async fn look_ups_that_need_nothing_of_each_other_follow_by_order_and_not_by_data() {
+    for (links, want) in [(Links::Order, 1), (Links::Data, 0)] {
+        let (dir, domain) = everyday(&[(id("1"), "Search trains to Oslo and tell the weather there")]);
+        let tools = r#"{"nodes": [{"id": "train_search", "desc": "Search trains to a station"},
+            {"id": "weather_query", "desc": "Tell the weather"}, {"id": "hotel_booking", "desc": "Book a hotel"}]}"#;
+        std::fs::write(domain.path("tool_desc.json"), tools).unwrap();
+        std::fs::remove_file(domain.path("graph_desc.json")).unwrap_or_default();
+        let options = InferOptions { dependency: DependencyType::Temporal, links, ..InferOptions::default() };
+        run(&Job::prepare(&domain, options).unwrap(), &PlanBy::offline(), dir.path()).await;
+        let result = &lines(&dir.path().join("m.json"))[0]["result"];
+        let count = |part: &str| result[part].as_array().unwrap().len();
+        assert_eq!((count("task_nodes"), count("task_links")), (2, want), "{links}: {result}");
     }
 }
 
