@@ -105,7 +105,7 @@ impl Experience {
     /// The `most` plans whose requests are most alike by their words, best first, of those that `fits` lets pass; of equals the later
     /// one. Plans that share no word with the request are none of them.
     pub fn similar(&self, request: &str, most: usize, fits: impl Fn(&Past) -> bool) -> Vec<Similar<'_>> {
-        self.found(self.known.requests.alike(&telling(&read(request))), most, fits)
+        self.alike(&telling(&read(request)), most, fits)
     }
 
     /// The same by words and meaning. Blocks for as long as the sentence model needs, the first time longest: the last [`READ`] requests
@@ -155,7 +155,7 @@ impl Experience {
         Ok(self.found(both, most, fits))
     }
 
-    /// By words alone.
+    /// By these words alone.
     pub(crate) fn alike(&self, words: &[String], most: usize, fits: impl Fn(&Past) -> bool) -> Vec<Similar<'_>> {
         self.found(self.known.requests.alike(words), most, fits)
     }

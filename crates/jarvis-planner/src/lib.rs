@@ -61,7 +61,7 @@ pub use sentences::{Encoder, Texts};
 pub use set::choose::SetWeights;
 pub use weights::Weights;
 
-/// Whether a word in lower case says nothing by itself: an article, a pronoun, "nothing".
+/// Whether a word in lower case says little by itself: an article, a preposition, a pronoun.
 pub fn is_small_word(word: &str) -> bool {
     data::STOP_WORDS.has(word) || data::FUNCTION_WORDS.has(word) || data::PRONOUNS.has(word)
 }

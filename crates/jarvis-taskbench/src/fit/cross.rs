@@ -8,10 +8,10 @@ use super::{F1, Folds, Hold, Options, search};
 use crate::bench::PlanSet;
 use crate::evaluate::table::Table;
 
-/// The figures of one set.
+/// The figures of one set, planned with what the others teach or with nothing learned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SetFigures {
-    /// Its name.
+    /// Its name, which says where nothing was learned.
     pub name: String,
     /// All of its samples.
     pub samples: usize,
@@ -21,7 +21,7 @@ pub struct SetFigures {
     pub fitted: Option<F1>,
 }
 
-/// Plans every request with what was learned from the other folds and sets, and scores the plans.
+/// Plans every request with what was learned from the other folds and sets, and once more with nothing learned, and scores the plans.
 pub fn measure(sets: &[PlanSet], options: &Options, weights: &Weights) -> Vec<SetFigures> {
     let folds = Folds::new(sets, &Options { most: usize::MAX, ..options.clone() }, None);
     figures(&folds, &folds.score(weights, &[], |_| true), None)
@@ -61,7 +61,7 @@ fn figures(folds: &Folds, start: &[Score], fitted: Option<&[Score]>) -> Vec<SetF
     .collect()
 }
 
-/// A row for each set, and one for their mean, each set weighted by the square root of its samples.
+/// A row for each of these, and one for their mean, each set weighted by the square root of its samples.
 pub fn table(sets: &[SetFigures]) -> Table {
     let is_searched = sets.iter().any(|set| set.fitted.is_some());
     let mut headers = vec!["set", "n", "n-F1", "e-F1"];

@@ -95,8 +95,7 @@ impl Folds {
     /// Divides sets. Of each set at most `options.most` samples are planned for, taken evenly; all are learned from. The plans of the
     /// fold `held` are neither planned for nor learned from.
     pub fn new(sets: &[PlanSet], options: &Options, held: Option<usize>) -> Folds {
-        let Options { folds, most, taught, .. } = options.clone();
-        let folds = folds.max(2);
+        let (folds, most, taught) = (options.folds.max(2), options.most, options.taught);
         let lessons: Vec<Vec<Lesson>> = sets.iter().map(|set| set.samples.iter().map(lesson).collect()).collect();
         let places: Vec<(usize, usize)> =
             (0..sets.len()).flat_map(|set| (0..folds).map(move |fold| (set, fold))).collect();
@@ -193,28 +192,30 @@ impl Folds {
 
     /// The figures of each row, of which at least one sample is planned for.
     pub(super) fn figures(&self, scores: &[Score]) -> Vec<Option<F1>> {
-        let scored = |row: usize| self.cases.iter().zip(scores).filter(move |(case, _)| case.row == row);
-        (0..self.rows.len()).map(|row| F1::sum(scored(row).map(|(_, score)| *score))).collect()
+        self.figures_of(scores, |_| true)
+    }
+
+    fn figures_of(&self, scores: &[Score], wanted: impl Fn(&Case) -> bool) -> Vec<Option<F1>> {
+        let scored = |row: usize| {
+            let of = self.cases.iter().zip(scores).filter(|(case, _)| case.row == row && wanted(case));
+            F1::sum(of.map(|(_, score)| *score))
+        };
+        (0..self.rows.len()).map(scored).collect()
+    }
+
+    /// The mean over the rows.
+    pub(super) fn objective(&self, scores: &[Score]) -> f64 {
+        self.objective_of(scores, |_| true)
     }
 
     /// The mean over the rows of each fold by itself.
     pub(super) fn by_fold(&self, scores: &[Score]) -> Vec<f64> {
         let folds = self.cases.iter().map(|case| case.fold + 1).max().unwrap_or(0);
-        let mean = |fold: usize| {
-            let scored = |row: usize| {
-                let of = move |(case, _): &(&Case, &Score)| case.row == row && case.fold == fold;
-                self.cases.iter().zip(scores).filter(of)
-            };
-            let figures = (0..self.rows.len()).map(|row| F1::sum(scored(row).map(|(_, score)| *score)));
-            let figures: Vec<Option<F1>> = figures.collect();
-            objective(self.rows.iter().zip(&figures).filter_map(|((_, samples), f1)| Some((*samples, f1.as_ref()?))))
-        };
-        (0..folds).map(mean).collect()
+        (0..folds).map(|fold| self.objective_of(scores, |case| case.fold == fold)).collect()
     }
 
-    /// The mean over the rows.
-    pub(super) fn objective(&self, scores: &[Score]) -> f64 {
-        let figures = self.figures(scores);
+    fn objective_of(&self, scores: &[Score], wanted: impl Fn(&Case) -> bool) -> f64 {
+        let figures = self.figures_of(scores, wanted);
         objective(self.rows.iter().zip(&figures).filter_map(|((_, samples), f1)| Some((*samples, f1.as_ref()?))))
     }
 }

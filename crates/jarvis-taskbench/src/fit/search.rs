@@ -25,7 +25,7 @@ pub struct Step {
     pub name: String,
     /// What it was, and what it is.
     pub change: (f64, f64),
-    /// The mean over the sets with it.
+    /// The mean over the rows with it.
     pub objective: f64,
 }
 
@@ -54,7 +54,7 @@ impl Watch for () {}
 pub struct Found {
     /// The best weights.
     pub weights: Weights,
-    /// The mean over the sets, at the start and with them.
+    /// The mean over the rows, at the start and with them.
     pub objective: (f64, f64),
     /// How many of the held requests get their tools, at the start and with them.
     pub kept: (usize, usize),
