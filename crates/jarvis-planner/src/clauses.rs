@@ -17,7 +17,7 @@ use orders::{is_question, strip_order};
 use parts::Part;
 
 pub(crate) use negation::taken_out;
-pub(crate) use orders::{looks_like_stray, names_action};
+pub(crate) use orders::{begins_with_action, is_bare_verb, is_name, names_action, orders_by_form};
 pub(crate) use picked::picked;
 
 use crate::data;
@@ -65,6 +65,14 @@ impl Clause {
 
     pub(crate) fn asks(&self) -> bool {
         self.question || self.quoted_question().is_some()
+    }
+
+    /// The part of it between two places of the request.
+    pub(crate) fn part(&self, from: usize, to: usize) -> Clause {
+        let (start, end) = (from.max(self.start), to.min(self.end));
+        let tokens = self.tokens.iter().filter(|token| token.start >= start && token.end <= end).cloned().collect();
+        let spans = self.spans.iter().filter(|span| span.start >= start && span.end <= end).cloned().collect();
+        Clause { start, end, tokens, spans, ..self.clone() }
     }
 
     pub(crate) fn text<'a>(&self, request: &'a str) -> &'a str {
@@ -139,7 +147,7 @@ pub(crate) fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> 
     let mut from = 0;
     let mut join = Join::Start;
     for cut in cuts.iter().copied().chain([Cut { start: request.len(), end: request.len(), force: Force::Sentence }]) {
-        let part = Part::new(from, cut.start, join, &tokens, &spans, index);
+        let part = Part::new(request, from..cut.start, join, &tokens, &spans, index);
         if !part.is_empty() {
             parts.push(part);
             join = cut.force.join();

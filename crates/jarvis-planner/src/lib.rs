@@ -39,6 +39,7 @@ mod sentences;
 mod set;
 mod slots;
 mod thesaurus;
+mod unserved;
 mod weights;
 mod words;
 

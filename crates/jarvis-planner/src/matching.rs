@@ -213,7 +213,7 @@ pub(crate) fn describes(tokens: &[Token]) -> bool {
 }
 
 /// "I have a picture of …": it tells what is there and orders nothing new.
-fn states(tokens: &[Token]) -> bool {
+pub(crate) fn states(tokens: &[Token]) -> bool {
     let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
     if describes(tokens) {
         return true;

@@ -3,39 +3,28 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use jarvis_plan::{Draft, Kind, Note, Request, Tool};
-use regex::Regex;
 
 use crate::basis::Basis;
-use crate::candidate::Step;
 use crate::clauses::{self, Clause, Join};
-use crate::data;
 use crate::evidence::Evidence;
 use crate::experience::{Experience, Similar};
 use crate::fitted::Fitted;
 use crate::followup;
 use crate::foreign;
 use crate::lattice::Lattice;
-use crate::lexicon::Nature;
 use crate::linking::Linker;
 use crate::own::clauses::Part;
 use crate::own::{self, Meant};
 use crate::retrieval::ToolIndex;
 use crate::set;
+use crate::unserved::Unserved;
 use crate::weights::Weights;
-use crate::words::grammar::{is_order_verb, strip_polite};
-use crate::words::{Token, head, pattern, slice};
+use crate::words::head;
 use crate::{Planner, PlannerError};
-
-/// What holds of every result: the file that was given stays as it is, and a sound that is made faster keeps its pitch.
-static ASSURED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^(?:(?:but|and|please|just)\s+)*(?:leave|keep|do not (?:change|touch|overwrite)|don't (?:change|touch|overwrite))\s+(?:the\s+|my\s+)?(?:original(?:\s+(?:file|picture|image|photo|one))?(?:\s+(?:as it is|as is|untouched|unchanged|alone|intact))?|pitch(?:\s+(?:as it is|the same|unchanged))?)\W*$",
-    )
-});
 
 /// Plans without a model. Clones share the index of the tool list used last.
 #[derive(Clone)]
@@ -133,8 +122,7 @@ impl Offline {
         }
         let steps = Lattice::new(&mut reading, request, index, weights, &evidence).decode(index, weights);
         let mut linker = Linker::new(request, &reading, index);
-        let mut unserved: Vec<&str> = Vec::new();
-        let mut beside: Vec<&str> = Vec::new();
+        let mut unserved = Unserved::default();
         let served: Vec<bool> = steps.iter().map(|steps| !steps.is_empty()).collect();
         let own = own::clauses::meanings(text, &reading.clauses, &served, &index.own, &index.tools);
         for ((at, clause), steps) in reading.clauses.iter().enumerate().zip(&steps) {
@@ -142,14 +130,10 @@ impl Offline {
                 continue;
             }
             linker.clause(at, steps);
-            if steps.is_empty() && !clause.tokens.is_empty() {
-                let next = reading.clauses.get(at + 1);
-                let in_one =
-                    at > 0 && clause.join != Join::Sentence || next.is_some_and(|next| next.join != Join::Sentence);
-                let list = if in_one && clause.tokens.iter().any(tells) { &mut beside } else { &mut unserved };
-                list.push(clause.text(text).trim());
-            }
-            unserved.extend(left_behind(clause, steps, text));
+            let next = reading.clauses.get(at + 1);
+            let in_one =
+                at > 0 && clause.join != Join::Sentence || next.is_some_and(|next| next.join != Join::Sentence);
+            unserved.read(clause, steps, in_one, text, index);
         }
         let (tasks, mut notes) = (linker.tasks, linker.notes);
         if tasks.is_empty() {
@@ -159,22 +143,8 @@ impl Offline {
                 (false, false) => Note::left_out(NO_TOOL),
             });
         } else {
-            // Sentences that only tell something are no reason for a note; orders are. In a sentence with a call of a tool of
-            // somebody's own, every part may say how it is meant.
             let calls = own.iter().any(|part| matches!(part, Part::Own(Meant::Call(_) | Meant::Equal(_))));
-            let (beside, kept): (Vec<&str>, Vec<&str>) = beside.into_iter().partition(|_| calls);
-            let acts = |text: &&str| {
-                let tokens = crate::words::tokens(text);
-                let own = |token: &Token| {
-                    index.own.iter().any(|own| own.acts_as(token)) || is_order_verb(token) && tells(token)
-                };
-                calls && (tokens.iter().any(own) || text.contains([':', '：']))
-            };
-            let unserved = unserved.into_iter().chain(kept).filter(|text| !ASSURED.is_match(&text.to_lowercase()));
-            let orders = unserved.filter(|text| looks_like_order(text, index) || acts(text));
-            for text in beside.into_iter().chain(orders) {
-                notes.push(Note::left_out(format!("no tool fits \"{}\"", short(text))));
-            }
+            notes.extend(unserved.told(calls, index).into_iter().map(Note::left_out));
         }
         notes.extend(evidence.unread());
         Draft { tasks, notes, ..Draft::default() }
@@ -236,53 +206,6 @@ const LONGEST: usize = 64 * 1024;
 const SHORT: usize = 1024;
 /// The most plans from before that are looked through there.
 const FEW: usize = 200;
-
-/// "Read a.png and find the days in it": an order at the end of a clause that none of its steps was chosen for. What edits or
-/// answers takes the clause's own words, and says itself what it leaves undone.
-fn left_behind<'t>(clause: &Clause, steps: &[Step], text: &'t str) -> Option<&'t str> {
-    let takes_words = |step: &Step| !matches!(step.nature(), Some(Nature::Make | Nature::Label | Nature::Map));
-    if steps.is_empty() || steps.iter().any(takes_words) {
-        return None;
-    }
-    let joined = clause.tokens.windows(2).enumerate().rev().find_map(|(at, pair)| match pair {
-        [and, verb]
-            if (data::AND_PHRASES.has(&and.lower) || data::THEN_PHRASES.has(&and.lower))
-                && (is_order_verb(verb) || data::TELLING_VERBS.has(&verb.lower)) =>
-        {
-            Some((at, verb.start))
-        }
-        _ => None,
-    });
-    let (and, start) = joined?;
-    let served = steps.iter().flat_map(|step| &step.words).any(|word| *word > and);
-    (!served).then(|| slice(text, start, clause.end).trim())
-}
-
-/// Whether a word says something by itself.
-fn tells(token: &Token) -> bool {
-    let lower = &token.lower;
-    !crate::words::listed(own::ASKS, lower)
-        && !data::STOP_WORDS.has(lower)
-        && !data::FUNCTION_WORDS.has(lower)
-        && !data::POLITE.has(lower)
-}
-
-fn looks_like_order(text: &str, index: &ToolIndex) -> bool {
-    let tokens = crate::words::tokens(text);
-    let shows = tokens.first().is_some_and(|token| data::POINTING_VERBS.has(&token.lower));
-    let acts = crate::thesaurus::begins_with_action(strip_polite(&tokens));
-    // "Tell me its length" asks, whatever it asks for.
-    let tells = tokens.first().is_some_and(|token| data::TELLING_VERBS.has(&token.lower));
-    !shows && (acts || tells || clauses::names_action(&tokens, index) || clauses::looks_like_stray(&tokens))
-}
-
-fn short(text: &str) -> String {
-    let mut short: String = text.chars().take(60).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
-}
 
 /// Tells tool lists apart by everything the index reads.
 fn key(tools: &[Tool]) -> u64 {

@@ -127,7 +127,8 @@ pub(crate) enum Command {
         jarvis run --plan plan.json    # as it is, or after editing tasks, arguments and models\n  \
         jarvis plan \"describe photo.jpg and read the description aloud\" --format svg --out plan.svg\n  \
         jarvis plan \"a van burns beside a shop\" --format pipeline\n  \
-        jarvis plan --evaluate examples.json --record answers.jsonl    # then --llm replay:answers.jsonl costs no calls")]
+        jarvis plan --evaluate examples.json --record answers.jsonl    # then --llm replay:answers.jsonl costs no calls\n\n\
+        Exit status: 0 for a plan of all that was asked for, 1 where a part is left out or a task cannot run as it is, 2 for wrong use.")]
     Plan(PlanArgs),
     /// Ask about a document: thought, action and observation, with charts
     Ask(AskArgs),

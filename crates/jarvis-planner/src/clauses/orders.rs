@@ -2,12 +2,13 @@
 //! not decided here.
 
 use crate::data;
+use crate::flow::kind_at;
 use crate::lexicon::{self, Nature};
-use crate::resources;
+use crate::resources::{self, Span, SpanKind};
 use crate::retrieval::ToolIndex;
 use crate::thesaurus;
-use crate::words::Token;
 use crate::words::grammar::{is_order_verb, is_question_word, strip_polite};
+use crate::words::{self, Token, slice};
 
 /// True when the words name something to be done that a tool of the list might do.
 pub(crate) fn names_action(tokens: &[Token], index: &ToolIndex) -> bool {
@@ -42,20 +43,73 @@ pub(crate) fn begins_with_action(tokens: &[Token], index: &ToolIndex) -> bool {
         || opens_action(first, index)
 }
 
-/// True for a word in front of "the", "my", "it" that is no small word: an order in English, whatever the verb.
-pub(crate) fn looks_like_stray(tokens: &[Token]) -> bool {
-    let [verb, object, rest @ ..] = strip_polite(tokens) else { return false };
+/// True for an order by its form, whatever its verb: a word that may be one in front of "the", "it", a file, a name or a number of things.
+pub(crate) fn orders_by_form(tokens: &[Token], spans: &[Span], request: &str) -> bool {
+    let core = strip_polite(tokens);
+    let [verb, rest @ ..] = core else { return false };
     // "… и отправь маме": an order in another script.
-    if !verb.lower.is_ascii() && !verb.is_han() && thesaurus::is_action(verb) {
-        return true;
+    if !verb.lower.is_ascii() {
+        return !verb.is_han() && (thesaurus::is_action(verb) || is_russian_imperative(&verb.lower));
     }
-    let word = verb.lower.len() > 2 && verb.lower.bytes().all(|byte| byte.is_ascii_lowercase());
-    let article = matches!(object.lower.as_str(), "the" | "my" | "our" | "a" | "an") && !rest.is_empty();
-    word && !data::FUNCTION_WORDS.has(&verb.lower)
-        && !verb.lower.ends_with("ing")
-        && !verb.lower.ends_with("ly")
-        && !verb.lower.ends_with("ed")
-        && (article || matches!(object.lower.as_str(), "it" | "them"))
+    if !is_bare_verb(verb) || kind_at(core, 0).is_some() {
+        return false;
+    }
+    let before = slice(request, 0, verb.start).trim_end();
+    let opens = before.is_empty() || before.ends_with(['.', '!', '?', ';', ':', '\n']);
+    if !opens && is_name(verb, request) {
+        return false;
+    }
+    let adjacent = |start: usize| {
+        let gap = slice(request, verb.end, start);
+        start > verb.end && !gap.is_empty() && gap.chars().all(char::is_whitespace)
+    };
+    // A noun stands before a file or a name as well, most of all in a list: "merge a.mp4 and voiceover b.wav".
+    let last = spans.iter().map(|span| span.end).filter(|end| *end <= verb.start).max();
+    let listed = last.is_some_and(|end| {
+        let mut between = words::tokens(slice(request, end, verb.start)).into_iter();
+        between.all(|token| data::AND_PHRASES.has(&token.lower))
+    });
+    let is_verb = is_order_verb(verb) || thesaurus::is_action(verb) || opens || !listed;
+    let file = spans.iter().any(|span| span.what != SpanKind::Quote && span.start >= verb.end && adjacent(span.start));
+    if file {
+        return is_verb;
+    }
+    let Some(object) = rest.first().filter(|object| adjacent(object.start)) else { return false };
+    let next = rest.get(1).filter(|next| !data::FUNCTION_WORDS.has(&next.lower));
+    let article = object.is_determiner() || matches!(object.lower.as_str(), "all" | "every" | "each" | "both" | "any");
+    let counts = object.lower.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(object.lower.as_str(), "it" | "them")
+        || (article || matches!(object.lower.as_str(), "me" | "him" | "us")) && rest.len() > 1
+        || counts && next.is_some() && is_verb
+        || is_name(object, request)
+}
+
+/// True for a word that may be a verb as it stands in a dictionary: no small word, and no form of one.
+pub(crate) fn is_bare_verb(token: &Token) -> bool {
+    let word = token.lower.as_str();
+    let has_vowel = |stem: &str| stem.contains(['a', 'e', 'i', 'o', 'u', 'y']);
+    // "Ring" and "bleed" are no forms of others.
+    let formed = word.strip_suffix("ing").is_some_and(has_vowel)
+        || word.strip_suffix("ed").is_some_and(|stem| has_vowel(stem) && !stem.ends_with('e'))
+        || word.ends_with("ly") && !thesaurus::is_action(token)
+        || word.ends_with('s') && !word.ends_with("ss");
+    word.len() > 2
+        && word.bytes().all(|byte| byte.is_ascii_lowercase())
+        && !formed
+        && !data::FUNCTION_WORDS.has(word)
+        && !data::PRONOUNS.has(word)
+        && !token.is_determiner()
+}
+
+/// True for a word that the request writes with a capital, as it does names.
+pub(crate) fn is_name(token: &Token, request: &str) -> bool {
+    token.lower != "i" && slice(request, token.start, token.end).starts_with(char::is_uppercase)
+}
+
+/// "Зашифруй", "прочитайте": the endings that order and that few other words have.
+fn is_russian_imperative(word: &str) -> bool {
+    const ENDINGS: [&str; 6] = ["уй", "ай", "яй", "йте", "ите", "ьте"];
+    word.chars().count() > 4 && ENDINGS.iter().any(|ending| word.ends_with(ending))
 }
 
 pub(super) fn opens_action(token: &Token, index: &ToolIndex) -> bool {

@@ -1,7 +1,9 @@
 //! Parts: what stands between two borders of a request, and whether the next part goes on with it or is a clause of its own.
 
+use std::ops::Range;
+
 use super::Join;
-use super::orders::{begins_with_action, looks_like_stray, means_tool, names_action, opens_action, opens_with_let};
+use super::orders::{begins_with_action, means_tool, names_action, opens_action, opens_with_let, orders_by_form};
 use crate::data;
 use crate::lexicon::{self, Nature};
 use crate::resources::{self, Span};
@@ -20,19 +22,22 @@ pub(super) struct Part {
     /// It names one that a tool of the list is known for, not just some verb.
     meant: bool,
     opens: bool,
+    /// It is an order by its form, though no tool is known for it.
+    strays: bool,
 }
 
 impl Part {
     pub(super) fn new(
-        start: usize,
-        end: usize,
+        request: &str,
+        Range { start, end }: Range<usize>,
         join: Join,
         tokens: &[Token],
         spans: &[Span],
         index: &ToolIndex,
     ) -> Part {
         let mut tokens: Vec<Token> = tokens.iter().filter(|t| t.start >= start && t.end <= end).cloned().collect();
-        let spans: Vec<Span> = spans.iter().filter(|s| s.start >= start && s.end <= end).cloned().collect();
+        let all = spans;
+        let spans: Vec<Span> = all.iter().filter(|s| s.start >= start && s.end <= end).cloned().collect();
         let mut acts = names_action(&tokens, index);
         // "Sumarize news.txt": an order with a slip in it, told by the file it is about.
         if !acts
@@ -49,7 +54,9 @@ impl Part {
             .first()
             .is_some_and(|first| !first.lower.is_ascii() && !first.is_han() && thesaurus::is_action(first));
         let opens = opens_with_order(&tokens) || opens_with_let(&tokens) || foreign;
-        Part { start, end, join, tokens, spans, acts, meant, opens }
+        // "… and fold the laundry".
+        let strays = !acts && orders_by_form(&tokens, all, request) && !begins_with_action(&tokens, index);
+        Part { start, end, join, tokens, spans, acts, meant, opens, strays }
     }
 
     /// "Before you describe it, …": what follows is done first.
@@ -84,7 +91,7 @@ impl Part {
     pub(super) fn goes_on_with(&self, next: &Part, index: &ToolIndex) -> bool {
         match next.join {
             Join::Start | Join::Sentence => false,
-            Join::Then | Join::And if self.meant && next.strays(index) && !self.creates(index) => false,
+            Join::Then | Join::And if self.meant && next.strays && !self.creates(index) => false,
             // "I have a picture and I'd like to …": what is given, and what is wanted.
             Join::Then | Join::And if next.states_want() => false,
             Join::Then => (!self.acts && !next.opens) || !next.acts,
@@ -122,11 +129,6 @@ impl Part {
         let named_first = self.spans.first().zip(first).is_some_and(|(span, first)| span.end <= first.start);
         let parts = |token: &Token| matches!(token.lower.as_str(), "between" | "gap" | "gaps" | "spacing" | "apart");
         named_first && first.is_some_and(|first| first.lower == "with") && self.tokens.iter().any(parts)
-    }
-
-    /// "… and fold the laundry": an order by its form, though no tool is known for it.
-    fn strays(&self, index: &ToolIndex) -> bool {
-        !self.acts && looks_like_stray(&self.tokens) && !begins_with_action(&self.tokens, index)
     }
 
     /// "… and I would like to …": somebody says what is wanted from here on.

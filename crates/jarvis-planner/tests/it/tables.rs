@@ -161,3 +161,24 @@ fn plans_from_before_make_everyday_requests_no_worse() {
     // One request is the noise of five folds.
     assert!(with + 1 >= without, "{with} served by experience, {without} without, of {}", cases.len());
 }
+
+#[test]
+fn no_part_of_a_request_is_dropped_without_a_word() {
+    let index = ToolIndex::new(jarvis_catalogue::vocabulary().tools());
+    let mut wrong = Vec::new();
+    for (request, wanted) in cases(include_str!("../cases/left_out.txt")) {
+        let draft = Offline::draft_with(&index, &Request::new(request.as_str()));
+        let notes = draft.notes.iter().filter(|note| note.kind == NoteKind::LeftOut);
+        let parts: Vec<String> = notes
+            .map(|note| {
+                let quoted = note.text.split('"').nth(1).unwrap_or(&note.text);
+                format!("{quoted}{}", if note.text.contains("waited for") { " (later)" } else { "" })
+            })
+            .collect();
+        let found = if draft.tasks.is_empty() { "no plan".to_owned() } else { parts.join(" ; ") };
+        if found != wanted {
+            wrong.push(format!("{request}\n    wanted: {wanted}\n    found:  {found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

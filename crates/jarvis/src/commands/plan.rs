@@ -9,6 +9,7 @@ use jarvis_chat::Message;
 use jarvis_engine::Events;
 use jarvis_hugginggpt::Counted;
 use jarvis_hugginggpt::decisions::{Decision, DecisionError};
+use jarvis_pipeline::unplanned;
 use jarvis_plan::export::Ground;
 use jarvis_plan::{Event, EventKind, Request, RunId, TaskId, export};
 use serde_json::json;
@@ -74,7 +75,8 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
         printer.progress("the plan is empty: nothing in the request fits a known task type");
         return Ok(ExitCode::from(1));
     }
-    Ok(ExitCode::SUCCESS)
+    // What comes after `&&` is not begun with a plan that is not all of the request.
+    Ok(if unplanned(&decision.plan).is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// Says what the plan comes from.
