@@ -5,6 +5,7 @@
 
 mod fit;
 mod found;
+mod measures;
 mod phrases;
 mod values;
 mod wants;
@@ -70,6 +71,21 @@ pub(crate) fn fill(tool: &Tool, params: &[&Param], clause: &Clause, request: &st
     params.iter().zip(values).filter_map(|(param, value)| Some((param.name.clone(), value?))).collect()
 }
 
+/// The same of numbers alone, each with a unit that the parameter measures in.
+pub(crate) fn measured(tool: &Tool, params: &[&Param], clause: &Clause, request: &str) -> Vec<(String, String)> {
+    let measures = |param: &&&Param| counts(param) && Want::of(tool, param).measure.is_some();
+    let params: Vec<&Param> = params.iter().filter(measures).copied().collect();
+    if params.is_empty() || !find(clause, request).iter().any(|value| value.measure.is_some()) {
+        return Vec::new();
+    }
+    fill(tool, &params, clause, request)
+}
+
+/// Whether a parameter takes a number.
+pub(crate) fn counts(param: &Param) -> bool {
+    wanted(param) == Some(Shape::Number)
+}
+
 /// An enumerated value that the clause speaks, or a yes where a flag's own name is spoken.
 fn by_schema(param: &Param, clause: &Clause, request: &str) -> Option<String> {
     let schema = param.schema.as_ref()?;
@@ -102,7 +118,8 @@ fn by_schema(param: &Param, clause: &Clause, request: &str) -> Option<String> {
 /// A value as the parameter wants it written: numbers without signs and thousands separators.
 fn written(param: &Param, text: String) -> String {
     if wanted(param) == Some(Shape::Number) {
-        return text.trim_start_matches(['$', '€', '£', '¥', '₽']).replace(',', "");
+        let (sign, number) = text.strip_prefix("minus ").map_or(("", text.as_str()), |number| ("-", number));
+        return format!("{sign}{}", number.trim_start_matches(['$', '€', '£', '¥', '₽']).replace(',', ""));
     }
     text
 }

@@ -66,6 +66,11 @@ pub(crate) fn sense(id: SenseId) -> &'static Sense {
     TABLE.senses.get(id).expect("an id is a place in the thesaurus")
 }
 
+/// The sense of a name.
+pub(crate) fn named(name: &str) -> Option<SenseId> {
+    TABLE.senses.iter().position(|sense| sense.name == name)
+}
+
 pub(crate) fn is_a(id: SenseId, part: Part) -> bool {
     sense(id).part == part
 }

@@ -10,9 +10,9 @@ use crate::meaning::{self, near};
 use crate::retrieval::opposed;
 use crate::thesaurus::{self, SenseId};
 
-use super::segments::Read;
+use super::segments::{Read, Segment};
 use super::tools::{Said, SetTools, Word, words_of};
-use crate::words::{Token, slice};
+use crate::words::Token;
 
 /// What each piece of evidence counts for a list of functions.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -134,7 +134,7 @@ pub(crate) fn wanted(
         .collect();
     let votes = |clause: &Clause| evidence.votes(&clause.tokens, clause.text(request)).tools;
     let shares: Vec<Vec<f32>> = reading.clauses.iter().map(votes).collect();
-    let texts = read.segments.iter().map(|segment| slice(request, segment.from, segment.to));
+    let texts = read.segments.iter().map(|segment| segment.text.as_str());
     let meant = evidence.near(texts);
     let evidence: Vec<Vec<f32>> = read
         .segments
@@ -143,16 +143,16 @@ pub(crate) fn wanted(
         .map(|(at, segment)| {
             let weight = |word: usize| match read.clause_of.get(word).copied().flatten() {
                 _ if segment.own.contains(&word) => 1.0,
-                Some(clause) if clause == segment.clause => weights.clause,
+                clause @ Some(_) if clause == segment.clause => weights.clause,
                 Some(_) => weights.request,
                 None => weights.turn,
             };
-            let mut scores = one_segment(read, set, weights, &likes, &tells, (&weight, &segment.does));
+            let mut scores = one_segment(read, set, weights, &likes, &tells, (&weight, segment));
             let sentence = meant.get(at).map_or(&[][..], Vec::as_slice);
             for (score, near) in scores.iter_mut().zip(sentence) {
                 *score += weights.sentence * near;
             }
-            let shares = shares.get(segment.clause).map_or(&[][..], Vec::as_slice);
+            let shares = segment.clause.and_then(|clause| shares.get(clause)).map_or(&[][..], Vec::as_slice);
             for (score, share) in scores.iter_mut().zip(shares) {
                 *score += weights.past * share;
             }
@@ -226,7 +226,7 @@ fn one_segment(
     weights: &SetWeights,
     likes: &[Vec<(usize, f32)>],
     tells: &[f32],
-    (weight, does): (&dyn Fn(usize) -> f32, &[SenseId]),
+    (weight, segment): (&dyn Fn(usize) -> f32, &Segment),
 ) -> Vec<f32> {
     // The best that the segment says for each word of the list.
     let mut spoken = vec![0.0_f32; set.words.len()];
@@ -245,7 +245,9 @@ fn one_segment(
         meant.filter_map(|((at, word), tells)| Some((weight(at) * (0.3 + tells), word.vector.as_ref()?))),
     );
     let looks = |does: &[SenseId]| does.iter().any(|sense| matches!(thesaurus::sense(*sense).name, "search" | "check"));
+    let does = segment.does.as_slice();
     let looks_up = looks(does);
+    let send = thesaurus::named("send").filter(|_| segment.sends);
     let undoes = does.iter().any(|sense| thesaurus::sense(*sense).name == "cancel") && !looks_up;
     let said = |at: &usize| spoken.get(*at).copied().unwrap_or_default();
     set.tools
@@ -272,14 +274,19 @@ fn one_segment(
             // What is to be undone is not looked up instead.
             let undone = undoes && tool.looks_up;
             let strange = name < 0.1 && explained < 0.25;
-            if action < 0.0 && (strange || undone || opposed(does, &tool.does)) {
+            if let Some(send) = send {
+                // Whatever else is spoken of is what is sent.
+                if !tool.does.contains(&send) {
+                    return f32::MIN / 2.0;
+                }
+            } else if action < 0.0 && (strange || undone || opposed(does, &tool.does)) {
                 return f32::MIN / 2.0;
             }
             weights.name * name
                 + weights.text * explained.min(1.5)
                 + weights.told * told
                 + weights.near * near
-                + weights.action * action
+                + weights.action * if send.is_some() { 1.0 } else { action }
         })
         .collect()
 }

@@ -2,33 +2,34 @@
 
 use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Note, Param, Request};
 
-use crate::clauses::{Clause, Join, Reading};
+use crate::clauses::{Clause, Reading};
 use crate::evidence::Evidence;
 use crate::offline::NO_TOOL;
 use crate::retrieval::ToolIndex;
 use crate::slots;
 use crate::weights::Weights;
 
+use super::again;
+use super::choose;
 use super::choose::SetWeights;
-use super::segments::{self, Read};
-use super::tools::{Need, SetTools, Sort};
-use super::{choose, needs};
+use super::segments::{self, Read, Segment};
+use super::tools::SetTools;
 
 /// A call that is planned.
 #[derive(Debug, Clone)]
-struct Call {
-    tool: usize,
+pub(super) struct Call {
+    pub(super) tool: usize,
     /// Where it is asked for.
-    segment: usize,
-    args: Vec<(String, String)>,
+    pub(super) segment: usize,
+    pub(super) args: Vec<(String, String)>,
     /// Calls that give a parameter.
-    from: Vec<(String, usize)>,
+    pub(super) from: Vec<(String, usize)>,
     /// Calls that come before for another reason.
-    after: Vec<usize>,
+    pub(super) after: Vec<usize>,
 }
 
 /// The most calls of a plan.
-const MOST: usize = 32;
+pub(super) const MOST: usize = 32;
 
 pub(crate) fn draft(
     reading: &Reading,
@@ -41,9 +42,18 @@ pub(crate) fn draft(
     let mut wanted =
         choose::best(choose::wanted(&read, (reading, &request.text), set, &weights.set, evidence), &weights.set);
     wanted.sort_by(|one, two| one.segment.cmp(&two.segment).then(two.probability.total_cmp(&one.probability)));
+    let taken: Vec<usize> = wanted.iter().map(|wanted| wanted.segment).collect();
     let planner = Planner { reading, request, read: &read, index, set, weights: &weights.set };
-    let mut calls: Vec<Call> =
-        wanted.iter().take(MOST).map(|wanted| planner.call(wanted.tool, wanted.segment)).collect();
+    let mut calls: Vec<Call> = Vec::new();
+    for wanted in wanted.iter().take(MOST) {
+        let others = again::objects(&read.segments, &reading.clauses, wanted.segment, index.tool(wanted.tool), &taken);
+        let borders: Vec<usize> = taken.iter().chain(&others).copied().collect();
+        let once = others.is_empty();
+        let segments = std::iter::once(wanted.segment).chain(others);
+        calls.extend(segments.map(|segment| planner.call(wanted.tool, segment, &borders, once)));
+    }
+    calls.truncate(MOST);
+    planner.spread(&mut calls);
     planner.link(&mut calls);
     let mut draft = planner.written(&calls);
     if draft.tasks.is_empty() {
@@ -53,123 +63,64 @@ pub(crate) fn draft(
     draft
 }
 
-struct Planner<'a> {
-    reading: &'a Reading,
+pub(super) struct Planner<'a> {
+    pub(super) reading: &'a Reading,
     request: &'a Request,
-    read: &'a Read,
-    index: &'a ToolIndex,
-    set: &'a SetTools,
-    weights: &'a SetWeights,
+    pub(super) read: &'a Read,
+    pub(super) index: &'a ToolIndex,
+    pub(super) set: &'a SetTools,
+    pub(super) weights: &'a SetWeights,
 }
 
 impl Planner<'_> {
-    fn call(&self, tool: usize, segment: usize) -> Call {
+    /// A call for a segment. Its numbers stand between the borders around it, which begin what other calls are for; where the tool is
+    /// called `once`, words may stand anywhere in its clause.
+    pub(super) fn call(&self, tool: usize, segment: usize, borders: &[usize], once: bool) -> Call {
         let mut args = Vec::new();
         if let (Some(tool), Some(clause)) = (self.index.tool(tool), self.clause(segment)) {
+            let place = |at: usize| {
+                self.read
+                    .segments
+                    .get(at)
+                    .filter(|other| other.clause == self.segment(segment).and_then(|own| own.clause))
+            };
+            let before = borders.iter().any(|at| *at < segment && place(*at).is_some());
+            let from = self.segment(segment).filter(|_| before).map_or(clause.start, |own| own.from);
+            let to = borders.iter().filter(|at| **at > segment).filter_map(|at| place(*at)).map(|next| next.from).min();
+            let own = clause.part(from, to.unwrap_or(clause.end));
             let params: Vec<&Param> = tool.params.iter().collect();
-            args = slots::fill(tool, &params, clause, &self.request.text);
+            args = slots::fill(tool, &params, &own, &self.request.text);
+            let open =
+                |param: &&Param| once && !slots::counts(param) && args.iter().all(|(name, _)| *name != param.name);
+            let open: Vec<&Param> = tool.params.iter().filter(open).collect();
+            args.extend(slots::fill(tool, &open, clause, &self.request.text));
         }
         Call { tool, segment, args, from: Vec::new(), after: Vec::new() }
     }
 
-    fn clause(&self, segment: usize) -> Option<&Clause> {
-        self.read.segments.get(segment).and_then(|segment| self.reading.clauses.get(segment.clause))
+    pub(super) fn segment(&self, at: usize) -> Option<&Segment> {
+        self.read.segments.get(at)
     }
 
-    /// Links each need to what gives it, and adds what gives it where nothing that is wanted does.
-    fn link(&self, calls: &mut Vec<Call>) {
-        let mut at = 0;
-        while let Some(call) = calls.get(at) {
-            let (taker, segment) = (call.tool, call.segment);
-            let needs = self.set.tools.get(taker).map(|said| said.needs.clone()).unwrap_or_default();
-            for (place, need) in needs.iter().enumerate() {
-                if calls.get(at).is_some_and(|call| self.is_given(call, place, need)) {
-                    continue;
-                }
-                let found = needs::givers(taker, need, self.set, self.weights);
-                let named = |giver: &&needs::Giver| {
-                    calls
-                        .iter()
-                        .position(|call| call.tool == giver.tool)
-                        .is_some_and(|from| from != at && !reaches(calls, at, from))
-                };
-                let chosen = found.iter().find(named).filter(|giver| giver.score >= self.weights.link);
-                let other = found.first().filter(|giver| {
-                    need.required
-                        && need.sort != Sort::Content
-                        && giver.score >= self.weights.add
-                        && calls.iter().all(|call| call.tool != giver.tool)
-                });
-                let best = match (chosen, other) {
-                    (Some(chosen), Some(other)) if other.score > chosen.score + self.weights.prefer => Some(other),
-                    (Some(chosen), _) => Some(chosen),
-                    (None, other) => other,
-                };
-                let Some(best) = best else { continue };
-                let from = calls.iter().position(|call| call.tool == best.tool).unwrap_or_else(|| {
-                    calls.push(self.call(best.tool, segment));
-                    calls.len() - 1
-                });
-                if let Some(call) = calls.get_mut(at) {
-                    call.args.retain(|(name, _)| self.param(taker, place) != Some(name));
-                    if let Some(name) = self.param(taker, place) {
-                        call.from.push((name.to_owned(), from));
-                    }
-                }
-            }
-            self.follow(calls, at);
-            at += 1;
-            if at >= MOST {
-                break;
+    /// "My wall is 14 square metres. How much paint do I need?": numbers that a clause without a call of its own gives.
+    fn spread(&self, calls: &mut [Call]) {
+        let taken: Vec<usize> = calls.iter().filter_map(|call| self.read.segments.get(call.segment)?.clause).collect();
+        for call in calls {
+            let Some(tool) = self.index.tool(call.tool) else { continue };
+            for (_, clause) in self.reading.clauses.iter().enumerate().filter(|(at, _)| !taken.contains(at)) {
+                let open: Vec<&Param> =
+                    tool.params.iter().filter(|param| call.args.iter().all(|(name, _)| *name != param.name)).collect();
+                call.args.extend(slots::measured(tool, &open, clause, &self.request.text));
             }
         }
     }
 
-    /// What acts follows on what looked up the same before it ("find a table and reserve it"), and, behind "then", on whatever stands
-    /// before it.
-    fn follow(&self, calls: &mut [Call], at: usize) {
-        let Some(call) = calls.get(at).filter(|call| call.from.is_empty()) else { return };
-        let (Some(clause), Some(said)) = (self.clause(call.segment), self.set.tools.get(call.tool)) else { return };
-        let points = clause.pointers.pronoun || clause.pointers.result;
-        let mut before: Vec<usize> = (0..calls.len()).filter(|other| Planner::is_before(calls, *other, at)).collect();
-        before.sort_by_key(|other| calls.get(*other).map(|call| call.segment));
-        let found = |other: &usize| {
-            let found = calls.get(*other).and_then(|call| self.set.tools.get(call.tool));
-            found.is_some_and(|found| found.looks_up && needs::kinship(said, found, self.set) >= self.weights.kinship)
-        };
-        let kin = before.iter().rev().find(|other| !said.looks_up && found(other));
-        let last = before.last().filter(|_| clause.join == Join::Then && (points || !said.looks_up));
-        if let Some(before) = kin.or(last).copied()
-            && !reaches(calls, at, before)
-            && let Some(call) = calls.get_mut(at)
-        {
-            call.after.push(before);
-        }
+    pub(super) fn clause(&self, segment: usize) -> Option<&Clause> {
+        self.read.segments.get(segment).and_then(|segment| self.reading.clauses.get(segment.clause?))
     }
 
-    fn is_before(calls: &[Call], one: usize, two: usize) -> bool {
-        let segment = |at: usize| calls.get(at).map(|call| call.segment);
-        one != two && segment(one) < segment(two)
-    }
-
-    fn param(&self, tool: usize, place: usize) -> Option<&String> {
+    pub(super) fn param(&self, tool: usize, place: usize) -> Option<&String> {
         self.index.tool(tool).and_then(|tool| tool.params.get(place)).map(|param| &param.name)
-    }
-
-    /// Whether the request gives a parameter, or people are asked for it rather than another tool.
-    fn is_given(&self, call: &Call, place: usize, need: &Need) -> bool {
-        let value = self.param(call.tool, place).and_then(|name| call.args.iter().find(|(own, _)| own == name));
-        match need.sort {
-            Sort::Free => true,
-            Sort::Reference => value.is_some_and(|(_, value)| is_code(value)),
-            Sort::Number => value.is_some(),
-            Sort::Content => {
-                value.is_some()
-                    && !self
-                        .clause(call.segment)
-                        .is_some_and(|clause| clause.pointers.pronoun || clause.pointers.result)
-            }
-        }
     }
 
     fn written(&self, calls: &[Call]) -> Draft {
@@ -206,34 +157,8 @@ impl Planner<'_> {
     }
 }
 
-fn befores(call: &Call) -> impl Iterator<Item = usize> {
+pub(super) fn befores(call: &Call) -> impl Iterator<Item = usize> {
     call.from.iter().map(|(_, from)| *from).chain(call.after.iter().copied())
-}
-
-/// Whether `from` is reached from `to` along links, so that a link to it would close a circle.
-fn reaches(calls: &[Call], at: usize, from: usize) -> bool {
-    let mut open = vec![from];
-    let mut seen = Vec::new();
-    while let Some(next) = open.pop() {
-        if next == at {
-            return true;
-        }
-        if seen.contains(&next) {
-            continue;
-        }
-        seen.push(next);
-        open.extend(calls.get(next).into_iter().flat_map(befores));
-    }
-    false
-}
-
-/// A value that may stand for a thing elsewhere: with a digit, or in capitals.
-fn is_code(value: &str) -> bool {
-    let short = value.split_whitespace().count() <= 2;
-    short
-        && (value.chars().any(|letter| letter.is_ascii_digit())
-            || value.chars().all(|letter| letter.is_uppercase())
-            || value.contains(['@', '/']))
 }
 
 /// What each segment says, for people to read.
@@ -249,7 +174,8 @@ pub(crate) fn explain(
     for segment in &read.segments {
         let words: Vec<&str> =
             segment.own.iter().filter_map(|at| read.words.get(*at)).map(|word| word.key.as_str()).collect();
-        lines.push_str(&format!("      [{}] {}\n", segment.clause, words.join(" ")));
+        let clause = segment.clause.map_or("before".to_owned(), |clause| clause.to_string());
+        lines.push_str(&format!("      [{clause}] {}\n", words.join(" ")));
     }
     let mut wanted = choose::wanted(&read, (reading, &request.text), index.set(), &weights.set, evidence);
     wanted.sort_by(|one, two| two.probability.total_cmp(&one.probability));

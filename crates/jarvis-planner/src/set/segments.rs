@@ -2,7 +2,7 @@
 
 use jarvis_plan::{Request, Role};
 
-use crate::clauses::{Clause, Reading};
+use crate::clauses::Reading;
 use crate::data;
 use crate::matching::describes;
 use crate::thesaurus::{self, Part, SenseId};
@@ -16,15 +16,30 @@ const BETWEEN: &str =
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Segment {
-    /// The clause that it is a part of.
-    pub(crate) clause: usize,
+    /// The clause that it is a part of; `None` where an earlier turn says it.
+    pub(crate) clause: Option<usize>,
     /// Places of its words in [`Read::words`].
     pub(crate) own: Vec<usize>,
-    /// Where it begins and ends in the request.
+    pub(crate) text: String,
+    /// Where it begins and ends in what says it.
     pub(crate) from: usize,
     pub(crate) to: usize,
     /// What it asks to be done, small words such as "find" included.
     pub(crate) does: Vec<SenseId>,
+    /// It orders something to be sent to another person.
+    pub(crate) sends: bool,
+    /// What it points back at.
+    pub(crate) points: Points,
+}
+
+/// Whether words stand for what came of steps before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Points {
+    Nowhere,
+    /// "Book it", "send her the time of that".
+    Last,
+    /// "Send both to Petra".
+    All,
 }
 
 /// A request as it is compared with tools.
@@ -37,7 +52,7 @@ pub(crate) struct Read {
 }
 
 /// Stems that say nothing of what is wanted.
-const SMALL: &str = "i'm i'v i'd we'r we'v they'v it won't can't don't do did doe thing what's whatev addit addition additionally moreov furthermor besid well abl us know tell show give need want look see some any their them they one two first second final like love interest curious wonder plan current right now help let great thank also provid get find out about";
+const SMALL: &str = "no yes sure i'm i'v i'd we'r we'v they'v it won't can't don't do did doe thing what's whatev addit addition additionally moreov furthermor besid well abl us know tell show give need want look see some any their them they one two first second final like love interest curious wonder plan current right now help let great thank also provid get find out about";
 
 /// So much of each earlier turn is read, and so many turns.
 const MOST_OF_A_TURN: usize = 600;
@@ -45,17 +60,17 @@ const TURNS: usize = 3;
 
 pub(crate) fn read(request: &Request, reading: &Reading) -> Read {
     let mut read = Read::default();
+    let carried = carried(request);
+    // Elsewhere what somebody tells of themselves says what the rest is about.
+    let talks = !request.history.is_empty();
+    for said in &carried {
+        items(&mut read, None, &words::tokens(said), said);
+    }
     for (at, clause) in reading.clauses.iter().enumerate() {
-        let mut from = 0;
-        for (token, borders) in
-            clause.tokens.iter().enumerate().map(|(at, _)| (at, is_border(&clause.tokens, at, &request.text)))
-        {
-            if borders {
-                add(&mut read, at, clause, clause.tokens.get(from..token).unwrap_or_default());
-                from = token;
-            }
+        let told = describes(&clause.tokens) || talks && tells(&clause.tokens);
+        if clause.question || !told {
+            items(&mut read, Some(at), &clause.tokens, &request.text);
         }
-        add(&mut read, at, clause, clause.tokens.get(from..).unwrap_or_default());
     }
     for turn in request.history.iter().rev().filter(|turn| turn.role == Role::User).take(TURNS) {
         for (_, word) in words_of(&words::tokens(words::head(&turn.content, MOST_OF_A_TURN))) {
@@ -66,6 +81,52 @@ pub(crate) fn read(request: &Request, reading: &Reading) -> Read {
     read
 }
 
+/// "I am glad that it is Friday", "I have been there": somebody tells of themselves and wants nothing.
+fn tells(tokens: &[Token]) -> bool {
+    let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    let (who, is) = (lower(0), lower(1));
+    let tells = listed("i we", who) && listed("am was were have had just", is)
+        || listed("i'm we're i've we've i’m we’re i’ve we’ve", who);
+    tells
+        && !tokens.iter().any(|token| {
+            listed("want need like looking searching trying wondering interested planning going supposed", &token.lower)
+        })
+}
+
+/// What begins an answer that agrees, and one that does not.
+const REFUSES: &str = "no nope nein нет не 不 没 아니요";
+const AGREES: &str = "yes yeah yep sure ok okay ja gern gerne да конечно давай oui sí si 好 是 对 可 네";
+
+/// What earlier turns say that this one goes on with: the offer that it agrees to ("Shall I book it?" "Yes"), or the request of which
+/// it answers a question.
+fn carried(request: &Request) -> Vec<String> {
+    let Some((last, before)) = request.history.split_last() else { return Vec::new() };
+    let tokens = words::tokens(words::head(&request.text, MOST_OF_A_TURN));
+    let Some(first) = tokens.first().filter(|_| last.role == Role::Assistant) else { return Vec::new() };
+    let said = words::head(&last.content, MOST_OF_A_TURN);
+    let sentences: Vec<&str> = said
+        .split_inclusive(['.', '!', '?', '。', '！', '？'])
+        .map(str::trim)
+        .filter(|said| !said.is_empty())
+        .collect();
+    let asks = |said: &&&str| said.ends_with(['?', '？']);
+    let offer = sentences.last().filter(asks);
+    if listed(AGREES, &first.lower) || (first.lower == "please" && tokens.get(1).is_some_and(|next| next.lower == "do"))
+    {
+        return offer.map(|offer| (*offer).to_owned()).into_iter().collect();
+    }
+    // Where something was said beside the question, the request before was served.
+    let only_asks = offer.is_some()
+        && sentences.iter().all(|said| said.ends_with(['?', '？']) || said.split_whitespace().count() <= FEW);
+    let orders = tokens.iter().take_while(|token| token.lower != "and").any(thesaurus::is_action);
+    let orders = orders || listed(REFUSES, &first.lower);
+    let asked = before.iter().rev().find(|turn| turn.role == Role::User).filter(|_| only_asks && !orders);
+    asked.map(|turn| words::head(&turn.content, MOST_OF_A_TURN).to_owned()).into_iter().collect()
+}
+
+/// "One moment, please.", "Good morning!"
+const FEW: usize = 3;
+
 fn is_border(tokens: &[Token], at: usize, request: &str) -> bool {
     let (Some(token), Some(before)) = (tokens.get(at), at.checked_sub(1).and_then(|before| tokens.get(before))) else {
         return false;
@@ -75,10 +136,17 @@ fn is_border(tokens: &[Token], at: usize, request: &str) -> bool {
         || listed(BETWEEN, &token.lower)
 }
 
-fn add(read: &mut Read, clause: usize, of: &Clause, tokens: &[Token]) {
-    if !of.question && describes(&of.tokens) {
-        return;
+/// Reads the items of a clause, or of what an earlier turn says; `text` is what the places of the tokens are in.
+fn items(read: &mut Read, clause: Option<usize>, tokens: &[Token], text: &str) {
+    let mut from = 0;
+    for at in (0..tokens.len()).filter(|at| is_border(tokens, *at, text)) {
+        add(read, clause, tokens.get(from..at).unwrap_or_default(), text);
+        from = at;
     }
+    add(read, clause, tokens.get(from..).unwrap_or_default(), text);
+}
+
+fn add(read: &mut Read, clause: Option<usize>, tokens: &[Token], text: &str) {
     let telling = |word: &Word| {
         !data::POLITE.has(&word.key)
             && !listed(SMALL, &word.key)
@@ -88,12 +156,90 @@ fn add(read: &mut Read, clause: usize, of: &Clause, tokens: &[Token]) {
     for (_, word) in words_of(tokens).into_iter().filter(|(_, word)| telling(word)) {
         own.push(read.words.len());
         read.words.push(word);
-        read.clause_of.push(Some(clause));
+        read.clause_of.push(clause);
     }
     if let (false, Some(first), Some(last)) = (own.is_empty(), tokens.first(), tokens.last()) {
-        let (from, to) = (first.start, last.end);
+        // "Book nothing yet".
+        if tokens.iter().any(|token| listed("nothing nichts ничего", &token.lower))
+            && tokens.iter().any(thesaurus::is_action)
+        {
+            return;
+        }
         let senses = tokens.iter().flat_map(|token| thesaurus::of_token(token)).copied();
-        let does = senses.filter(|sense| thesaurus::is_a(*sense, Part::Action)).collect();
-        read.segments.push(Segment { clause, own, from, to, does });
+        let mut does: Vec<SenseId> =
+            senses.filter(|sense| thesaurus::is_a(*sense, Part::Action)).chain(phrasal(tokens)).collect();
+        // "Look for a train and for a hotel": one verb for both.
+        if does.is_empty()
+            && let Some(before) = read.segments.last().filter(|before| before.clause == clause && leads(tokens))
+        {
+            does.clone_from(&before.does);
+        }
+        let sends = sends(tokens);
+        let (from, to) = (first.start, last.end);
+        let text = slice(text, from, to).to_owned();
+        read.segments.push(Segment { clause, own, text, from, to, does, sends, points: points(tokens) });
+    }
+}
+
+/// Whether an item begins with what leads or marks a thing, behind the word that joins it.
+fn leads(tokens: &[Token]) -> bool {
+    let first = tokens.iter().find(|token| !listed(BETWEEN, &token.lower));
+    first.is_some_and(|first| {
+        first.is_determiner() || listed("for of to in from at on für von nach для о", &first.lower)
+    })
+}
+
+/// Verbs that a word behind them makes another of: what they then do, by the name of its sense.
+const PHRASAL: &[(&str, &str, &str)] = &[
+    ("take", "out off", "cancel"),
+    ("call", "off", "cancel"),
+    ("put push", "off back forward", "change"),
+    ("put enter write note jot", "in into on down", "create"),
+    ("make", "that", "change"),
+    ("set", "up", "create"),
+    ("look find", "up out", "search"),
+    ("sign", "up", "enrol"),
+];
+
+/// "Take the fair out of my calendar", "put that off to Monday".
+fn phrasal(tokens: &[Token]) -> Option<SenseId> {
+    PHRASAL.iter().find_map(|(verbs, behind, sense)| {
+        let verb = tokens.iter().position(|token| listed(verbs, &token.lower))?;
+        let said = tokens.get(verb + 1..)?.iter().take(FAR).any(|token| listed(behind, &token.lower));
+        said.then(|| thesaurus::named(sense)).flatten()
+    })
+}
+
+/// So far behind its verb the other word stands.
+const FAR: usize = 6;
+
+/// "Mail her the time", "tell Ben in the chat", "let my father know": another person is to be sent something, by words that are
+/// things elsewhere or that ask for an answer.
+fn sends(tokens: &[Token]) -> bool {
+    let small = |token: &Token| {
+        listed(BETWEEN, &token.lower) || data::POLITE.has(&token.lower) && !listed("tell let answer", &token.lower)
+    };
+    let core = tokens.iter().position(|token| !small(token)).unwrap_or(tokens.len());
+    let Some([verb, whom, rest @ ..]) = tokens.get(core..) else { return false };
+    let first_lower = verb.lower.clone();
+    let verb = match verb.lower.as_str() {
+        "let" => rest.iter().take(FAR).any(|token| token.lower == "know"),
+        word => listed("mail email e-mail text message chat write answer tell inform notify ping", word),
+    };
+    // "Write the report" makes one.
+    let made = listed("write answer", &first_lower) && whom.is_determiner();
+    verb && !made
+        && !listed(
+            "me us about what how which whether if in down out up an of all it this that everything nothing",
+            &whom.lower,
+        )
+}
+
+fn points(tokens: &[Token]) -> Points {
+    let says = |list: &str| tokens.iter().any(|token| listed(list, &token.lower));
+    match () {
+        () if says("both these those beide beides оба обе их 都 两") => Points::All,
+        () if says("it its that this one them there es das их его её это 它") => Points::Last,
+        () => Points::Nowhere,
     }
 }

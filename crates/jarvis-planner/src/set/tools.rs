@@ -115,6 +115,8 @@ const CONTENTS: &str = "text message content body note summary description sente
 /// Words of names that say nothing of what is referred to.
 const FILLERS: &str = "id ids uuid guid code number no key the of";
 const LOOK_UPS: &str = "search find lookup look list suggest suggestions autocomplete query browse locate identify resolve geocode get fetch check";
+/// The same in the third person.
+const LOOKS_UP: &str = "search find list suggest query browse locate identify resolve get fetch check tell show read return retrieve report";
 
 fn sort(param: &Param, name: &[String]) -> Sort {
     let last = name.last().map_or("", String::as_str);
@@ -201,10 +203,22 @@ impl SetTools {
                 let senses = token.map_or(&[][..], thesaurus::of_token);
                 senses.iter().copied().filter(|sense| thesaurus::is_a(*sense, Part::Action)).collect()
             };
-            let by_name = acts(name_tokens.first());
+            // "flight_search": where a name begins with what it is about, the next word says what is done.
+            let by_first = acts(name_tokens.first());
+            let by_name = if by_first.is_empty() { acts(name_tokens.get(1)) } else { by_first.clone() };
             let does = if by_name.is_empty() { acts(words::tokens(&tool.description).first()) } else { by_name };
-            let first = |text: &[Token]| text.first().is_some_and(|token| words::listed(LOOK_UPS, &token.lower));
+            // "Finds a car park": the third person looks up as well.
+            let first = |text: &[Token]| {
+                text.first().is_some_and(|token| {
+                    let word = token.lower.as_str();
+                    words::listed(LOOK_UPS, word)
+                        || word.strip_suffix('s').is_some_and(|word| words::listed(LOOKS_UP, word))
+                })
+            };
+            let by_second =
+                by_first.is_empty() && name_tokens.get(1).is_some_and(|token| words::listed(LOOK_UPS, &token.lower));
             let looks_up = first(&name_tokens)
+                || by_second
                 || name_tokens.last().is_some_and(|token| {
                     words::listed("search lookup suggestions suggest list autocomplete", &token.lower)
                 })

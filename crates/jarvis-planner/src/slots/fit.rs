@@ -70,6 +70,21 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
         };
     }
     let mut score = base;
+    if want.shape == Some(Shape::Number) {
+        match (&value.measure, &want.measure) {
+            (Some(said), Some(wanted)) if said.suits(wanted) => {
+                score += 0.3;
+                score += said.is_named(&want.name).map_or(0.0, |named| if named { 0.3 } else { -0.2 });
+            }
+            // A number of metres is no price.
+            (Some(_), Some(_)) => return 0.0,
+            (Some(_), None) => score -= 0.1,
+            // Nor is a year.
+            (None, Some(_)) if is_year(&value.text) => return 0.0,
+            (None, Some(_)) => score -= 0.2,
+            (None, None) => {}
+        }
+    }
     // What is to be passed on is the object or stands after "saying", "about", "with".
     if want.sort == Sort::Content && value.shape == Shape::Words && !value.cue.is_empty() && !want.follows(&value.cue) {
         return 0.0;
@@ -151,6 +166,11 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
         }
     }
     score
+}
+
+/// "2023", where no unit stands beside it.
+fn is_year(number: &str) -> bool {
+    number.len() == 4 && number.parse().is_ok_and(|year: u16| (1900..2100).contains(&year))
 }
 
 fn by_shape(want: &Want, value: &Found) -> Option<f32> {

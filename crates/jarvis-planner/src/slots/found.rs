@@ -1,5 +1,6 @@
 //! A value found in a clause: its form, its place and the words beside it.
 
+use super::measures::Measure;
 use crate::clauses::Clause;
 use crate::data;
 
@@ -36,6 +37,8 @@ pub(crate) struct Found {
     pub(crate) before: Vec<String>,
     /// Stem of the word right after it.
     pub(crate) after: Option<String>,
+    /// What it is a number of.
+    pub(crate) measure: Option<Measure>,
 }
 
 pub(super) fn is_cue(word: &str) -> bool {
@@ -82,5 +85,6 @@ pub(super) fn add(
         cue,
         before: before.iter().rev().take(3).map(|token| token.stem.clone()).collect(),
         after: after.map(|token| token.stem.clone()),
+        measure: None,
     });
 }

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::found::{Found, Shape, add};
+use super::measures::Measure;
 use super::phrases;
 use crate::clauses::Clause;
 use crate::resources::SpanKind;
@@ -27,7 +28,7 @@ static TIME: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)(?-u:\b)\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?|\b\d{1,2}\s?[ap]\.?m\b\.?|\b\d{1,2} o['’]clock\b|\b(?:half past|quarter (?:past|to)) \w+\b|\b(?:noon|midnight|полдень|полночь)\b|\b\d{1,2} (?:час(?:ов|а)? )?(?:утра|вечера)\b|(?:早上|上午|中午|下午|晚上)?\d{1,2}点(?:\d{1,2}分|半)?",
     )
 });
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[$€£¥₽]?\d[\d,]*(?:\.\d+)?%?"));
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:\bminus )?[$€£¥₽]?\d[\d,]*(?:\.\d+)?%?"));
 /// Seven digits or more, in groups or not, with what belongs to the number before them.
 static PHONE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -82,6 +83,9 @@ pub(crate) fn find(clause: &Clause, request: &str) -> Vec<Found> {
         let tail = if shape == Shape::Date { ", 2022".len() } else { 0 };
         let text = request.get(clause.start..clause.end + tail).unwrap_or(text);
         for hit in regex.find_iter(text).filter(|hit| clause.start + hit.start() < clause.end) {
+            if shape == Shape::Number && is_in_code(slice(text, 0, hit.start())) {
+                continue;
+            }
             let value = hit.as_str().trim_end_matches([',', '.', ' ']);
             // "送到北京路123号".
             let led = if shape == Shape::Address { value.rfind(['到', '在', '去', '往', '给']) } else { None };
@@ -92,8 +96,23 @@ pub(crate) fn find(clause: &Clause, request: &str) -> Vec<Found> {
         }
     }
     phrases::find(&mut found, clause, request);
+    for value in found.iter_mut().filter(|value| value.shape == Shape::Number) {
+        let end = clause.end - clause.start;
+        let within = |at: usize| (at - clause.start).min(end);
+        value.measure = Measure::of_number(clause.text(request), within(value.start), within(value.end));
+    }
     found.sort_by_key(|value| (value.start, value.end));
     found
+}
+
+/// The digits of "TR-0417" and "RX2290" count nothing.
+fn is_in_code(before: &str) -> bool {
+    let mut letters = before.chars().rev();
+    match letters.next() {
+        Some('-') => letters.next().is_some_and(|letter| letter.is_uppercase()),
+        Some(letter) => letter.is_ascii_alphabetic(),
+        None => false,
+    }
 }
 
 /// "… saying I will be late": all that follows, where nothing is quoted.

@@ -7,6 +7,7 @@ use jarvis_plan::{Param, Tool};
 use serde_json::Value;
 
 use super::found::{Shape, is_cue};
+use super::measures::Measure;
 use crate::data;
 use crate::words::{self, listed};
 
@@ -75,6 +76,8 @@ pub(super) struct Want {
     /// The order is about it: "the item to sell".
     pub(super) object: bool,
     pub(super) examples: Vec<Example>,
+    /// What its numbers measure.
+    pub(super) measure: Option<Measure>,
 }
 
 impl Want {
@@ -126,7 +129,8 @@ impl Want {
             .map(|(_, stem)| stem.clone())
             .filter(|stem| stem.len() > 3 && !tool_words.contains(stem) && !nouns.contains(stem))
             .collect();
-        Want { shape: wanted(param), sort, name, nouns, meaning, cues, usual, object, examples }
+        let (shape, measure) = (wanted(param), Measure::of_param(param));
+        Want { shape, sort, name, nouns, meaning, cues, usual, object, examples, measure }
     }
 
     /// True where a text of any form will do, as it does not for a place or a person.

@@ -1,0 +1,215 @@
+//! Links of a set: what a call must be given from what another gives, and what follows on what by the words of the request.
+
+use super::choose;
+use super::draft::{Call, MOST, Planner, befores};
+use super::needs;
+use super::segments::Points;
+use super::tools::{Need, Sort, Word};
+use crate::clauses::Join;
+use crate::resources::SpanKind;
+use crate::thesaurus;
+use crate::words;
+
+impl Planner<'_> {
+    /// Links each need to what gives it, and adds what gives it where nothing that is wanted does.
+    pub(super) fn link(&self, calls: &mut Vec<Call>) {
+        let mut at = 0;
+        while let Some(call) = calls.get(at) {
+            let (taker, segment) = (call.tool, call.segment);
+            let needs = self.set.tools.get(taker).map(|said| said.needs.clone()).unwrap_or_default();
+            for (place, need) in needs.iter().enumerate() {
+                if calls.get(at).is_some_and(|call| self.is_given(call, place, need)) {
+                    continue;
+                }
+                let found = needs::givers(taker, need, self.set, self.weights);
+                let named = |giver: &&needs::Giver| {
+                    calls
+                        .iter()
+                        .position(|call| call.tool == giver.tool)
+                        .is_some_and(|from| from != at && !reaches(calls, at, from))
+                };
+                let chosen = found.iter().find(named).filter(|giver| giver.score >= self.weights.link);
+                let other = found.first().filter(|giver| {
+                    need.required
+                        && need.sort != Sort::Content
+                        && giver.score >= self.weights.add
+                        && calls.iter().all(|call| call.tool != giver.tool)
+                });
+                let best = match (chosen, other) {
+                    (Some(chosen), Some(other)) if other.score > chosen.score + self.weights.prefer => Some(other),
+                    (Some(chosen), _) => Some(chosen),
+                    (None, other) => other,
+                };
+                let Some(best) = best else { continue };
+                let from = calls.iter().position(|call| call.tool == best.tool).unwrap_or_else(|| {
+                    calls.push(self.call(best.tool, segment, &[], true));
+                    calls.len() - 1
+                });
+                if let Some(call) = calls.get_mut(at) {
+                    call.args.retain(|(name, _)| self.param(taker, place) != Some(name));
+                    if let Some(name) = self.param(taker, place) {
+                        call.from.push((name.to_owned(), from));
+                    }
+                }
+            }
+            self.follow(calls, at);
+            at += 1;
+            if at >= MOST {
+                break;
+            }
+        }
+    }
+
+    /// What acts follows on what looked up the same before it ("find a table and reserve it"), and, behind "then", on whatever stands
+    /// before it.
+    fn follow(&self, calls: &mut [Call], at: usize) {
+        let Some(call) = calls.get(at).filter(|call| call.from.is_empty()) else { return };
+        let (Some(clause), Some(said)) = (self.clause(call.segment), self.set.tools.get(call.tool)) else { return };
+        let points = clause.pointers.pronoun || clause.pointers.result;
+        let mut before: Vec<usize> = (0..calls.len()).filter(|other| Planner::is_before(calls, *other, at)).collect();
+        before.sort_by_key(|other| calls.get(*other).map(|call| call.segment));
+        let found = |other: &usize| {
+            let found = calls.get(*other).and_then(|call| self.set.tools.get(call.tool));
+            found.is_some_and(|found| found.looks_up && needs::kinship(said, found, self.set) >= self.weights.kinship)
+        };
+        let kin = before.iter().rev().find(|other| !said.looks_up && found(other));
+        let last = before.last().filter(|_| clause.join == Join::Then && (points || !said.looks_up));
+        // "Send both to Petra", "mail her the time of it", "tell my wife": what looked something up is passed on by what acts.
+        let looked = |other: &&usize| {
+            let looked = calls.get(**other).and_then(|call| self.set.tools.get(call.tool));
+            looked.is_some_and(|looked| looked.looks_up)
+        };
+        let segment = self.segment(call.segment);
+        let points = segment.map_or(Points::Nowhere, |segment| segment.points);
+        let passes = thesaurus::named("send").is_some_and(|send| said.does.contains(&send)) && !self.says_itself(call);
+        let pointed: Vec<usize> = match points {
+            _ if said.looks_up => Vec::new(),
+            Points::All => before.iter().filter(looked).copied().collect(),
+            Points::Last if self.lacks(call) => before.iter().rev().find(looked).into_iter().copied().collect(),
+            Points::Nowhere if passes => before.iter().rev().find(looked).into_iter().copied().collect(),
+            Points::Last | Points::Nowhere => {
+                before.iter().rev().find(|other| self.made(call, calls.get(**other))).into_iter().copied().collect()
+            }
+        };
+        let chosen: Vec<usize> = match kin.or(last) {
+            Some(one) if pointed.len() < 2 => vec![*one],
+            _ if pointed.is_empty() => self.condition(call.segment, calls, &before).into_iter().collect(),
+            _ => pointed.clone(),
+        };
+        let content = self.content(call).map(str::to_owned).filter(|_| chosen == pointed && chosen.len() == 1);
+        for before in chosen {
+            if reaches(calls, at, before) {
+                continue;
+            }
+            let Some(call) = calls.get_mut(at) else { continue };
+            match &content {
+                Some(name) => call.from.push((name.clone(), before)),
+                None => call.after.push(before),
+            }
+        }
+    }
+
+    /// "If it rains, call a taxi": the call that tells of the condition of the sentence.
+    fn condition(&self, segment: usize, calls: &[Call], before: &[usize]) -> Option<usize> {
+        let clause = |at: usize| self.segment(at).and_then(|segment| segment.clause);
+        let own = clause(segment)?;
+        let in_one = |other: usize| {
+            (other + 1..=own).all(|at| self.reading.clauses.get(at).is_some_and(|clause| clause.join == Join::And))
+        };
+        let opens = |at: &usize| {
+            let first = self.segment(*at).and_then(|segment| words::lowers(&segment.text).next());
+            first.is_some_and(|first| words::listed("if unless wenn falls если 如果 要是", &first))
+        };
+        let condition = (0..segment).rev().take_while(|at| clause(*at).is_some_and(in_one)).find(opens)?;
+        before.iter().rev().find(|other| calls.get(**other).is_some_and(|call| call.segment == condition)).copied()
+    }
+
+    /// "Save the translation", "order prints of that album": what an earlier call makes is named by the word that its tool has for it,
+    /// and that the later one's tool has not.
+    fn made(&self, call: &Call, giver: Option<&Call>) -> bool {
+        let (Some(giver), Some(segment)) = (giver, self.segment(call.segment)) else { return false };
+        let said = |call: &Call| self.set.tools.get(call.tool).map(|tool| tool.name.clone()).unwrap_or_default();
+        let is_like = |word: &Word, names: &[(usize, f32)]| {
+            let mut names = names.iter().filter_map(|(at, _)| self.set.words.get(*at));
+            names.any(|name| choose::alike(word, name, self.weights) >= ALIKE)
+        };
+        let (givers, takers) = (said(giver), said(call));
+        let pale = |word: &Word| word.senses.iter().any(|sense| thesaurus::sense(*sense).is_pale);
+        let mut words = segment.own.iter().filter_map(|at| self.read.words.get(*at));
+        words.any(|word| !pale(word) && is_like(word, &givers) && !is_like(word, &takers))
+    }
+
+    /// "Tell her that I am late": what is sent stands in the request.
+    fn says_itself(&self, call: &Call) -> bool {
+        let that = self
+            .segment(call.segment)
+            .is_some_and(|segment| words::lowers(&segment.text).any(|word| words::listed("that dass что", &word)));
+        that || self
+            .clause(call.segment)
+            .is_some_and(|clause| clause.spans.iter().any(|span| span.what == SpanKind::Quote))
+    }
+
+    /// Whether a value that must be given is not.
+    fn lacks(&self, call: &Call) -> bool {
+        let params = self.index.tool(call.tool).map(|tool| tool.params.as_slice()).unwrap_or_default();
+        params.iter().any(|param| param.required && !call.args.iter().any(|(name, _)| *name == param.name))
+    }
+
+    /// The text that a call must be given to pass on, and is not.
+    fn content(&self, call: &Call) -> Option<&str> {
+        let needs = &self.set.tools.get(call.tool)?.needs;
+        let place = needs.iter().position(|need| need.required && need.sort == Sort::Content)?;
+        let name = self.param(call.tool, place)?;
+        call.args.iter().all(|(own, _)| own != name).then_some(name.as_str())
+    }
+
+    fn is_before(calls: &[Call], one: usize, two: usize) -> bool {
+        let segment = |at: usize| calls.get(at).map(|call| call.segment);
+        one != two && segment(one) < segment(two)
+    }
+
+    /// Whether the request gives a parameter, or people are asked for it rather than another tool.
+    fn is_given(&self, call: &Call, place: usize, need: &Need) -> bool {
+        let value = self.param(call.tool, place).and_then(|name| call.args.iter().find(|(own, _)| own == name));
+        match need.sort {
+            Sort::Free => true,
+            Sort::Reference => value.is_some_and(|(_, value)| is_code(value)),
+            Sort::Number => value.is_some(),
+            Sort::Content => {
+                value.is_some()
+                    && !self
+                        .clause(call.segment)
+                        .is_some_and(|clause| clause.pointers.pronoun || clause.pointers.result)
+            }
+        }
+    }
+}
+
+/// From which two words say the same.
+const ALIKE: f32 = 0.75;
+
+/// Whether `from` is reached from `to` along links, so that a link to it would close a circle.
+fn reaches(calls: &[Call], at: usize, from: usize) -> bool {
+    let mut open = vec![from];
+    let mut seen = Vec::new();
+    while let Some(next) = open.pop() {
+        if next == at {
+            return true;
+        }
+        if seen.contains(&next) {
+            continue;
+        }
+        seen.push(next);
+        open.extend(calls.get(next).into_iter().flat_map(befores));
+    }
+    false
+}
+
+/// A value that may stand for a thing elsewhere: with a digit, or in capitals.
+fn is_code(value: &str) -> bool {
+    let short = value.split_whitespace().count() <= 2;
+    short
+        && (value.chars().any(|letter| letter.is_ascii_digit())
+            || value.chars().all(|letter| letter.is_uppercase())
+            || value.contains(['@', '/']))
+}
