@@ -38,7 +38,9 @@ impl Part {
         let mut tokens: Vec<Token> = tokens.iter().filter(|t| t.start >= start && t.end <= end).cloned().collect();
         let all = spans;
         let spans: Vec<Span> = all.iter().filter(|s| s.start >= start && s.end <= end).cloned().collect();
-        let mut acts = names_action(&tokens, index);
+        // "… and tell me the weather" asks, whatever for.
+        let asks = tokens.len() > 2 && tokens.first().is_some_and(|token| data::TELLING_VERBS.has(&token.lower));
+        let mut acts = asks || names_action(&tokens, index);
         // "Sumarize news.txt": an order with a slip in it, told by the file it is about.
         if !acts
             && !spans.is_empty()
@@ -91,7 +93,7 @@ impl Part {
     pub(super) fn goes_on_with(&self, next: &Part, index: &ToolIndex) -> bool {
         match next.join {
             Join::Start | Join::Sentence => false,
-            Join::Then | Join::And if self.meant && next.strays && !self.creates(index) => false,
+            Join::Then | Join::And if self.acts && next.strays && !self.creates(index) => false,
             // "I have a picture and I'd like to …": what is given, and what is wanted.
             Join::Then | Join::And if next.states_want() => false,
             Join::Then => (!self.acts && !next.opens) || !next.acts,

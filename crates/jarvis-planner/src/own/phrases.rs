@@ -353,8 +353,9 @@ impl Filler<'_> {
     fn behind(&mut self, field: usize, cues: &str) {
         let Some(one) = self.fields.get(field) else { return };
         let (required, person) = (one.param.required, one.sort == Sort::Person || list_of(&one.sort, &Sort::Person));
+        let side = one.side();
         let mut places: Vec<usize> = (0..self.words.len())
-            .filter(|at| self.free(*at) && self.at(*at).is_some_and(|word| word.is(cues)))
+            .filter(|at| self.free(*at) && self.at(*at).is_some_and(|word| word.is(cues) && !is_other_side(side, word)))
             .collect();
         // A name written with a capital is surer than a word written small.
         places.sort_by_key(|at| self.name(self.article(at + 1)).is_none());
@@ -402,7 +403,11 @@ impl Filler<'_> {
     /// A name that stands alone: "Oslo weather", "Анне"; or what stands before the thing: "the kitchen lamp".
     fn standing(&mut self, field: usize) {
         let Some(one) = self.fields.get(field).filter(|field| field.param.required) else { return };
-        let names: Vec<(usize, usize)> = self.names();
+        let side = one.side();
+        let led_elsewhere = |from: usize| {
+            from.checked_sub(1).and_then(|before| self.at(before)).is_some_and(|word| is_other_side(side, word))
+        };
+        let names: Vec<(usize, usize)> = self.names().into_iter().filter(|(from, _)| !led_elsewhere(*from)).collect();
         if let [(from, to)] = names.as_slice() {
             let text = self.text(*from, *to).to_owned();
             let (from, to) = (*from, *to);
@@ -464,6 +469,15 @@ impl Filler<'_> {
     pub(super) fn own_name(&self, field: usize, at: usize) -> bool {
         let Some(field) = self.fields.get(field) else { return false };
         self.at(at).is_some_and(|word| word.keys.iter().any(|key| field.name.contains(key)))
+    }
+}
+
+/// "To Bob" is nowhere that something begins, and "from Rome" nowhere that it ends.
+pub(super) fn is_other_side(side: Option<bool>, word: &super::lex::Word) -> bool {
+    match side {
+        Some(true) => word.is("to into onto towards до к 到 至 往"),
+        Some(false) => word.is("from leaving departing из от с 从"),
+        None => false,
     }
 }
 

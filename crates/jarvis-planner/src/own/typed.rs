@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::field::Sort;
 use super::fill::{Filler, currency, is_small, is_unit};
 use super::lex::What;
+use super::phrases::is_other_side;
 use crate::words::{listed, pattern, slice};
 
 static EXPRESSION: LazyLock<Regex> = LazyLock::new(|| {
@@ -57,11 +58,14 @@ impl Filler<'_> {
                     continue;
                 }
                 let mut next = label + 1;
+                let side = field.side();
                 while next < label + 4
                     && self.at(next).is_some_and(|word| {
+                        // "From my account to Bob": Bob is where it ends.
+                        !is_other_side(side, word) && (
                         word.is("is are of = : ： as № no nr number named called titled entitled id to код номер номером под 号 是 为 叫 about equal limit")
                             || word.mark() == Some('#')
-                            || word.mark() == Some('.') && self.lower(next - 1) == "no"
+                            || word.mark() == Some('.') && self.lower(next - 1) == "no")
                     })
                 {
                     next += 1;

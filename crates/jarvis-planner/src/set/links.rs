@@ -28,10 +28,16 @@ impl Planner<'_> {
                         .position(|call| call.tool == giver.tool)
                         .is_some_and(|from| from != at && !reaches(calls, at, from))
                 };
-                let chosen = found.iter().find(named).filter(|giver| giver.score >= self.weights.link);
+                let before = |giver: &&needs::Giver| {
+                    need.sort != Sort::Free
+                        || calls.iter().any(|one| one.tool == giver.tool && one.segment < segment)
+                            && self.set.tools.get(giver.tool).is_some_and(|said| said.looks_up)
+                };
+                let chosen = found.iter().filter(before).find(named).filter(|giver| giver.score >= self.weights.link);
                 let other = found.first().filter(|giver| {
                     need.required
                         && need.sort != Sort::Content
+                        && (need.sort != Sort::Free || giver.result >= WHOLLY && is_told(need))
                         && giver.score >= self.weights.add
                         && calls.iter().all(|call| call.tool != giver.tool)
                 });
@@ -172,7 +178,7 @@ impl Planner<'_> {
     fn is_given(&self, call: &Call, place: usize, need: &Need) -> bool {
         let value = self.param(call.tool, place).and_then(|name| call.args.iter().find(|(own, _)| own == name));
         match need.sort {
-            Sort::Free => true,
+            Sort::Free => value.is_some() || !need.required,
             Sort::Reference => value.is_some_and(|(_, value)| is_code(value)),
             Sort::Number => value.is_some(),
             Sort::Content => {
@@ -184,6 +190,14 @@ impl Planner<'_> {
         }
     }
 }
+
+/// Whether several words of its name say what a need is: an "amino acid sequence", but no "city".
+fn is_told(need: &Need) -> bool {
+    need.words.iter().filter(|(_, weight)| *weight >= 1.0).count() > 1
+}
+
+/// So much of such a need a result says that gives it.
+const WHOLLY: f32 = 0.8;
 
 /// From which two words say the same.
 const ALIKE: f32 = 0.75;

@@ -9,6 +9,8 @@ use super::tools::{Need, Said, SetTools, Sort};
 pub(crate) struct Giver {
     pub(crate) tool: usize,
     pub(crate) score: f32,
+    /// How much of the need its result says, 0 to 1.
+    pub(crate) result: f32,
 }
 
 /// How well each tool gives what a parameter of `taker` needs, the best first. What needs the same itself does not give it.
@@ -39,7 +41,7 @@ pub(crate) fn givers(taker: usize, need: &Need, set: &SetTools, weights: &SetWei
             + weights.looks_up * f32::from(u8::from(giver.looks_up))
             + weights.kin * kinship(own, giver, set)
             + reference;
-        found.push(Giver { tool: at, score });
+        found.push(Giver { tool: at, score, result: fits(result) });
     }
     found.sort_by(|one, two| two.score.total_cmp(&one.score).then(one.tool.cmp(&two.tool)));
     found
