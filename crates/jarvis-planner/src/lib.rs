@@ -30,6 +30,7 @@ mod linking;
 mod matching;
 mod meaning;
 mod memo;
+mod numerals;
 mod offline;
 mod own;
 mod resources;

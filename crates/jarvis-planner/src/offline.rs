@@ -133,7 +133,7 @@ impl Offline {
             let next = reading.clauses.get(at + 1);
             let in_one =
                 at > 0 && clause.join != Join::Sentence || next.is_some_and(|next| next.join != Join::Sentence);
-            unserved.read(clause, steps, in_one, text, index);
+            unserved.read(clause, steps, in_one, text);
         }
         let (tasks, mut notes) = (linker.tasks, linker.notes);
         if tasks.is_empty() {

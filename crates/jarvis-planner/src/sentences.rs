@@ -100,7 +100,7 @@ mod tests {
     use crate::offline::Offline;
     use crate::retrieval::ToolIndex;
 
-    /// Knows two things, by a few words each; asked for "broken", it fails.
+    /// Knows two things, by a few words each in two languages; asked for "broken", it fails.
     struct Two;
 
     impl Encoder for Two {
@@ -112,9 +112,10 @@ mod tests {
             if of == Texts::Requests && texts.iter().any(|text| text.contains("broken")) {
                 return Err("the model is gone".to_owned());
             }
-            let has = |text: &str, words: [&str; 3]| words.iter().any(|word| text.contains(word)) as u8 as f32;
-            let vector =
-                |text: &String| vec![has(text, ["ferry", "crossing", "gangway"]), has(text, ["loaf", "dough", "oven"])];
+            let has = |text: &str, words: [&str; 4]| words.iter().any(|word| text.contains(word)) as u8 as f32;
+            let vector = |text: &String| {
+                vec![has(text, ["ferry", "crossing", "gangway", "渡轮"]), has(text, ["loaf", "dough", "oven", "面包"])]
+            };
             Ok(texts.iter().map(vector).collect())
         }
     }
@@ -151,6 +152,19 @@ mod tests {
             check("the gangway, quick", "", "ferry_times");
             check("dough for ten", "", "bake_loaf");
             check("zebras", "", "");
+        }
+    }
+
+    #[test]
+    fn descriptions_in_another_language_are_found_by_meaning() {
+        let tools =
+            [("q1", "渡轮"), ("q2", "面包"), ("q3", "刀")].map(|(name, told)| Tool::typed(name, told, &[], &[]));
+        for (request, want) in [("the gangway, quick", "q1"), ("dough for ten", "q2")] {
+            for (encoder, want) in [(None, ""), (Some(Arc::new(Two) as Arc<dyn Encoder>), want)] {
+                let basis = basis(encoder);
+                let (planned, _) = planned(&basis, &basis.index(&tools), request, &Experience::default());
+                assert_eq!(planned, want, "{request}");
+            }
         }
     }
 

@@ -14,6 +14,7 @@ use jarvis_plan::{Param, Tool};
 use serde_json::Value;
 
 use crate::clauses::Clause;
+use crate::numerals;
 use crate::words;
 
 use fit::Candidate;
@@ -52,7 +53,7 @@ pub(crate) fn fill(tool: &Tool, params: &[&Param], clause: &Clause, request: &st
         let free = used.iter().all(|(start, end)| candidate.end <= *start || *end <= candidate.start);
         if slot.is_none() && free && candidate.score >= least {
             used.push((candidate.start, candidate.end));
-            *slot = Some(written(param, candidate.text));
+            *slot = Some(written(param, candidate.text, request));
         }
     }
     // What is quoted or attached belongs to the call: the one left over goes where one value is still missing.
@@ -116,10 +117,10 @@ fn by_schema(param: &Param, clause: &Clause, request: &str) -> Option<String> {
 }
 
 /// A value as the parameter wants it written: numbers without signs and thousands separators.
-fn written(param: &Param, text: String) -> String {
+fn written(param: &Param, text: String, request: &str) -> String {
     if wanted(param) == Some(Shape::Number) {
-        let (sign, number) = text.strip_prefix("minus ").map_or(("", text.as_str()), |number| ("-", number));
-        return format!("{sign}{}", number.trim_start_matches(['$', '€', '£', '¥', '₽']).replace(',', ""));
+        let sign = if text.starts_with("minus ") { "-" } else { "" };
+        return format!("{sign}{}", numerals::plain(&text, numerals::has_decimal_commas(request)));
     }
     text
 }

@@ -49,12 +49,12 @@ pub(crate) struct Unserved<'t> {
 
 impl<'t> Unserved<'t> {
     /// Reads a clause beside the steps that were chosen for it; `in_one` where its sentence has others.
-    pub(crate) fn read(&mut self, clause: &Clause, steps: &[Step], in_one: bool, text: &'t str, index: &ToolIndex) {
+    pub(crate) fn read(&mut self, clause: &Clause, steps: &[Step], in_one: bool, text: &'t str) {
         if steps.is_empty() && !clause.tokens.is_empty() {
             let list = if in_one && clause.tokens.iter().any(tells) { &mut self.beside } else { &mut self.alone };
             list.push(clause.text(text).trim());
         }
-        self.inside.extend(inside(clause, steps, text, index));
+        self.inside.extend(inside(clause, steps, text));
         self.later.extend(later(clause, steps, text));
     }
 
@@ -80,7 +80,7 @@ impl<'t> Unserved<'t> {
 }
 
 /// "Fax a.txt and sum it up", "read a.png and find the days in it": orders of a clause that none of its steps was chosen for.
-fn inside<'t>(clause: &Clause, steps: &[Step], text: &'t str, index: &ToolIndex) -> Vec<&'t str> {
+fn inside<'t>(clause: &Clause, steps: &[Step], text: &'t str) -> Vec<&'t str> {
     if steps.is_empty() {
         return Vec::new();
     }
@@ -93,7 +93,10 @@ fn inside<'t>(clause: &Clause, steps: &[Step], text: &'t str, index: &ToolIndex)
     let known = |token: &Token| is_order_verb(token) || data::TELLING_VERBS.has(&token.lower);
     let opens = |piece: &Range<usize>| {
         let tokens = clause.tokens.get(piece.clone()).unwrap_or_default();
-        tokens.first().is_some_and(known) || clauses::begins_with_action(tokens, index)
+        let verb = |token: &Token| known(token) || thesaurus::is_action(token);
+        let first = tokens.first();
+        first.is_some_and(|first| known(first) || words::listed("have let", &first.lower))
+            || strip_polite(tokens).first().is_some_and(verb)
     };
     for (nth, piece) in pieces.iter().enumerate() {
         let tokens = clause.tokens.get(piece.clone()).unwrap_or_default();

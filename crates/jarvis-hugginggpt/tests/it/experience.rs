@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jarvis_hugginggpt::{ExperienceUse, PlanMemory};
 use jarvis_pipeline::Kept;
 use jarvis_plan::{Request, RunId};
+use jarvis_planner::{Basis, Encoder, Texts};
 use jarvis_store::Journal;
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
@@ -20,10 +21,14 @@ struct Person {
 
 impl Person {
     async fn new(builder: Builder) -> Person {
+        Person::reading_by(builder, Basis::default()).await
+    }
+
+    async fn reading_by(builder: Builder, basis: Basis) -> Person {
         let folder = tempfile::tempdir().expect("a folder");
         let journal = Arc::new(Journal::open(&folder.path().join("runs.db")).expect("a journal"));
         let mut fixture = builder.build().await;
-        let memory = Some(PlanMemory::new(Arc::clone(&journal), Vec::new()));
+        let memory = Some(PlanMemory::new(Arc::clone(&journal), Vec::new()).read_by(basis));
         fixture.pipeline = Arc::new(jarvis_hugginggpt::HuggingGpt { memory, ..(*fixture.pipeline).clone() });
         Person { _folder: folder, journal, fixture }
     }
@@ -69,6 +74,7 @@ fn script() -> Script {
         ("names in \"Ann and Bo\"", plan("token-classification", "Ann and Bo")),
         ("draw a red fox", plan("text-to-image", "a red fox")),
         ("mood of \"awful\"", plan("text-classification", "awful")),
+        ("writer's feelings in \"dull\"", plan("text-classification", "dull")),
     ];
     let script = Script::new().on("choose_model", Reply::text(r#"{"id": "a/b", "reason": "it fits"}"#));
     let script = script.on("response_results", Reply::text("Done."));
@@ -111,6 +117,37 @@ async fn the_most_alike_plans_are_shown_and_bad_ones_never() {
     let shown = person.shown();
     assert_eq!(shown.last().map(|(said, _)| said.as_str()), Some("the mood of \"awful\""), "{shown:?}");
     assert!(!shown.iter().any(|(said, _)| said.contains("great")), "{shown:?}");
+}
+
+/// Knows that moods are feelings.
+struct Moods;
+
+impl Encoder for Moods {
+    fn id(&self) -> String {
+        "moods".to_owned()
+    }
+
+    fn encode(&self, texts: &[String], _: Texts) -> Result<Vec<Vec<f32>>, String> {
+        let is = |text: &str, words: [&str; 2]| f32::from(u8::from(words.iter().any(|word| text.contains(word))));
+        Ok(texts.iter().map(|text| vec![is(text, ["mood", "feelings"]), is(text, ["names", "people"])]).collect())
+    }
+}
+
+#[tokio::test]
+async fn plans_of_the_same_meaning_are_shown_where_sentences_are_read() {
+    let encoder: Arc<dyn Encoder> = Arc::new(Moods);
+    for (encoder, want) in [(None, false), (Some(encoder), true)] {
+        let basis = Basis { encoder, ..Basis::default() };
+        let person = Person::reading_by(person(ExperienceUse::Use), basis).await;
+        for (at, said) in ["the names in \"Ann and Bo\"", "the mood of \"great\""].iter().enumerate() {
+            assert!(person.asks(at as u64, Request::new(*said)).await, "{said}");
+        }
+        assert!(person.asks(2, Request::new("the writer's feelings in \"dull\"")).await);
+        let shown = person.shown();
+        let is_mood = |(said, _): &(String, String)| said.contains("mood of \"great\"");
+        assert_eq!(shown.last().is_some_and(is_mood), want, "{shown:?}");
+        assert!(!want || !shown.iter().any(|(said, _)| said.contains("names in")), "{shown:?}");
+    }
 }
 
 #[tokio::test]

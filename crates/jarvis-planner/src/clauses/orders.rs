@@ -35,7 +35,7 @@ pub(super) fn opens_with_let(tokens: &[Token]) -> bool {
 }
 
 /// True when the words begin with something to be done.
-pub(crate) fn begins_with_action(tokens: &[Token], index: &ToolIndex) -> bool {
+pub(super) fn begins_with_action(tokens: &[Token], index: &ToolIndex) -> bool {
     let core = strip_polite(tokens);
     let Some(first) = core.first() else { return false };
     lexicon::hits(core, |concept| index.serves(concept)).iter().any(|hit| hit.strong && hit.first() <= 2)

@@ -9,6 +9,7 @@ use serde_json::Number;
 
 use super::dates;
 use crate::data;
+use crate::numerals;
 use crate::resources::{self, SpanKind};
 use crate::words::{self, listed, pattern, slice};
 
@@ -103,7 +104,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?x)
         (?P<code>\#\s?[A-Za-z0-9][A-Za-z0-9_-]*|(?-u:\b)[A-Z]{2}\ \d{2,4}(?-u:\b)|(?-u:\b)[A-Za-z]{1,6}-?\d[A-Za-z0-9_-]*|(?-u:\b)\d+[A-Za-z][A-Za-z0-9-]*\d[A-Za-z0-9_-]*|(?-u:\b)[A-Z0-9]+(?:-[A-Z0-9]+)+(?-u:\b))
-        |(?P<number>[$€£¥₽]?\ ?\d{1,3}(?:\.\d{3})+,\d{1,2}(?-u:\b)\ ?[€£₽]?|[$€£¥₽]\ ?\d[\d,]*(?:\.\d+)?|-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?\ ?[€£₽]?)
+        |(?P<number>[$€£¥₽]?\ ?\d{1,3}(?:\.\d{3})+,\d{1,2}(?-u:\b)\ ?[€£₽]?|[$€£¥₽]\ ?\d[\d,]*(?:\.\d+)?|-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d{1,3}(?:\.\d{3})+(?-u:\b)\ ?[€£₽]?|-?\d+(?:[.,]\d+)?\ ?[€£₽]?)
         |(?P<han>\p{Han}+)
         |(?P<word>[[\p{L}_]--\p{Han}]+(?:['’\-.][[\p{L}_]--\p{Han}]+)*(?:\d+)?)
         |(?P<mark>\S)",
@@ -189,7 +190,7 @@ fn plain(found: &mut Vec<Word>, text: &str, offset: usize, request: &str) {
             found.push(word(What::Code(mark.to_owned()), said, start, end, false));
         } else if hit.name("number").is_some() {
             let trimmed = said.trim_end();
-            if let Some((number, currency)) = number(trimmed) {
+            if let Some((number, currency)) = number(trimmed, request) {
                 found.push(word(What::Number(number, currency), trimmed, start, start + trimmed.len(), false));
             }
         } else if hit.name("word").is_some() {
@@ -293,7 +294,7 @@ fn counted(part: &str) -> Option<i64> {
     })
 }
 
-fn number(text: &str) -> Option<(Number, Option<&'static str>)> {
+fn number(text: &str, request: &str) -> Option<(Number, Option<&'static str>)> {
     let currency = text.chars().find_map(|c| match c {
         '$' => Some("USD"),
         '€' => Some("EUR"),
@@ -302,13 +303,7 @@ fn number(text: &str) -> Option<(Number, Option<&'static str>)> {
         '₽' => Some("RUB"),
         _ => None,
     });
-    // "1.250,50": the comma of most of Europe.
-    let continental = matches!((text.find('.'), text.rfind(',')), (Some(point), Some(comma)) if point < comma);
-    let text: String = match continental {
-        true => text.chars().filter(|c| *c != '.').map(|c| if c == ',' { '.' } else { c }).collect(),
-        false => text.to_owned(),
-    };
-    let digits: String = text.chars().filter(|c| c.is_ascii_digit() || matches!(c, '.' | '-')).collect();
+    let digits = numerals::plain(text, numerals::has_decimal_commas(request));
     let number = match digits.parse::<i64>() {
         Ok(whole) => whole.into(),
         Err(_) => Number::from_f64(digits.parse().ok()?)?,

@@ -9,6 +9,7 @@ use super::found::{Found, Shape, add};
 use super::measures::Measure;
 use super::phrases;
 use crate::clauses::Clause;
+use crate::numerals;
 use crate::resources::SpanKind;
 use crate::words::{pattern, slice};
 
@@ -28,7 +29,7 @@ static TIME: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)(?-u:\b)\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?|\b\d{1,2}\s?[ap]\.?m\b\.?|\b\d{1,2} o['’]clock\b|\b(?:half past|quarter (?:past|to)) \w+\b|\b(?:noon|midnight|полдень|полночь)\b|\b\d{1,2} (?:час(?:ов|а)? )?(?:утра|вечера)\b|(?:早上|上午|中午|下午|晚上)?\d{1,2}点(?:\d{1,2}分|半)?",
     )
 });
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:\bminus )?[$€£¥₽]?\d[\d,]*(?:\.\d+)?%?"));
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?:\bminus )?[$€£¥₽]?{}%?", numerals::DIGITS)));
 /// Seven digits or more, in groups or not, with what belongs to the number before them.
 static PHONE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(

@@ -153,7 +153,8 @@ impl Journal {
         .await
     }
 
-    /// Adds what was kept elsewhere, all of it or nothing, in the place of what has the same ids.
+    /// Adds what was kept elsewhere, all of it or nothing, in the place of what has the same ids; what was rated here stays rated so unless
+    /// that was, too.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -261,12 +262,19 @@ fn import(connection: &mut Connection, user: &str, rows: &[ExperienceRow]) -> ru
     for row in rows {
         // What says that it is of tomorrow would be of no run's past.
         let at = i64::try_from(row.at_ms).unwrap_or(i64::MAX).min(now);
+        // What somebody said here of a plan outlives what the file says of how its run ended.
+        let rated: Option<bool> = transaction
+            .prepare_cached("SELECT good FROM experience WHERE run_id = ?1 AND user = ?2 AND verdict = 'rated'")?
+            .query_row(params![row.id, user], |rated| rated.get(0))
+            .optional()?;
+        let rated = rated.filter(|_| row.verdict != Verdict::Rated);
+        let (good, verdict) = rated.map_or((row.good, row.verdict), |good| (good, Verdict::Rated));
         transaction
             .prepare_cached(
                 "INSERT OR REPLACE INTO experience (run_id, user, at_ms, good, verdict, body)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
-            .execute(params![row.id, user, at, row.good, row.verdict.as_str(), row.body])?;
+            .execute(params![row.id, user, at, good, verdict.as_str(), row.body])?;
     }
     bound(&transaction, user)?;
     transaction.commit()

@@ -86,7 +86,7 @@ pub(crate) enum ExperienceCommand {
     },
     /// Add what was exported, all of it or nothing; `-` is standard input
     #[command(after_help = "Example:\n  jarvis experience import plans.jsonl\n\n\
-        Each line is checked. What has the id of one that is kept takes its place.")]
+        Each line is checked. What has the id of one that is kept takes its place; what you rated stays rated so.")]
     Import {
         /// The file
         file: PathBuf,
@@ -100,6 +100,7 @@ pub(super) async fn run(command: ExperienceCommand, global: &Global, printer: Pr
     match command {
         ExperienceCommand::List { query, limit, json, whose } => {
             let found = memory.list(&whose.user, query.as_deref()).map_err(Failure::work)?;
+            let all = found.len();
             let found: Vec<_> = found.into_iter().take(limit as usize).collect();
             if json {
                 let found: Vec<&Remembered> = found.iter().map(|(_, one)| one).collect();
@@ -111,6 +112,9 @@ pub(super) async fn run(command: ExperienceCommand, global: &Global, printer: Pr
             for (likeness, one) in &found {
                 let likeness = likeness.map(|likeness| format!("{likeness:.2}  ")).unwrap_or_default();
                 printer.out(&format!("{likeness}{}", line(one)));
+            }
+            if all > found.len() {
+                printer.note(&format!("{} of {all}; -n {all} shows all", found.len()));
             }
         }
         ExperienceCommand::Show { id, json, whose } => {

@@ -111,9 +111,12 @@ pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer)
 /// Says of the plan of a run whether it is one to plan by.
 async fn rate(id: &str, rating: Rating, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let journal = wiring::open_journal(global, printer)?;
-    let id = record(&journal, id)?.summary.run_id;
-    let rated = journal.rate(None, &id.0, rating == Rating::Good).await.map_err(Failure::work)?;
+    // What was imported is of no run here.
+    let known = record(&journal, id).map(|record| record.summary.run_id);
+    let whole = known.as_ref().map_or(id, |run| run.0.as_str());
+    let rated = journal.rate(None, whole, rating == Rating::Good).await.map_err(Failure::work)?;
     let Some(rated) = rated else {
+        let id = known?;
         return Err(Failure::work(format!("no plan of run {id} is kept as experience")).hint(
             "a run is rated whose tasks were carried out, and that was not told to leave experience out: see docs/experience.md",
         ));

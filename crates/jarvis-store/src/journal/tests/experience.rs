@@ -75,6 +75,20 @@ async fn it_belongs_to_the_user_of_its_run_and_is_rated() {
 }
 
 #[tokio::test]
+async fn what_was_rated_stays_rated_when_it_is_imported_again() {
+    let shelf = Shelf::new();
+    let journal = shelf.open();
+    journal.import_experience("ada", vec![row("old", 5)]).await.unwrap();
+    // It is of no run here, and can be rated all the same.
+    assert_eq!(journal.rate(None, "ol", false).await.unwrap().as_deref(), Some("old"));
+    journal.import_experience("ada", vec![row("old", 6)]).await.unwrap();
+    assert_eq!(kept(&journal, "ada"), [("old".to_owned(), false, "rated")]);
+    let rated = ExperienceRow { good: true, verdict: Verdict::Rated, ..row("old", 7) };
+    journal.import_experience("ada", vec![rated]).await.unwrap();
+    assert_eq!(kept(&journal, "ada"), [("old".to_owned(), true, "rated")]);
+}
+
+#[tokio::test]
 async fn what_is_forgotten_or_removed_with_its_run_is_not_in_the_file() {
     let shelf = Shelf::new();
     let journal = shelf.open();
