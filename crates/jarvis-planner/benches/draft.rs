@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use jarvis_plan::{Kind, Param, Request, Tool};
-use jarvis_planner::{Offline, Planner, ToolIndex};
+use jarvis_plan::{DraftTask, Kind, Param, Request, Tool};
+use jarvis_planner::{Experience, Offline, Past, Planner, ToolIndex, Weights};
 
 fn main() {
     divan::main();
@@ -58,6 +58,22 @@ fn one_request_of_a_set(bencher: divan::Bencher<'_, '_>, count: usize) {
     let index = ToolIndex::new(&functions(count));
     let request = Request::new(ORDERS);
     bencher.bench(|| Offline::draft_with(&index, &request));
+}
+
+/// The same beside plans from before, as many as a user may have kept.
+#[divan::bench(args = [10, 200, 2_000])]
+fn one_request_beside_plans_from_before(bencher: divan::Bencher<'_, '_>, count: usize) {
+    let tools = functions(260);
+    let index = ToolIndex::new(&tools);
+    let word = |at: usize| WORDS.get(at % WORDS.len()).copied().unwrap_or_default();
+    let past = |(at, tool): (usize, &Tool)| Past {
+        id: at.to_string(),
+        request: format!("Order food for Ann, then look up the {} and tell me of its {}", word(at), word(at / 7)),
+        tasks: vec![DraftTask::new(0, tool.name.clone())],
+    };
+    let experience = Experience::new(tools.iter().cycle().take(count).enumerate().map(past).collect());
+    let request = Request::new(ORDERS);
+    bencher.bench(|| Offline::draft_by(&index, &request, &Weights::default(), &experience));
 }
 
 /// What a server pays for a plan: the list is the one of the call before.

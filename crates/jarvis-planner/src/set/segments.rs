@@ -226,8 +226,10 @@ fn sends(tokens: &[Token]) -> bool {
         "let" => rest.iter().take(FAR).any(|token| token.lower == "know"),
         word => listed("mail email e-mail text message chat write answer tell inform notify ping", word),
     };
-    // "Write the report" makes one.
-    let made = listed("write answer", &first_lower) && whom.is_determiner();
+    // "Write the report" makes one, "tell the weather" asks for it; "tell the group why" tells somebody.
+    let about = || rest.iter().any(|token| listed("that why what when where how whether", &token.lower));
+    let asked = listed("tell inform notify", &first_lower) && listed("the a an this these", &whom.lower) && !about();
+    let made = asked || listed("write answer", &first_lower) && whom.is_determiner();
     verb && !made
         && !listed(
             "me us about what how which whether if in down out up an of all it this that everything nothing",
