@@ -15,3 +15,6 @@ mod needs;
 pub(crate) mod segments;
 pub(crate) mod split;
 pub(crate) mod tools;
+
+#[cfg(test)]
+mod tests;

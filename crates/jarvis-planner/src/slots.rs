@@ -14,7 +14,7 @@ use jarvis_plan::{Param, Tool};
 use serde_json::Value;
 
 use crate::clauses::Clause;
-use crate::numerals;
+use crate::numerals::{self, Marks};
 use crate::words;
 
 use fit::Candidate;
@@ -76,7 +76,10 @@ pub(crate) fn fill(tool: &Tool, params: &[&Param], clause: &Clause, request: &st
 pub(crate) fn measured(tool: &Tool, params: &[&Param], clause: &Clause, request: &str) -> Vec<(String, String)> {
     let measures = |param: &&&Param| counts(param) && Want::of(tool, param).measure.is_some();
     let params: Vec<&Param> = params.iter().filter(measures).copied().collect();
-    if params.is_empty() || !find(clause, request).iter().any(|value| value.measure.is_some()) {
+    if params.is_empty()
+        || !clause.text(request).contains(|c: char| c.is_ascii_digit())
+        || !find(clause, request).iter().any(|value| value.measure.is_some())
+    {
         return Vec::new();
     }
     fill(tool, &params, clause, request)
@@ -120,7 +123,7 @@ fn by_schema(param: &Param, clause: &Clause, request: &str) -> Option<String> {
 fn written(param: &Param, text: String, request: &str) -> String {
     if wanted(param) == Some(Shape::Number) {
         let sign = if text.starts_with("minus ") { "-" } else { "" };
-        return format!("{sign}{}", numerals::plain(&text, numerals::has_decimal_commas(request)));
+        return format!("{sign}{}", numerals::plain(&text, Marks::of(request)));
     }
     text
 }

@@ -27,12 +27,25 @@ static ASSURED: LazyLock<Regex> = LazyLock::new(|| {
 /// A condition, or a time that is yet to come: a plan is run at once and as a whole.
 static LATER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)^(?:(?:but\s+)?(?:only\s+)?(?:if|unless|when|whenever|as soon as|as long as|in case)\s+(?<said>\w+)|(?:every|each)\s+(?:\w+\s+)?(?:minute|hour|morning|noon|afternoon|evening|night|day|week|weekday|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b|at\s+\d{1,2}(?:[:.]\d\d)?\s*(?:am|pm|a\.m|p\.m|o['’]clock)|(?:tomorrow|tonight|next (?:week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday))\b|at (?:noon|midnight)\b|(?:если|завтра)\s|кажд(?:ый|ую|ое)\s+(?:день|час|неделю|утро|вечер)|如果|除非|每天|每周|明天)",
+        r"(?ix)^(?:(?:but\s+)?(?:only\s+)?(?:if|unless|when|whenever|as\ soon\ as|as\ long\ as|in\ case)\s
+        | (?:every|each)\s+(?:\w+\s+)?(?:minute|hour|morning|noon|afternoon|evening|night|day|week|weekday|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b
+        | at\s+\d{1,2}(?:[:.]\d\d)?\s*(?:am|pm|a\.m|p\.m|o['’]clock)
+        | in\s+(?:an?|one|two|three|five|ten|\d+)\s+(?:minute|hour|day|week|month)s?\b
+        | (?:on\s+)?(?:next\s+)?(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b
+        | (?:tomorrow|tonight|next\ (?:week|month|year))\b | at\ (?:noon|midnight)\b
+        | (?:если|завтра|послезавтра)\b | кажд(?:ый|ую|ое)\s+(?:день|час|неделю|утро|вечер)\b
+        | 如果|除非|每天|每周|明天)",
     )
 });
 
-/// What follows "if" where that is no condition.
-const MANNER: &str = "possible necessary needed any you done finished ready complete";
+/// What begins like a condition and is none: "if possible", "if you like".
+static MANNER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?ix)^(?:if|when|as\ soon\ as)\s+(?:at\ all\s+)?(?:possible|necessary|needed|required|done|finished|ready|complete|any\W*$|so\b
+        | you\s+(?:can|could|like|want|wish|please|will|would|do\s*n[o'’]t\ mind|don['’]t\ mind)
+        | (?:it['’]?s|it\ is|that['’]?s)\s+(?:not\ too\ much\ trouble|no\ trouble|ok|okay|all\ right|possible|fine))",
+    )
+});
 
 /// The parts of a request that are left undone.
 #[derive(Debug, Default)]
@@ -50,12 +63,24 @@ pub(crate) struct Unserved<'t> {
 impl<'t> Unserved<'t> {
     /// Reads a clause beside the steps that were chosen for it; `in_one` where its sentence has others.
     pub(crate) fn read(&mut self, clause: &Clause, steps: &[Step], in_one: bool, text: &'t str) {
-        if steps.is_empty() && !clause.tokens.is_empty() {
-            let list = if in_one && clause.tokens.iter().any(tells) { &mut self.beside } else { &mut self.alone };
-            list.push(clause.text(text).trim());
+        if !steps.is_empty() {
+            self.inside.extend(inside(clause, steps, text));
+            self.later.extend(later(clause, steps, text));
+            return;
         }
-        self.inside.extend(inside(clause, steps, text));
-        self.later.extend(later(clause, steps, text));
+        let mut rest = clause.text(text).trim();
+        // "If it rains, phone Anna": a condition alone is one of what follows it, and what is ordered under it is left out.
+        if !clause.question && waits(rest) {
+            let (condition, ordered) = rest.split_at(rest.find([',', '，']).unwrap_or(rest.len()));
+            rest = ordered.trim_start_matches([',', '，', ' ']);
+            if rest.is_empty() {
+                self.later.push(condition);
+            }
+        }
+        if !rest.is_empty() && !clause.tokens.is_empty() {
+            let list = if in_one && clause.tokens.iter().any(tells) { &mut self.beside } else { &mut self.alone };
+            list.push(rest);
+        }
     }
 
     /// What to tell of them. In a sentence with a call of a tool of somebody's own (`calls`), every part may say how it is meant.
@@ -67,10 +92,7 @@ impl<'t> Unserved<'t> {
             calls && (words::tokens(text).iter().any(own) || text.contains([':', '：']))
         };
         // Sentences that only tell something are no reason for a note; orders are.
-        let is_told = |text: &&str| {
-            let later = self.later.iter().any(|part| part.contains(*text) || text.contains(part));
-            !later && !ASSURED.is_match(&text.to_lowercase()) && (is_order(text, index) || acts(text))
-        };
+        let is_told = |text: &&str| !ASSURED.is_match(&text.to_lowercase()) && (is_order(text, index) || acts(text));
         let orders = self.alone.into_iter().chain(kept).filter(is_told);
         let left = beside.into_iter().chain(orders).chain(self.inside);
         let left = left.map(|text| format!("no tool fits \"{}\"", short(text)));
@@ -81,9 +103,6 @@ impl<'t> Unserved<'t> {
 
 /// "Fax a.txt and sum it up", "read a.png and find the days in it": orders of a clause that none of its steps was chosen for.
 fn inside<'t>(clause: &Clause, steps: &[Step], text: &'t str) -> Vec<&'t str> {
-    if steps.is_empty() {
-        return Vec::new();
-    }
     // What edits or answers takes the clause's own words, and says itself what it leaves undone of what is known to be an order.
     let takes_words =
         steps.iter().any(|step| !matches!(step.nature(), Some(Nature::Make | Nature::Label | Nature::Map)));
@@ -105,13 +124,16 @@ fn inside<'t>(clause: &Clause, steps: &[Step], text: &'t str) -> Vec<&'t str> {
             left.extend(asked_of_another(piece, &served, clause, text));
             continue;
         }
-        let by_form = || clauses::orders_by_form(tokens, &clause.spans, text);
+        // "Describe how they hold the cup and drink the tea" orders one thing.
+        let told = clause.tokens.get(..piece.start).unwrap_or_default().iter().any(is_question_word);
+        let on_it = || strip_polite(tokens).get(1).is_some_and(|token| words::listed("it them", &token.lower));
+        let by_form = || (!told || on_it()) && clauses::orders_by_form(tokens, &clause.spans, text);
         let orders = match nth {
             // "Turn a.png, my photo, into a sketch": an order goes on until the next one begins.
             0 => pieces.iter().skip(1).any(opens) && by_form(),
             _ => !takes_words && (known(first) || by_form()),
         };
-        if orders && !data::HANDLING_VERBS.has(&first.lower) {
+        if orders && !data::HANDLING_VERBS.has(&first.lower) && !asks_result(tokens) {
             let next = pieces.get(nth + 1).and_then(|next| clause.tokens.get(next.start)).map(|token| token.start);
             left.push(whole(first.start, tokens, clause, next, text));
         }
@@ -134,6 +156,9 @@ fn asked_of_another<'t>(piece: &Range<usize>, served: &[usize], clause: &Clause,
     let [verb, whom, ..] = strip_polite(tokens) else { return None };
     let is_to = |at: &usize| *at > piece.start && clause.tokens.get(at - 1).is_some_and(|token| token.lower == "to");
     let order = served.iter().filter(|at| piece.contains(at)).min().filter(|at| is_to(at))?;
+    if data::HANDLING_VERBS.has(&verb.lower) {
+        return None;
+    }
     let other = matches!(whom.lower.as_str(), "him" | "her") || clauses::is_name(whom, text);
     let reminds = whom.lower == "me" && thesaurus::is_action(verb);
     let before = clause.tokens.get(order.checked_sub(2)?)?;
@@ -167,9 +192,12 @@ fn pieces(clause: &Clause, text: &str) -> Vec<Range<usize>> {
     pieces
 }
 
-/// Conditions and times at the start of a part, or behind what it is done to: "if it is long, …", "… a.txt every morning".
+/// Conditions and times at the start of a part, or behind what it is done to: "if it is long, …", "… a.txt every morning". Of what is
+/// drawn they are part: "a castle, at midnight".
 fn later<'t>(clause: &Clause, steps: &[Step], text: &'t str) -> Option<&'t str> {
-    let asks = steps.iter().any(|step| step.nature() == Some(Nature::Ask)) || clause.question && steps.is_empty();
+    if steps.iter().any(|step| matches!(step.nature(), Some(Nature::Ask | Nature::Create))) {
+        return None;
+    }
     let mut starts: Vec<usize> = pieces(clause, text)
         .iter()
         .filter_map(|piece| clause.tokens.get(piece.start))
@@ -185,17 +213,29 @@ fn later<'t>(clause: &Clause, steps: &[Step], text: &'t str) -> Option<&'t str> 
         .filter_map(|span| clause.tokens.iter().map(|token| token.start).find(|start| *start >= span.end));
     starts.extend(behind.chain(after));
     starts.sort_unstable();
-    // "If possible" waits for nothing.
-    let waits = |start: &usize| {
-        let said = LATER.captures(slice(text, *start, clause.end)).map(|found| found.name("said"));
-        said.is_some_and(|word| word.is_none_or(|word| !words::listed(MANNER, word.as_str())))
+    let start = starts.into_iter().find(|start| waits(slice(text, *start, clause.end)))?;
+    let said = slice(text, start, clause.end);
+    let end = said.find([',', '，', ';']).unwrap_or(said.len());
+    Some(slice(said, 0, end).trim())
+}
+
+/// Whether words begin with a condition or a time that a plan does not wait for.
+fn waits(said: &str) -> bool {
+    let said = words::head(said, MOST);
+    LATER.is_match(said) && !MANNER.is_match(said)
+}
+
+/// So much of a part tells whether it is one.
+const MOST: usize = 80;
+
+/// "… and give me the result": what every plan ends with.
+fn asks_result(tokens: &[Token]) -> bool {
+    let [verb, rest @ ..] = tokens else { return false };
+    let given = |token: &Token| {
+        words::listed("me us the a it its final result results answer output back", &token.lower)
+            || token.is_determiner()
     };
-    let start = starts.into_iter().find(waits)?;
-    (!asks).then(|| {
-        let said = slice(text, start, clause.end);
-        let end = said.find([',', '，', ';']).unwrap_or(said.len());
-        slice(said, 0, end).trim()
-    })
+    words::listed("tell give show send return provide print", &verb.lower) && rest.len() > 1 && rest.iter().all(given)
 }
 
 /// Whether a word says something by itself.
@@ -212,14 +252,14 @@ fn is_order(text: &str, index: &ToolIndex) -> bool {
     let shows = tokens.first().is_some_and(|token| data::POINTING_VERBS.has(&token.lower));
     let acts = thesaurus::begins_with_action(strip_polite(&tokens));
     // "Tell me its length" asks, whatever it asks for.
-    let tells = tokens.first().is_some_and(|token| data::TELLING_VERBS.has(&token.lower));
+    let asks = tokens.first().is_some_and(|token| data::TELLING_VERBS.has(&token.lower));
     // "On the go", "of a meeting": what begins so is no order, unless one follows.
     let hangs = tokens.first().is_some_and(|token| data::FUNCTION_WORDS.has(&token.lower) && !is_question_word(token));
     let names = (!hangs || gives_order(&tokens)) && clauses::names_action(&tokens, index);
     // "Help me complete these tasks": the tasks themselves stand elsewhere.
     let task = tokens.iter().any(|token| token.stem == "task");
-    let orders = acts || tells || names || clauses::orders_by_form(&tokens, &[], text);
-    !shows && !task && !matching::states(&tokens) && orders
+    let orders = acts || asks || names || clauses::orders_by_form(&tokens, &[], text);
+    !shows && !task && !asks_result(&tokens) && !matching::states(&tokens) && orders
 }
 
 fn short(text: &str) -> String {

@@ -8,7 +8,7 @@ use crate::resources::{self, Span, SpanKind};
 use crate::retrieval::ToolIndex;
 use crate::thesaurus;
 use crate::words::grammar::{is_order_verb, is_question_word, strip_polite};
-use crate::words::{self, Token, slice};
+use crate::words::{self, Token, is_language, listed, slice};
 
 /// True when the words name something to be done that a tool of the list might do.
 pub(crate) fn names_action(tokens: &[Token], index: &ToolIndex) -> bool {
@@ -47,41 +47,49 @@ pub(super) fn begins_with_action(tokens: &[Token], index: &ToolIndex) -> bool {
 pub(crate) fn orders_by_form(tokens: &[Token], spans: &[Span], request: &str) -> bool {
     let core = strip_polite(tokens);
     let [verb, rest @ ..] = core else { return false };
-    // "… и отправь маме": an order in another script.
-    if !verb.lower.is_ascii() {
-        return !verb.is_han() && (thesaurus::is_action(verb) || is_russian_imperative(&verb.lower));
-    }
-    if !is_bare_verb(verb) || kind_at(core, 0).is_some() {
-        return false;
-    }
     let before = slice(request, 0, verb.start).trim_end();
     let opens = before.is_empty() || before.ends_with(['.', '!', '?', ';', ':', '\n']);
-    if !opens && is_name(verb, request) {
-        return false;
-    }
     let adjacent = |start: usize| {
         let gap = slice(request, verb.end, start);
         start > verb.end && !gap.is_empty() && gap.chars().all(char::is_whitespace)
     };
-    // A noun stands before a file or a name as well, most of all in a list: "merge a.mp4 and voiceover b.wav".
-    let last = spans.iter().map(|span| span.end).filter(|end| *end <= verb.start).max();
-    let listed = last.is_some_and(|end| {
-        let mut between = words::tokens(slice(request, end, verb.start)).into_iter();
-        between.all(|token| data::AND_PHRASES.has(&token.lower))
-    });
-    let is_verb = is_order_verb(verb) || thesaurus::is_action(verb) || opens || !listed;
-    let file = spans.iter().any(|span| span.what != SpanKind::Quote && span.start >= verb.end && adjacent(span.start));
-    if file {
-        return is_verb;
+    let file =
+        || spans.iter().any(|span| span.what != SpanKind::Quote && span.start >= verb.end && adjacent(span.start));
+    let object = rest.first().filter(|object| adjacent(object.start));
+    // "… и отправь маме": an order in another script.
+    if !verb.lower.is_ascii() {
+        let led = || object.is_some_and(|object| !listed("на в с к по из от для и до за о", &object.lower));
+        return !verb.is_han()
+            && (thesaurus::is_action(verb)
+                || is_russian_imperative(&verb.lower) && (opens || !is_name(verb, request)) && (file() || led()));
     }
-    let Some(object) = rest.first().filter(|object| adjacent(object.start)) else { return false };
+    if !is_bare_verb(verb) || kind_at(core, 0).is_some() || !opens && is_name(verb, request) {
+        return false;
+    }
+    let known = || is_order_verb(verb) || thesaurus::is_action(verb);
+    let joined =
+        || before.rsplit(' ').next().is_some_and(|word| data::AND_PHRASES.has(word) || data::THEN_PHRASES.has(word));
+    // A noun stands before a file as well, most of all in a list: "merge a.mp4 and voiceover b.wav".
+    let in_list = || {
+        let last = spans.iter().map(|span| span.end).filter(|end| *end <= verb.start).max();
+        last.is_some_and(|end| words::lowers(slice(request, end, verb.start)).all(|word| data::AND_PHRASES.has(&word)))
+    };
+    // Where files are not told from words, a point is inside of their names.
+    if file() || object.is_some_and(|object| object.lower.contains('.')) {
+        return opens || known() || !in_list();
+    }
+    let Some(object) = object else { return false };
     let next = rest.get(1).filter(|next| !data::FUNCTION_WORDS.has(&next.lower));
     let article = object.is_determiner() || matches!(object.lower.as_str(), "all" | "every" | "each" | "both" | "any");
     let counts = object.lower.bytes().all(|byte| byte.is_ascii_digit());
-    matches!(object.lower.as_str(), "it" | "them")
-        || (article || matches!(object.lower.as_str(), "me" | "him" | "us")) && rest.len() > 1
-        || counts && next.is_some() && is_verb
-        || is_name(object, request)
+    match object.lower.as_str() {
+        "it" | "them" => true,
+        "me" | "him" | "us" => rest.len() > 1,
+        _ if article => rest.len() > 1,
+        _ if counts => next.is_some() && (opens || joined() || known()),
+        // "Traditional Chinese" is no order.
+        _ => is_name(object, request) && !is_language(object) && (opens || joined() || known()),
+    }
 }
 
 /// True for a word that may be a verb as it stands in a dictionary: no small word, and no form of one.
@@ -92,12 +100,14 @@ pub(crate) fn is_bare_verb(token: &Token) -> bool {
     let formed = word.strip_suffix("ing").is_some_and(has_vowel)
         || word.strip_suffix("ed").is_some_and(|stem| has_vowel(stem) && !stem.ends_with('e'))
         || word.ends_with("ly") && !thesaurus::is_action(token)
-        || word.ends_with('s') && !word.ends_with("ss");
+        || word.ends_with('s') && !word.ends_with("ss")
+        || word.ends_with("ever");
     word.len() > 2
         && word.bytes().all(|byte| byte.is_ascii_lowercase())
         && !formed
         && !data::FUNCTION_WORDS.has(word)
         && !data::PRONOUNS.has(word)
+        && !data::BEFORE_ORDERS.has(word)
         && !token.is_determiner()
 }
 

@@ -93,7 +93,15 @@ impl Part {
     pub(super) fn goes_on_with(&self, next: &Part, index: &ToolIndex) -> bool {
         match next.join {
             Join::Start | Join::Sentence => false,
-            Join::Then | Join::And if self.acts && next.strays && !self.creates(index) => false,
+            // What a question or "how" is about may well be an order by its form: "describe how they hold it and drink the tea".
+            Join::Then | Join::And
+                if self.acts
+                    && next.strays
+                    && !self.creates(index)
+                    && (!self.tokens.iter().any(is_question_word) || next.on_it()) =>
+            {
+                false
+            }
             // "I have a picture and I'd like to …": what is given, and what is wanted.
             Join::Then | Join::And if next.states_want() => false,
             Join::Then => (!self.acts && !next.opens) || !next.acts,
@@ -131,6 +139,11 @@ impl Part {
         let named_first = self.spans.first().zip(first).is_some_and(|(span, first)| span.end <= first.start);
         let parts = |token: &Token| matches!(token.lower.as_str(), "between" | "gap" | "gaps" | "spacing" | "apart");
         named_first && first.is_some_and(|first| first.lower == "with") && self.tokens.iter().any(parts)
+    }
+
+    /// "… and laminate it".
+    fn on_it(&self) -> bool {
+        strip_polite(&self.tokens).get(1).is_some_and(|token| matches!(token.lower.as_str(), "it" | "them"))
     }
 
     /// "… and I would like to …": somebody says what is wanted from here on.

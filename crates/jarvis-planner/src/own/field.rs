@@ -3,6 +3,8 @@
 use jarvis_plan::{Kind, Medium, Param};
 use serde_json::Value;
 
+use super::lex::Word;
+use super::phrases::{BEGINS, ENDS};
 use crate::words;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -272,4 +274,15 @@ fn enumerated(schema: &Value) -> Option<Vec<Value>> {
     let choices = ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(key)?.as_array()).flatten();
     let words = own.or_else(|| choices.filter_map(|choice| choice.get("enum")?.as_array()).next())?;
     Some(words.iter().filter(|word| !word.is_null()).cloned().collect())
+}
+
+/// "To Bob" is nowhere that something begins, and "from Rome" nowhere that it ends.
+pub(super) fn is_other_side(side: Option<bool>, word: &Word) -> bool {
+    // These lead other things as well.
+    let both = word.is("in on since between во на у с со между");
+    match side {
+        Some(true) => word.is(ENDS) && !both,
+        Some(false) => word.is(BEGINS) && !both,
+        None => false,
+    }
 }

@@ -1,5 +1,6 @@
 //! What a request holds, for own tools: words with what they mean in English, and values with their types.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -9,7 +10,7 @@ use serde_json::Number;
 
 use super::dates;
 use crate::data;
-use crate::numerals;
+use crate::numerals::{self, Marks};
 use crate::resources::{self, SpanKind};
 use crate::words::{self, listed, pattern, slice};
 
@@ -104,7 +105,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?x)
         (?P<code>\#\s?[A-Za-z0-9][A-Za-z0-9_-]*|(?-u:\b)[A-Z]{2}\ \d{2,4}(?-u:\b)|(?-u:\b)[A-Za-z]{1,6}-?\d[A-Za-z0-9_-]*|(?-u:\b)\d+[A-Za-z][A-Za-z0-9-]*\d[A-Za-z0-9_-]*|(?-u:\b)[A-Z0-9]+(?:-[A-Z0-9]+)+(?-u:\b))
-        |(?P<number>[$€£¥₽]?\ ?\d{1,3}(?:\.\d{3})+,\d{1,2}(?-u:\b)\ ?[€£₽]?|[$€£¥₽]\ ?\d[\d,]*(?:\.\d+)?|-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d{1,3}(?:\.\d{3})+(?-u:\b)\ ?[€£₽]?|-?\d+(?:[.,]\d+)?\ ?[€£₽]?)
+        |(?P<number>[$€£¥₽]?\ ?\d{1,3}(?:\.\d{3})+,\d{1,2}(?-u:\b)\ ?[€£₽]?|[$€£¥₽]\ ?\d[\d,]*(?:\.\d+)?|-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d{1,3}(?:\.\d{3})+(?-u:\b)\ ?[€£₽]?|-?\d+(?:\.\d+|,\d{2}(?-u:\b))?\ ?[€£₽]?)
         |(?P<han>\p{Han}+)
         |(?P<word>[[\p{L}_]--\p{Han}]+(?:['’\-.][[\p{L}_]--\p{Han}]+)*(?:\d+)?)
         |(?P<mark>\S)",
@@ -159,9 +160,11 @@ pub(super) fn read(request: &str, start: usize, end: usize) -> Vec<Word> {
         }
     }
     typed.sort_by_key(|(start, _, _)| *start);
+    // Which language it is takes reading all of it: once, and only for numbers.
+    let marks = LazyCell::new(|| Marks::of(request));
     let mut at = 0;
     for (from, to, what) in typed {
-        plain(&mut found, slice(text, at, from), start + at, request);
+        plain(&mut found, slice(text, at, from), start + at, request, &marks);
         let shown = match &what {
             What::Quote(text) => text.clone(),
             _ => slice(text, from, to).trim_matches(|c| "\"'“”«»`".contains(c)).to_owned(),
@@ -169,7 +172,7 @@ pub(super) fn read(request: &str, start: usize, end: usize) -> Vec<Word> {
         found.push(word(what, &shown, start + from, start + to, false));
         at = to;
     }
-    plain(&mut found, slice(text, at, text.len()), start + at, request);
+    plain(&mut found, slice(text, at, text.len()), start + at, request, &marks);
     found
 }
 
@@ -178,7 +181,13 @@ fn word(what: What, text: &str, start: usize, end: usize, name: bool) -> Word {
     Word { what, text: text.to_owned(), keys: Vec::new(), lower, start, end, name }
 }
 
-fn plain(found: &mut Vec<Word>, text: &str, offset: usize, request: &str) {
+fn plain(
+    found: &mut Vec<Word>,
+    text: &str,
+    offset: usize,
+    request: &str,
+    marks: &LazyCell<Marks, impl FnOnce() -> Marks>,
+) {
     for hit in TOKEN.captures_iter(text) {
         let Some(whole) = hit.get(0) else { continue };
         let (start, end) = (offset + whole.start(), offset + whole.end());
@@ -190,7 +199,7 @@ fn plain(found: &mut Vec<Word>, text: &str, offset: usize, request: &str) {
             found.push(word(What::Code(mark.to_owned()), said, start, end, false));
         } else if hit.name("number").is_some() {
             let trimmed = said.trim_end();
-            if let Some((number, currency)) = number(trimmed, request) {
+            if let Some((number, currency)) = number(trimmed, **marks) {
                 found.push(word(What::Number(number, currency), trimmed, start, start + trimmed.len(), false));
             }
         } else if hit.name("word").is_some() {
@@ -294,7 +303,7 @@ fn counted(part: &str) -> Option<i64> {
     })
 }
 
-fn number(text: &str, request: &str) -> Option<(Number, Option<&'static str>)> {
+fn number(text: &str, marks: Marks) -> Option<(Number, Option<&'static str>)> {
     let currency = text.chars().find_map(|c| match c {
         '$' => Some("USD"),
         '€' => Some("EUR"),
@@ -303,7 +312,7 @@ fn number(text: &str, request: &str) -> Option<(Number, Option<&'static str>)> {
         '₽' => Some("RUB"),
         _ => None,
     });
-    let digits = numerals::plain(text, numerals::has_decimal_commas(request));
+    let digits = numerals::plain(text, marks);
     let number = match digits.parse::<i64>() {
         Ok(whole) => whole.into(),
         Err(_) => Number::from_f64(digits.parse().ok()?)?,

@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use super::field::{Field, Sort};
+use super::field::{Field, Sort, is_other_side};
 use super::fill::{Filler, is_small};
 use super::glue::is_adverb;
 use super::lex::What;
 use crate::data;
 use crate::words::slice;
 
-const BEGINS: &str = "from leaving departing since между между из с со от 从 由 between";
-const ENDS: &str = "to arriving into until till towards onto в во на до к 到 至 往 成 为 换成";
+pub(super) const BEGINS: &str = "from leaving departing since между между из с со от 从 由 between";
+pub(super) const ENDS: &str = "to arriving into until till towards onto в во на до к 到 至 往 成 为 换成";
 const WHERE: &str = "in at for of on to в во на для у по из 在 于";
 const WHOM: &str = "to for with by к для у с от 给 向";
 
@@ -469,15 +469,6 @@ impl Filler<'_> {
     pub(super) fn own_name(&self, field: usize, at: usize) -> bool {
         let Some(field) = self.fields.get(field) else { return false };
         self.at(at).is_some_and(|word| word.keys.iter().any(|key| field.name.contains(key)))
-    }
-}
-
-/// "To Bob" is nowhere that something begins, and "from Rome" nowhere that it ends.
-pub(super) fn is_other_side(side: Option<bool>, word: &super::lex::Word) -> bool {
-    match side {
-        Some(true) => word.is("to into onto towards до к 到 至 往"),
-        Some(false) => word.is("from leaving departing из от с 从"),
-        None => false,
     }
 }
 

@@ -7,10 +7,9 @@ use jarvis_plan::Kind;
 use regex::Regex;
 use serde_json::Value;
 
-use super::field::Sort;
+use super::field::{Sort, is_other_side};
 use super::fill::{Filler, currency, is_small, is_unit};
 use super::lex::What;
-use super::phrases::is_other_side;
 use crate::words::{listed, pattern, slice};
 
 static EXPRESSION: LazyLock<Regex> = LazyLock::new(|| {

@@ -57,6 +57,6 @@ fn is_alike(one: &Segment, two: &Segment) -> bool {
     let lead = words::lowers(&two.text).find(|word| !listed("and or und oder и 和", word));
     lead.is_some_and(|lead| {
         let asks = listed(ASKS, &lead) && two.own.len() <= FEW && before.contains(&lead);
-        asks || listed(LEADS, &lead) && before.iter().skip(1).any(|word| *word == lead) && two.does.is_empty()
+        asks || listed(LEADS, &lead) && before.iter().skip(1).any(|word| *word == lead) && two.inherits
     })
 }

@@ -248,6 +248,7 @@ fn one_segment(
     let does = segment.does.as_slice();
     let looks_up = looks(does);
     let send = thesaurus::named("send").filter(|_| segment.sends);
+    let send = send.filter(|send| set.tools.iter().any(|tool| tool.does.contains(send)));
     let undoes = does.iter().any(|sense| thesaurus::sense(*sense).name == "cancel") && !looks_up;
     let said = |at: &usize| spoken.get(*at).copied().unwrap_or_default();
     set.tools

@@ -7,13 +7,15 @@ use crate::evidence::Evidence;
 use crate::offline::NO_TOOL;
 use crate::retrieval::ToolIndex;
 use crate::slots;
+use crate::thesaurus;
 use crate::weights::Weights;
+use crate::words::listed;
 
 use super::again;
 use super::choose;
 use super::choose::SetWeights;
 use super::segments::{self, Read, Segment};
-use super::tools::SetTools;
+use super::tools::{Said, SetTools};
 
 /// A call that is planned.
 #[derive(Debug, Clone)]
@@ -50,9 +52,12 @@ pub(crate) fn draft(
         let borders: Vec<usize> = taken.iter().chain(&others).copied().collect();
         let once = others.is_empty();
         let segments = std::iter::once(wanted.segment).chain(others);
-        calls.extend(segments.map(|segment| planner.call(wanted.tool, segment, &borders, once)));
+        calls.extend(
+            segments
+                .take(MOST - calls.len().min(MOST))
+                .map(|segment| planner.call(wanted.tool, segment, &borders, once)),
+        );
     }
-    calls.truncate(MOST);
     planner.spread(&mut calls);
     planner.link(&mut calls);
     let mut draft = planner.written(&calls);
@@ -102,10 +107,15 @@ impl Planner<'_> {
         self.read.segments.get(at)
     }
 
-    /// "My wall is 14 square metres. How much paint do I need?": numbers that a clause without a call of its own gives.
+    /// "My wall is 14 square metres. How much paint do I need?": numbers that a clause without a call of its own gives to what looks up
+    /// or computes. What acts, such as a payment, takes none from beside its order.
     fn spread(&self, calls: &mut [Call]) {
         let taken: Vec<usize> = calls.iter().filter_map(|call| self.read.segments.get(call.segment)?.clause).collect();
-        for call in calls {
+        let computes = |said: &Said| {
+            said.looks_up
+                || said.does.iter().any(|sense| listed("calculate convert analyse", thesaurus::sense(*sense).name))
+        };
+        for call in calls.iter_mut().filter(|call| self.set.tools.get(call.tool).is_some_and(computes)) {
             let Some(tool) = self.index.tool(call.tool) else { continue };
             for (_, clause) in self.reading.clauses.iter().enumerate().filter(|(at, _)| !taken.contains(at)) {
                 let open: Vec<&Param> =

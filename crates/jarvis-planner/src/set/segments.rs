@@ -2,9 +2,10 @@
 
 use jarvis_plan::{Request, Role};
 
-use crate::clauses::Reading;
+use crate::clauses::{Reading, is_name};
 use crate::data;
 use crate::matching::describes;
+use crate::resources;
 use crate::thesaurus::{self, Part, SenseId};
 use crate::words::{self, Token, listed, slice};
 
@@ -26,6 +27,8 @@ pub(crate) struct Segment {
     pub(crate) to: usize,
     /// What it asks to be done, small words such as "find" included.
     pub(crate) does: Vec<SenseId>,
+    /// It has no verb of its own.
+    pub(crate) inherits: bool,
     /// It orders something to be sent to another person.
     pub(crate) sends: bool,
     /// What it points back at.
@@ -67,10 +70,14 @@ pub(crate) fn read(request: &Request, reading: &Reading) -> Read {
         items(&mut read, None, &words::tokens(said), said);
     }
     for (at, clause) in reading.clauses.iter().enumerate() {
-        let told = describes(&clause.tokens) || talks && tells(&clause.tokens);
-        if clause.question || !told {
-            items(&mut read, Some(at), &clause.tokens, &request.text);
+        if !clause.question && describes(&clause.tokens) {
+            continue;
         }
+        // "I'm hungry, order a pizza": only the first item is told.
+        let told = talks && !clause.question && tells(&clause.tokens);
+        let border = |at: &usize| is_border(&clause.tokens, *at, &request.text);
+        let from = if told { (1..clause.tokens.len()).find(border).unwrap_or(clause.tokens.len()) } else { 0 };
+        items(&mut read, Some(at), clause.tokens.get(from..).unwrap_or_default(), &request.text);
     }
     for turn in request.history.iter().rev().filter(|turn| turn.role == Role::User).take(TURNS) {
         for (_, word) in words_of(&words::tokens(words::head(&turn.content, MOST_OF_A_TURN))) {
@@ -160,24 +167,24 @@ fn add(read: &mut Read, clause: Option<usize>, tokens: &[Token], text: &str) {
     }
     if let (false, Some(first), Some(last)) = (own.is_empty(), tokens.first(), tokens.last()) {
         // "Book nothing yet".
-        if tokens.iter().any(|token| listed("nothing nichts ничего", &token.lower))
-            && tokens.iter().any(thesaurus::is_action)
-        {
+        let nothing = |two: &[Token]| matches!(two, [verb, none] if listed("nothing nichts ничего", &none.lower) && thesaurus::is_action(verb));
+        if tokens.windows(2).any(nothing) {
             return;
         }
         let senses = tokens.iter().flat_map(|token| thesaurus::of_token(token)).copied();
         let mut does: Vec<SenseId> =
             senses.filter(|sense| thesaurus::is_a(*sense, Part::Action)).chain(phrasal(tokens)).collect();
         // "Look for a train and for a hotel": one verb for both.
-        if does.is_empty()
-            && let Some(before) = read.segments.last().filter(|before| before.clause == clause && leads(tokens))
+        let inherits = does.is_empty();
+        if inherits && let Some(before) = read.segments.last().filter(|before| before.clause == clause && leads(tokens))
         {
             does.clone_from(&before.does);
         }
-        let sends = sends(tokens);
+        let sends = sends(tokens, text);
         let (from, to) = (first.start, last.end);
+        let points = points(tokens, text);
         let text = slice(text, from, to).to_owned();
-        read.segments.push(Segment { clause, own, text, from, to, does, sends, points: points(tokens) });
+        read.segments.push(Segment { clause, own, text, from, to, does, inherits, sends, points });
     }
 }
 
@@ -215,33 +222,41 @@ const FAR: usize = 6;
 
 /// "Mail her the time", "tell Ben in the chat", "let my father know": another person is to be sent something, by words that are
 /// things elsewhere or that ask for an answer.
-fn sends(tokens: &[Token]) -> bool {
+fn sends(tokens: &[Token], text: &str) -> bool {
     let small = |token: &Token| {
         listed(BETWEEN, &token.lower) || data::POLITE.has(&token.lower) && !listed("tell let answer", &token.lower)
     };
     let core = tokens.iter().position(|token| !small(token)).unwrap_or(tokens.len());
     let Some([verb, whom, rest @ ..]) = tokens.get(core..) else { return false };
-    let first_lower = verb.lower.clone();
-    let verb = match verb.lower.as_str() {
-        "let" => rest.iter().take(FAR).any(|token| token.lower == "know"),
-        word => listed("mail email e-mail text message chat write answer tell inform notify ping", word),
-    };
-    // "Write the report" makes one, "tell the weather" asks for it; "tell the group why" tells somebody.
-    let about = || rest.iter().any(|token| listed("that why what when where how whether", &token.lower));
-    let asked = listed("tell inform notify", &first_lower) && listed("the a an this these", &whom.lower) && !about();
-    let made = asked || listed("write answer", &first_lower) && whom.is_determiner();
-    verb && !made
-        && !listed(
-            "me us about what how which whether if in down out up an of all it this that everything nothing",
-            &whom.lower,
-        )
+    let says = |list: &str| rest.iter().any(|token| listed(list, &token.lower));
+    let person = listed("him her them my our", &whom.lower) || is_name(whom, text);
+    match verb.lower.as_str() {
+        "let" => person && rest.iter().take(FAR).any(|token| token.lower == "know"),
+        "mail" | "email" | "e-mail" | "text" | "message" => {
+            person || (whom.is_determiner() || listed("both all it them", &whom.lower)) && says("to")
+        }
+        // "Tell the weather" asks for it, "tell the group why" tells somebody.
+        "tell" | "inform" | "notify" => person || whom.lower == "the" && says("that why what when where how whether"),
+        "write" | "answer" | "chat" | "ping" => person,
+        _ => false,
+    }
 }
 
-fn points(tokens: &[Token]) -> Points {
-    let says = |list: &str| tokens.iter().any(|token| listed(list, &token.lower));
+fn points(tokens: &[Token], text: &str) -> Points {
+    let pointers = resources::pointers(tokens);
+    let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    // "There are" is a place of nothing, and "all" and "each" tell of one kind.
+    let there = (0..tokens.len()).any(|at| lower(at) == "there" && !listed("is are was were", lower(at + 1)));
+    // "With that stop", but not "that I am late".
+    let that = (0..tokens.len()).any(|at| {
+        listed("that this those these", lower(at))
+            && !listed("i we you he she it they there the a my our his her is are was", lower(at + 1))
+            && tokens.get(at + 1).is_some_and(|next| !is_name(next, text))
+    });
+    let both = tokens.iter().any(|token| listed("both beide beides оба обе", &token.lower));
     match () {
-        () if says("both these those beide beides оба обе их 都 两") => Points::All,
-        () if says("it its that this one them there es das их его её это 它") => Points::Last,
+        () if both => Points::All,
+        () if pointers.pronoun || pointers.result || there || that => Points::Last,
         () => Points::Nowhere,
     }
 }

@@ -1,6 +1,7 @@
 //! What the tools of a list say of themselves, read once.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use jarvis_plan::{Param, Tool};
 use rustc_hash::FxHashSet;
@@ -115,8 +116,11 @@ const CONTENTS: &str = "text message content body note summary description sente
 /// Words of names that say nothing of what is referred to.
 const FILLERS: &str = "id ids uuid guid code number no key the of";
 const LOOK_UPS: &str = "search find lookup look list suggest suggestions autocomplete query browse locate identify resolve geocode get fetch check";
-/// The same in the third person.
-const LOOKS_UP: &str = "search find list suggest query browse locate identify resolve get fetch check tell show read return retrieve report";
+/// Stems of verbs with which descriptions of look-ups begin. What "returns" or "reports" may give something back or hand it in.
+static LOOK_UP_STEMS: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
+    let verbs = "search find list suggest query browse locate identify resolve get fetch check tell show read retrieve";
+    verbs.split(' ').map(words::stem).collect()
+});
 
 fn sort(param: &Param, name: &[String]) -> Sort {
     let last = name.last().map_or("", String::as_str);
@@ -209,11 +213,8 @@ impl SetTools {
             let does = if by_name.is_empty() { acts(words::tokens(&tool.description).first()) } else { by_name };
             // "Finds a car park": the third person looks up as well.
             let first = |text: &[Token]| {
-                text.first().is_some_and(|token| {
-                    let word = token.lower.as_str();
-                    words::listed(LOOK_UPS, word)
-                        || word.strip_suffix('s').is_some_and(|word| words::listed(LOOKS_UP, word))
-                })
+                text.first()
+                    .is_some_and(|token| words::listed(LOOK_UPS, &token.lower) || LOOK_UP_STEMS.contains(&token.stem))
             };
             let by_second =
                 by_first.is_empty() && name_tokens.get(1).is_some_and(|token| words::listed(LOOK_UPS, &token.lower));

@@ -72,15 +72,15 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
     let mut score = base;
     if want.shape == Some(Shape::Number) {
         match (&value.measure, &want.measure) {
-            (Some(said), Some(wanted)) if said.suits(wanted) => {
-                score += 0.3;
+            (Some(said), Some(wanted)) => {
+                // A number of metres is no price.
+                let Some(suits) = said.suits(wanted) else { return 0.0 };
+                score += 0.3 * suits;
                 score += said.is_named(&want.name).map_or(0.0, |named| if named { 0.3 } else { -0.2 });
             }
-            // A number of metres is no price.
-            (Some(_), Some(_)) => return 0.0,
             (Some(_), None) => score -= 0.1,
-            // Nor is a year.
-            (None, Some(_)) if is_year(&value.text) => return 0.0,
+            // Nor is the year of "in 2023".
+            (None, Some(_)) if is_year(value) => return 0.0,
             (None, Some(_)) => score -= 0.2,
             (None, None) => {}
         }
@@ -168,9 +168,11 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
     score
 }
 
-/// "2023", where no unit stands beside it.
-fn is_year(number: &str) -> bool {
-    number.len() == 4 && number.parse().is_ok_and(|year: u16| (1900..2100).contains(&year))
+/// "In 2023", "since 1998".
+fn is_year(value: &Found) -> bool {
+    let number = &value.text;
+    let led = value.before.first().is_some_and(|word| listed("in sinc until of from by year", word));
+    led && number.len() == 4 && number.parse().is_ok_and(|year: u16| (1900..2100).contains(&year))
 }
 
 fn by_shape(want: &Want, value: &Found) -> Option<f32> {

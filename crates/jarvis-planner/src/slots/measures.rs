@@ -1,95 +1,133 @@
 //! Measures: what a number is a number of, told by the unit beside it in a request and by the name and the description of a
-//! parameter. A number of metres is no price, whatever else speaks for it. Nothing is converted.
+//! parameter. A number of metres is no price, whatever else speaks for it, and five minutes are no five seconds. Nothing is converted.
 
 use std::sync::LazyLock;
 
-use jarvis_plan::Param;
+use jarvis_plan::{Param, is_han};
 use rustc_hash::FxHashMap;
 
 use crate::data;
 use crate::words::{self, listed, slice};
 
-/// What a number measures, `mass` or, of two units, `mass/area`.
+/// A unit, or what is measured where no unit is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Unit {
+    /// `mass`, or of two `length/time`.
+    of: &'static str,
+    /// `kilogram`; empty where only what is measured is known.
+    name: &'static str,
+}
+
+/// What a number measures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Measure {
-    of: &'static str,
+    unit: Unit,
+    /// What it is for each of: `area` in "kilograms per hectare".
     per: Option<&'static str>,
-    /// The word behind the unit, which may say of what: "4 metres long".
+    /// The stem of the word behind the unit, which may say of what: "4 metres long".
     which: Option<String>,
 }
 
 struct Units {
     /// Units as they stand beside numbers and in descriptions.
-    spoken: FxHashMap<&'static str, &'static str>,
-    /// Those that only names of parameters end with.
-    named: FxHashMap<&'static str, &'static str>,
+    spoken: FxHashMap<&'static str, Unit>,
+    /// Those that only names of parameters have.
+    named: FxHashMap<&'static str, Unit>,
 }
 
 static UNITS: LazyLock<Units> = LazyLock::new(|| {
     let mut units = Units { spoken: FxHashMap::default(), named: FxHashMap::default() };
-    for (of, words) in data::rows(include_str!("../../data/units.tsv")) {
+    for (row, words) in data::rows(include_str!("../../data/units.tsv")) {
+        let (of, name) = row.split_once(':').unwrap_or((row, ""));
         for word in words.split(' ') {
             match word.strip_prefix('=') {
-                Some(word) => units.named.insert(word, of),
-                None => units.spoken.insert(word, of),
+                Some(word) => units.named.insert(word, Unit { of, name }),
+                None => units.spoken.insert(word, Unit { of, name }),
             };
         }
     }
     units
 });
 
+/// Whether a word is a unit that stands beside numbers.
+pub(super) fn is_unit(word: &str) -> bool {
+    UNITS.spoken.contains_key(word)
+}
+
 impl Measure {
-    fn new(of: &'static str, per: Option<&'static str>) -> Measure {
-        let (of, per) = match (of.split_once('/'), per) {
-            (Some((of, per)), None) => (of, Some(per)),
-            _ => (of, per),
-        };
-        Measure { of, per, which: None }
+    fn new(unit: Unit, per: Option<&'static str>) -> Measure {
+        match (unit.of.split_once('/'), per) {
+            (Some((of, per)), None) => Measure { unit: Unit { of, ..unit }, per: Some(per), which: None },
+            _ => Measure { unit, per, which: None },
+        }
     }
 
     /// What the unit beside a number says, which stands in `text` from `start` to `end`.
     pub(super) fn of_number(text: &str, start: usize, end: usize) -> Option<Measure> {
         let number = slice(text, start, end);
-        let sign = number.chars().next().filter(|sign| !sign.is_ascii_digit()).or_else(|| number.chars().last());
-        let signed = sign.filter(|sign| !sign.is_ascii_digit()).map(String::from);
-        let before = words::lowers(slice(text, start.saturating_sub(4), start)).last();
-        let after = slice(text, end, text.len());
+        let sign =
+            [number.chars().next(), number.chars().last()].into_iter().flatten().find(|sign| !sign.is_ascii_digit());
         // "5-metre", "5 metres"; a mark ends it.
-        let after = after.trim_start_matches([' ', '-']);
-        let words: Vec<String> = after.split_whitespace().take(MOST).map(|word| word.to_lowercase()).collect();
-        let money = signed.as_deref().and_then(|sign| UNITS.spoken.get(sign).copied());
-        if let Some(of) = money {
-            let (_, per) = per(&words, 0);
-            return Some(Measure::new(of, per));
+        let after = slice(text, end, text.len()).trim_start_matches([' ', '-']);
+        let words: Vec<String> = after.split_whitespace().take(MOST).map(str::to_lowercase).collect();
+        if let Some(unit) = sign.and_then(|sign| UNITS.spoken.get(sign.encode_utf8(&mut [0; 4]) as &str)) {
+            return Some(Measure::new(*unit, per(&words, 0).1));
         }
-        read(&words).or_else(|| before.filter(|word| word == "ph").map(|_| Measure::new("acidity", None)))
+        // Chinese does not part words.
+        if after.starts_with(is_han) {
+            let unit = after
+                .char_indices()
+                .take(LONGEST_HAN)
+                .map(|(at, letter)| at + letter.len_utf8())
+                .filter_map(|to| UNITS.spoken.get(slice(after, 0, to)));
+            return unit.last().map(|unit| Measure::new(*unit, None));
+        }
+        let before = || {
+            text.get(..start)
+                .and_then(|before| before.split_whitespace().last())
+                .is_some_and(|word| word.eq_ignore_ascii_case("ph"))
+        };
+        read(&words).or_else(|| before().then(|| Measure::new(Unit { of: "acidity", name: "ph" }, None)))
     }
 
     /// What the name of a parameter says, or else its description.
     pub(super) fn of_param(param: &Param) -> Option<Measure> {
         let name: Vec<String> =
             words::spell_out(&param.name).to_lowercase().split_whitespace().map(str::to_owned).collect();
-        by_name(&name).or_else(|| {
-            let text = param.description.to_lowercase();
-            let words: Vec<String> =
-                text.split_whitespace().map(|word| word.trim_matches(['(', ')', '.', ',', ';']).to_owned()).collect();
-            let led = words
-                .iter()
-                .enumerate()
-                .filter(|(_, word)| *word == "in")
-                .find_map(|(at, _)| read(words.get(at + 1..)?));
+        let text = param.description.to_lowercase();
+        let told = || {
+            let mark = ['(', ')', '.', ',', ';'];
+            let words: Vec<String> = text.split_whitespace().map(|word| word.trim_matches(mark).to_owned()).collect();
+            let led = (0..words.len()).filter(|at| words.get(*at).is_some_and(|word| word == "in"));
+            let led = led.filter_map(|at| read(words.get(at + 1..)?)).next();
             let bracketed =
                 || text.split_once('(').and_then(|(_, rest)| read(&[rest.split([')', ',']).next()?.trim().to_owned()]));
-            let last = name.last().map(String::as_str).filter(|last| last.len() > 2 && !is_date(last));
-            let named = || last.and_then(|last| UNITS.named.get(last)).map(|of| Measure::new(of, None));
-            led.or_else(bracketed).or_else(named)
-        })
+            led.or_else(bracketed).map(|told| Measure { which: None, ..told })
+        };
+        match by_name(&name) {
+            // "Price", "in euros": the name says what, the description in what.
+            Some(named) if named.unit.name.is_empty() => {
+                Some(told().filter(|told| told.unit.of == named.unit.of).unwrap_or(named))
+            }
+            named => named.or_else(told),
+        }
     }
 
-    /// Whether a number that measures this can be one of those.
-    pub(super) fn suits(&self, other: &Measure) -> bool {
-        let degrees = |one: &str, two: &str| one == "degree" && matches!(two, "temperature" | "angle");
-        self.per == other.per && (self.of == other.of || degrees(self.of, other.of) || degrees(other.of, self.of))
+    /// How well a number that measures this is one of those, 0 to 1; `None` where it is none. A parameter that says nothing of each takes
+    /// "50 euros a month".
+    pub(super) fn suits(&self, wanted: &Measure) -> Option<f32> {
+        let degrees = |one: &Unit, two: &Unit| one.of == "degree" && matches!(two.of, "temperature" | "angle");
+        let (said, wanted_unit) = (&self.unit, &wanted.unit);
+        let same = said.of == wanted_unit.of
+            && (said.name == wanted_unit.name || said.name.is_empty() || wanted_unit.name.is_empty());
+        if !same && !degrees(said, wanted_unit) && !degrees(wanted_unit, said) {
+            return None;
+        }
+        match (self.per, wanted.per) {
+            (said, wanted) if said == wanted => Some(1.0),
+            (Some(_), None) => Some(0.3),
+            _ => None,
+        }
     }
 
     /// Whether the word behind the unit says that it is the number of such a name (stems); `None` where it says nothing.
@@ -103,64 +141,73 @@ impl Measure {
     }
 }
 
-/// So many words behind a number may belong to its unit.
+/// So many words behind a number may belong to its unit, and so many letters of Chinese.
 const MOST: usize = 6;
+const LONGEST_HAN: usize = 3;
+
+/// Marks that end a unit where they stand at its last word.
+const MARKS: [char; 7] = ['.', ',', ';', ':', '?', '!', ')'];
 
 /// The unit at the start of words: "square metres", "kilograms per hectare".
 fn read(words: &[String]) -> Option<Measure> {
-    let (of, next) = unit(words, 0)?;
+    let (unit, next) = unit(words, 0)?;
     let (next, per) = per(words, next);
-    let ends = next
-        .checked_sub(1)
-        .and_then(|last| words.get(last))
-        .is_some_and(|word| word.ends_with([',', ';', '.', ':', '?', '!', ')']));
-    let which = words
-        .get(next)
-        .filter(|_| !ends)
-        .map(|word| words::stem(word.trim_end_matches([',', ';', '.', ':', '?', '!', ')'])));
-    Some(Measure { which, ..Measure::new(of, per) })
+    let last = next.checked_sub(1).and_then(|last| words.get(last));
+    let which = words.get(next).filter(|_| !last.is_some_and(|last| last.ends_with(MARKS)));
+    let which = which.map(|word| words::stem(word.trim_end_matches(MARKS)));
+    Some(Measure { which, ..Measure::new(unit, per) })
 }
 
-/// "Per hectare", "a night", "/kg".
+/// "Per hectare", "a night", "/kg": the place behind it, and of what.
 fn per(words: &[String], at: usize) -> (usize, Option<&'static str>) {
     let joins = words.get(at).is_some_and(|word| listed("per a an each every pro je za в", word));
-    match joins.then(|| unit_of_one(words, at + 1)).flatten() {
-        Some((of, next)) => (next, Some(of)),
+    match joins.then(|| each(words, at + 1)).flatten() {
+        Some((unit, next)) => (next, Some(unit.of)),
         None => (at, None),
     }
 }
 
 /// The unit that begins at a word, and the place behind it.
-fn unit(words: &[String], at: usize) -> Option<(&'static str, usize)> {
-    let word = words.get(at)?.trim_end_matches(['.', ',', ';', ':', '?', '!', ')']);
+fn unit(words: &[String], at: usize) -> Option<(Unit, usize)> {
+    let word = words.get(at)?.trim_end_matches(MARKS);
     if listed("square cubic", word) {
-        let (of, next) = unit(words, at + 1)?;
-        let of = if of == "length" { if word == "square" { "area" } else { "volume" } } else { of };
-        return Some((of, next));
+        let (unit, next) = unit(words, at + 1)?;
+        let squared = match (word, unit.of, unit.name) {
+            ("square", "length", "metre") => Unit { of: "area", name: "square_metre" },
+            ("square", "length", "kilometre") => Unit { of: "area", name: "square_kilometre" },
+            ("square", "length", "centimetre") => Unit { of: "area", name: "square_centimetre" },
+            ("square", "length", name) => Unit { of: "area", name },
+            ("cubic", "length", "metre") => Unit { of: "volume", name: "cubic_metre" },
+            ("cubic", "length", "centimetre") => Unit { of: "volume", name: "cubic_centimetre" },
+            ("cubic", "length", name) => Unit { of: "volume", name },
+            _ => unit,
+        };
+        return Some((squared, next));
     }
     if let Some((of, over)) = word.split_once('/') {
         let known = |word: &str| UNITS.spoken.get(word).or_else(|| UNITS.named.get(word)).copied();
-        return match (known(of)?, known(over)?) {
-            ("length", "time") => Some(("length/time", at + 1)),
-            (of, _) => Some((of, at + 1)),
+        return match (known(of)?, known(over)?.of) {
+            (unit, "time") if unit.of == "length" => Some((Unit { of: "length/time", ..unit }, at + 1)),
+            (unit, _) => Some((unit, at + 1)),
         };
     }
-    let of = *UNITS.spoken.get(word)?;
+    let unit = *UNITS.spoken.get(word)?;
     // "Metres per second" is one unit; what it is per may be squared.
     let next = at + 1;
-    let second = words.get(next).is_some_and(|word| word == "per") && of == "length";
-    match second.then(|| unit_of_one(words, next + 1)).flatten() {
-        Some(("time", next)) if words.get(next).is_some_and(|word| word.starts_with("squared")) => {
-            Some(("length/time2", next + 1))
+    let second = unit.of == "length" && words.get(next).is_some_and(|word| word == "per");
+    match second.then(|| each(words, next + 1)).flatten() {
+        Some((over, next)) if over.of == "time" => {
+            let squared = words.get(next).is_some_and(|word| word.starts_with("squared"));
+            let of = if squared { "length/time2" } else { "length/time" };
+            Some((Unit { of, ..unit }, next + usize::from(squared)))
         }
-        Some(("time", next)) => Some(("length/time", next)),
-        _ => Some((of, next)),
+        _ => Some((unit, next)),
     }
 }
 
-/// The same of one thing: "hectare", "night".
-fn unit_of_one(words: &[String], at: usize) -> Option<(&'static str, usize)> {
-    let word = words.get(at)?.trim_end_matches(['.', ',', ';', ':', '?', '!', ')']);
+/// The unit of one thing: "hectare", "night".
+fn each(words: &[String], at: usize) -> Option<(Unit, usize)> {
+    let word = words.get(at)?.trim_end_matches(MARKS);
     if listed("square cubic", word) {
         return unit(words, at);
     }
@@ -172,26 +219,22 @@ fn unit_of_one(words: &[String], at: usize) -> Option<(&'static str, usize)> {
 fn by_name(name: &[String]) -> Option<Measure> {
     let known = |at: usize| {
         let word = name.get(at)?.as_str();
-        let short = word.len() > 2 || at + 1 == name.len() && at > 0;
-        UNITS
-            .spoken
-            .get(word)
-            .or_else(|| UNITS.named.get(word))
-            .copied()
-            .filter(|_| short || UNITS.spoken.contains_key(word) && at > 0)
+        let spoken = UNITS.spoken.get(word).filter(|_| at > 0 || word.len() > 2);
+        let named = || UNITS.named.get(word).filter(|_| word.len() > 2 || at > 0 && at + 1 == name.len());
+        spoken.or_else(named).copied()
     };
     let last = name.len().checked_sub(1)?;
     let of_last = known(last)?;
     let before = |at: usize| at.checked_sub(1).and_then(known);
     if last > 0 && name.get(last - 1).is_some_and(|word| word == "per") {
-        let of = before(last - 1).or_else(|| by_name(name.get(..last - 1)?).map(|measure| measure.of))?;
-        return Some(Measure::new(of, Some(of_last)));
+        let of = before(last - 1).or_else(|| by_name(name.get(..last - 1)?).map(|measure| measure.unit))?;
+        return Some(Measure::new(of, Some(of_last.of)));
     }
     match before(last) {
         _ if name.get(last).is_some_and(|last| is_date(last)) => None,
         // `kg_m3`, and not `weight_kg`.
-        Some(of) if of != of_last && name.get(last - 1).is_some_and(|word| word.len() <= 2) => {
-            Some(Measure::new(of, Some(of_last)))
+        Some(of) if of.of != of_last.of && name.get(last - 1).is_some_and(|word| word.len() <= 2) => {
+            Some(Measure::new(of, Some(of_last.of)))
         }
         _ => Some(Measure::new(of_last, None)),
     }
@@ -247,10 +290,16 @@ mod tests {
             ("6000 newtons", "load_n", "", true),
             ("16 amperes", "current_a", "", true),
             ("under 130 euros a night", "max_price_per_night", "", true),
+            ("under 130 euros a night", "amount", "Amount in euros.", true),
+            ("50 dollars", "amount", "Amount in euros.", false),
             ("24 килограмма", "weight_kg", "", true),
+            ("转账100元给小明", "price", "", true),
+            ("5 minutes", "duration_seconds", "", false),
+            ("5 minutes", "duration", "", true),
+            ("5 kilometres", "distance_m", "", false),
         ] {
             let (said, wants) = (said(text).expect(text), wants(name, description).expect(name));
-            assert_eq!(said.suits(&wants), suits, "{text}, {name}: {said:?} {wants:?}");
+            assert_eq!(said.suits(&wants).is_some(), suits, "{text}, {name}: {said:?} {wants:?}");
         }
         for text in ["a table for 2", "in 2024", "3 copies"] {
             assert_eq!(said(text), None, "{text}");

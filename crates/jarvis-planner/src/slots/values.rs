@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::found::{Found, Shape, add};
-use super::measures::Measure;
+use super::measures::{Measure, is_unit};
 use super::phrases;
 use crate::clauses::Clause;
 use crate::numerals;
@@ -106,13 +106,12 @@ pub(crate) fn find(clause: &Clause, request: &str) -> Vec<Found> {
     found
 }
 
-/// The digits of "TR-0417" and "RX2290" count nothing.
+/// The digits of "TR-0417" and "RX2290" count nothing; those of "EUR50" do.
 fn is_in_code(before: &str) -> bool {
-    let mut letters = before.chars().rev();
-    match letters.next() {
-        Some('-') => letters.next().is_some_and(|letter| letter.is_uppercase()),
-        Some(letter) => letter.is_ascii_alphabetic(),
-        None => false,
+    let word = before.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '-').next().unwrap_or_default();
+    match word.strip_suffix('-') {
+        Some(word) => word.ends_with(|letter: char| letter.is_ascii_uppercase()),
+        None => word.ends_with(|letter: char| letter.is_ascii_alphabetic()) && !is_unit(&word.to_lowercase()),
     }
 }
 

@@ -86,7 +86,7 @@ pub(crate) enum ExperienceCommand {
     },
     /// Add what was exported, all of it or nothing; `-` is standard input
     #[command(after_help = "Example:\n  jarvis experience import plans.jsonl\n\n\
-        Each line is checked. What has the id of one that is kept takes its place; what you rated stays rated so.")]
+        Each line is checked. What has the id of one that is kept takes its place; what you rated stays so, unless the file has a rating, too.")]
     Import {
         /// The file
         file: PathBuf,

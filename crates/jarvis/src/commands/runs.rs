@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jarvis_plan::{Money, RunId};
-use jarvis_store::{CostRow, Journal, Media, RunRecord};
+use jarvis_store::{CostRow, Journal, JournalError, Media, RunRecord};
 use serde_json::Value;
 
 use crate::cli::{Global, Rating, RunsCommand};
@@ -111,12 +111,15 @@ pub(super) async fn run(command: RunsCommand, global: &Global, printer: Printer)
 /// Says of the plan of a run whether it is one to plan by.
 async fn rate(id: &str, rating: Rating, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let journal = wiring::open_journal(global, printer)?;
-    // What was imported is of no run here.
-    let known = record(&journal, id).map(|record| record.summary.run_id);
-    let whole = known.as_ref().map_or(id, |run| run.0.as_str());
-    let rated = journal.rate(None, whole, rating == Rating::Good).await.map_err(Failure::work)?;
+    let whole = match journal.run(id) {
+        Ok(record) => record.summary.run_id.0,
+        // What was imported is of no run here.
+        Err(JournalError::NotFound { .. }) => id.to_owned(),
+        Err(error) => return Err(Failure::work(error)),
+    };
+    let rated = journal.rate(None, &whole, rating == Rating::Good).await.map_err(Failure::work)?;
     let Some(rated) = rated else {
-        let id = known?;
+        let id = record(&journal, id)?.summary.run_id;
         return Err(Failure::work(format!("no plan of run {id} is kept as experience")).hint(
             "a run is rated whose tasks were carried out, and that was not told to leave experience out: see docs/experience.md",
         ));

@@ -1,0 +1,124 @@
+//! Lists of functions: what is called, with what, and what follows on what.
+
+use jarvis_plan::{Arg, DraftRef, Kind, Param, Request, Role, Tool, Turn};
+use serde_json::json;
+
+use crate::offline::Offline;
+use crate::retrieval::ToolIndex;
+
+/// A tool as `name: description; param: type: description; …`, a `?` behind a parameter that may be left out.
+fn tool(text: &str) -> Tool {
+    let mut parts = text.split("; ");
+    let (name, description) = parts.next().and_then(|part| part.split_once(": ")).unwrap();
+    let mut tool = Tool::typed(name, description, &[], &[]);
+    tool.params = parts
+        .map(|part| {
+            let mut fields = part.splitn(3, ": ");
+            let (name, kind) = (fields.next().unwrap(), fields.next().unwrap_or("string"));
+            Param {
+                schema: Some(json!({"type": kind})),
+                description: fields.next().unwrap_or_default().to_owned(),
+                required: !name.ends_with('?'),
+                ..Param::required(name.trim_end_matches('?'), Kind::Text)
+            }
+        })
+        .collect();
+    tool
+}
+
+const TOOLS: [&str; 12] = [
+    "weather_forecast: Tells the weather expected in a city; city",
+    "hotel_search: Searches hotels in a city; city",
+    "hotel_book: Books a hotel room; hotel; guests?: integer",
+    "taxi_book: Books a taxi ride; to?",
+    "pizza_order: Orders a pizza; pizza",
+    "messenger_send: Sends a chat message to a person; to; text",
+    "mail_send: Sends an e-mail; to; body",
+    "bank_transfer: Transfers money to somebody; amount: number: Amount in euros; to",
+    "timer_start: Starts a timer; duration_seconds: integer",
+    "write_lyrics: Writes the lyrics of a song; topic",
+    "paint_calculate: Computes how much paint a wall needs; area_m2: number: Area of the wall; coats?: integer",
+    "translate_text: Translates a text into another language; text; language",
+];
+
+/// The calls as `tool(param=value)`, each with the places of those that it follows behind `<`.
+fn planned(turns: &[(Role, &str)], request: &str) -> String {
+    let tools: Vec<Tool> = TOOLS.iter().map(|text| tool(text)).collect();
+    let mut request = Request::new(request);
+    request.history =
+        turns.iter().map(|(role, said)| Turn { role: *role, content: (*said).to_owned(), calls: Vec::new() }).collect();
+    let draft = Offline::draft_with(&ToolIndex::new(&tools), &request);
+    let number = |(name, arg): (&String, &Arg<DraftRef>)| {
+        let number = arg.as_literal().filter(|value| value.parse::<f64>().is_ok())?;
+        Some(format!("{name}={number}"))
+    };
+    let call = |task: &jarvis_plan::DraftTask| {
+        let numbers: Vec<String> = task.args.iter().filter_map(number).collect();
+        let after: Vec<String> = task.dep.iter().map(ToString::to_string).collect();
+        let after = if after.is_empty() { String::new() } else { format!(" < {}", after.join(",")) };
+        format!("{}({}){after}", task.task, numbers.join(","))
+    };
+    draft.tasks.iter().map(call).collect::<Vec<_>>().join(" ; ")
+}
+
+fn check(cases: &[(&str, &str)]) {
+    let found: Vec<(&str, String)> = cases.iter().map(|(request, _)| (*request, planned(&[], request))).collect();
+    let wanted: Vec<(&str, String)> = cases.iter().map(|(request, plan)| (*request, (*plan).to_owned())).collect();
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn what_is_passed_on_follows_what_was_looked_up() {
+    check(&[
+        ("Tell me the weather in Oslo and mail it to anna@x.org", "weather_forecast() ; mail_send() < 0"),
+        (
+            "Look for a hotel in Graz and the weather there. Send both to Petra by messenger",
+            "hotel_search() ; weather_forecast() ; messenger_send() < 0,1",
+        ),
+        ("Tell Petra by messenger that I am late", "messenger_send()"),
+        (
+            "If it rains in Oslo according to the weather forecast, book me a taxi",
+            "weather_forecast() ; taxi_book() < 0",
+        ),
+    ]);
+}
+
+#[test]
+fn words_that_send_send_to_people_alone() {
+    check(&[("Write lyrics about autumn", "write_lyrics()"), ("Order a pizza with nothing on it", "pizza_order()")]);
+}
+
+#[test]
+fn the_second_thing_of_a_kind_is_a_second_call() {
+    check(&[
+        ("The weather for Oslo and for Rome", "weather_forecast() ; weather_forecast()"),
+        ("Show the weather for Oslo and for Rome", "weather_forecast() ; weather_forecast()"),
+        ("Order a pizza", "pizza_order()"),
+    ]);
+}
+
+#[test]
+fn numbers_go_where_their_units_do() {
+    check(&[
+        ("Transfer 50 euros to Anna", "bank_transfer(amount=50)"),
+        ("Transfer 2000 to Anna", "bank_transfer(amount=2000)"),
+        ("Transfer 50 euros per month to Anna", "bank_transfer(amount=50)"),
+        ("Transfer 1.250,50 euros to Anna", "bank_transfer(amount=1250.50)"),
+        ("Start a timer for 40 seconds", "timer_start(duration_seconds=40)"),
+        // Nothing is converted, and no five minutes are five seconds.
+        ("Start a timer for 5 minutes", "timer_start()"),
+        ("My wall is 14 square metres. How much paint does it need?", "paint_calculate(area_m2=14)"),
+        // What was paid for lunch is no order to pay.
+        ("I paid 12 euros for lunch. Transfer money to Anna", "bank_transfer()"),
+    ]);
+}
+
+#[test]
+fn a_dialogue_goes_on() {
+    let (asked, offered) = ((Role::User, "How will it be in Oslo?"), (Role::Assistant, "Rainy. Shall I book a taxi?"));
+    assert_eq!(planned(&[asked, offered], "Yes, please."), "taxi_book()");
+    assert_eq!(planned(&[asked, offered], "No, thanks."), "");
+    assert_eq!(planned(&[asked, offered], "I'm hungry, order a pizza"), "pizza_order()");
+    let only_asks = (Role::Assistant, "For which city?");
+    assert_eq!(planned(&[(Role::User, "Search a hotel"), only_asks], "Oslo"), "hotel_search()");
+}
