@@ -169,16 +169,22 @@ pub(crate) fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> 
         merged.retain(|part| !is_complaint(part));
     }
     in_order(&mut merged);
+    let count = merged.len();
     let clauses = merged
         .into_iter()
-        .map(|part| {
+        .enumerate()
+        .map(|(at, part)| {
             let tokens = strip_order(part.tokens);
+            // "When Ann is back, translate it": it tells when, and asks nothing.
+            let comma = request.get(part.end..).is_some_and(|rest| rest.trim_start().starts_with([',', '，']));
+            let when = tokens.first().is_some_and(|token| matches!(token.lower.as_str(), "when" | "когда" | "当"));
+            let waits = when && comma && at + 1 < count;
             let asked = request.get(part.end..).is_some_and(|rest| rest.trim_start().starts_with(['?', '？']));
             Clause {
                 start: part.start,
                 end: part.end,
                 join: part.join,
-                question: is_question(&tokens, asked),
+                question: is_question(&tokens, asked) && !(waits && !asked),
                 pointers: resources::pointers(&tokens),
                 tokens,
                 spans: part.spans,

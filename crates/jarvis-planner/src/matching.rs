@@ -18,7 +18,7 @@ use crate::words::grammar::opens_with_order;
 use crate::words::{self, Token};
 
 use inputs::feasibility;
-use phrases::{ENOUGH, phrases, step, steps};
+use phrases::{ENOUGH, are_made, phrases, step, steps};
 
 pub(crate) use inputs::AtHand;
 
@@ -66,7 +66,8 @@ pub(crate) fn candidates(
     let scored = phrases(cx, bag, &evidence);
     let handed = presents(clause) && !scored.iter().any(|(hit, _)| hit.strong);
     let telling = if !clause.question && (states(&clause.tokens) || handed) { weights.telling } else { 1.0 };
-    let asked = steps(cx, &scored);
+    let made = are_made(cx, &scored);
+    let asked = if made { Vec::new() } else { steps(cx, &scored) };
     if !asked.is_empty() {
         let steps: Vec<Step> = asked.into_iter().map(|step| Step { own: own || step.may_repeat(), ..step }).collect();
         let before: f32 = steps.iter().map(|step| past(step.tool)).sum::<f32>() / steps.len() as f32;
@@ -98,7 +99,13 @@ pub(crate) fn candidates(
         // Where tools say what they make, "make coffee" names none of them.
         let names_it =
             words.telling || tool.outputs.is_empty() || (flow.makes(tool) && (index.is_bare(at) || words.action > 0.0));
-        if index.is_own(at) || !names_it || words.opposed || spoken < weights.spoken || (answered && answers(at, index))
+        let again = made && scored.iter().any(|(_, best)| best.tool == at);
+        if again
+            || index.is_own(at)
+            || !names_it
+            || words.opposed
+            || spoken < weights.spoken
+            || (answered && answers(at, index))
         {
             continue;
         }

@@ -8,9 +8,9 @@ use regex::Regex;
 use crate::foreign;
 use crate::words::{head, pattern};
 
-/// A number in digits: groups of three parted by commas, points or narrow blanks, and decimals behind a point or a comma.
-pub(crate) const DIGITS: &str =
-    r"(?:\d{1,3}(?:[.,\u{a0}\u{202f}]\d{3})+(?:[.,]\d+)?(?-u:\b)|\d+(?:\.\d+|,\d{1,2}(?-u:\b))?)";
+/// A number in digits: groups of three parted by commas, points or narrow blanks, and decimals behind a point or a comma; by blanks
+/// where decimals behind a comma tell that it is one.
+pub(crate) const DIGITS: &str = r"(?:\d{1,3}(?:\x20\d{3})+,\d{1,2}(?-u:\b)|\d{1,3}(?:[.,\u{a0}\u{202f}]\d{3})+(?:[.,]\d+)?(?-u:\b)|\d+(?:\.\d+|,\d{1,2}(?-u:\b))?)";
 
 /// A mark before three digits: thousands to some, thousandths to others.
 static DOUBTFUL: LazyLock<Regex> = LazyLock::new(|| pattern(r"\d[.,]\d{3}(?:\D|$)"));
@@ -68,9 +68,20 @@ pub(crate) fn plain(text: &str, marks: Marks) -> String {
     }
 }
 
+/// "1.250" of a sum of money: no sum has three decimals, so it is in thousands, whatever the language.
+pub(crate) fn whole_sum(text: &str) -> Option<i64> {
+    let digits = text.trim_matches(|c: char| !c.is_ascii_digit());
+    let mut parts = digits.split('.');
+    let first = parts.next().filter(|first| (1..=3).contains(&first.len()) && !first.starts_with('0'))?;
+    let rest: Vec<&str> = parts.collect();
+    let groups =
+        !rest.is_empty() && rest.iter().all(|part| part.len() == 3 && part.bytes().all(|byte| byte.is_ascii_digit()));
+    groups.then(|| format!("{first}{}", rest.concat()).parse().ok()).flatten()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{DIGITS, Marks, pattern, plain};
+    use super::{DIGITS, Marks, pattern, plain, whole_sum};
 
     #[test]
     fn numbers_are_read_as_they_are_written() {
@@ -97,12 +108,22 @@ mod tests {
     }
 
     #[test]
+    fn no_sum_has_three_decimals() {
+        for (text, want) in
+            [("1.250", Some(1250)), ("€1.250.000", Some(1_250_000)), ("0.250", None), ("1.25", None), ("1250", None)]
+        {
+            assert_eq!(whole_sum(text), want, "{text}");
+        }
+    }
+
+    #[test]
     fn two_numbers_stay_two() {
         let digits = pattern(DIGITS);
         for (text, want) in [
             ("48.2082,16.3738", "48.2082 16.3738"),
             ("1.250,50 and 1,250.5", "1.250,50 1,250.5"),
             ("10, 12,5", "10 12,5"),
+            ("1 250,50 or 7 500", "1 250,50 7 500"),
             ("1,500,000", "1,500,000"),
         ] {
             assert_eq!(digits.find_iter(text).map(|hit| hit.as_str()).collect::<Vec<_>>().join(" "), want);

@@ -24,6 +24,11 @@ static ASSURED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// A condition, in front of which something must end: "tell me if it is long" asks.
+static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)^(?:(?:but|only)\s+)*(?:if|unless|when|whenever|as|in\s+case|если)\b|^(?:如果|除非)")
+});
+
 /// A condition, or a time that is yet to come: a plan is run at once and as a whole.
 static LATER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -126,7 +131,8 @@ fn inside<'t>(clause: &Clause, steps: &[Step], text: &'t str) -> Vec<&'t str> {
         }
         // "Describe how they hold the cup and drink the tea" orders one thing.
         let told = clause.tokens.get(..piece.start).unwrap_or_default().iter().any(is_question_word);
-        let on_it = || strip_polite(tokens).get(1).is_some_and(|token| words::listed("it them", &token.lower));
+        let on_it =
+            || strip_polite(tokens).get(1).is_some_and(|token| words::listed("it them that this", &token.lower));
         let by_form = || (!told || on_it()) && clauses::orders_by_form(tokens, &clause.spans, text);
         let orders = match nth {
             // "Turn a.png, my photo, into a sketch": an order goes on until the next one begins.
@@ -212,12 +218,19 @@ fn later<'t>(clause: &Clause, steps: &[Step], text: &'t str) -> Option<&'t str> 
         .iter()
         .filter_map(|span| clause.tokens.iter().map(|token| token.start).find(|start| *start >= span.end));
     starts.extend(behind.chain(after));
+    // "Read a.txt aloud tomorrow at 8": a time may end a part that says more.
+    let served = steps.iter().flat_map(|step| step.words.iter().copied()).max().map_or(0, |last| last + 1);
+    let ends = clause.tokens.iter().skip(served).rev().take(FEW).map(|token| token.start);
+    starts.extend(ends.filter(|start| !CONDITION.is_match(slice(text, *start, clause.end))));
     starts.sort_unstable();
     let start = starts.into_iter().find(|start| waits(slice(text, *start, clause.end)))?;
     let said = slice(text, start, clause.end);
     let end = said.find([',', '，', ';']).unwrap_or(said.len());
     Some(slice(said, 0, end).trim())
 }
+
+/// So many words a time at the end of a part has.
+const FEW: usize = 4;
 
 /// Whether words begin with a condition or a time that a plan does not wait for.
 fn waits(said: &str) -> bool {

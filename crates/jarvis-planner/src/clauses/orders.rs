@@ -58,10 +58,17 @@ pub(crate) fn orders_by_form(tokens: &[Token], spans: &[Span], request: &str) ->
     let object = rest.first().filter(|object| adjacent(object.start));
     // "… и отправь маме": an order in another script.
     if !verb.lower.is_ascii() {
+        // "把它打印出来": Chinese tells by no form what orders, so what is done must be known.
+        if verb.is_han() {
+            let does = |sense: &(thesaurus::SenseId, usize, usize)| {
+                thesaurus::is_a(sense.0, thesaurus::Part::Action) && !thesaurus::sense(sense.0).is_pale
+            };
+            return core.iter().any(|token| matches!(token.lower.as_str(), "把" | "将" | "它" | "给"))
+                && thesaurus::of_tokens(core).iter().any(does);
+        }
         let led = || object.is_some_and(|object| !listed("на в с к по из от для и до за о", &object.lower));
-        return !verb.is_han()
-            && (thesaurus::is_action(verb)
-                || is_russian_imperative(&verb.lower) && (opens || !is_name(verb, request)) && (file() || led()));
+        return thesaurus::is_action(verb)
+            || is_russian_imperative(&verb.lower) && (opens || !is_name(verb, request)) && (file() || led());
     }
     if !is_bare_verb(verb) || kind_at(core, 0).is_some() || !opens && is_name(verb, request) {
         return false;

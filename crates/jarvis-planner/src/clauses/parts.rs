@@ -143,7 +143,9 @@ impl Part {
 
     /// "… and laminate it".
     fn on_it(&self) -> bool {
-        strip_polite(&self.tokens).get(1).is_some_and(|token| matches!(token.lower.as_str(), "it" | "them"))
+        strip_polite(&self.tokens)
+            .get(1)
+            .is_some_and(|token| matches!(token.lower.as_str(), "it" | "them" | "that" | "this"))
     }
 
     /// "… and I would like to …": somebody says what is wanted from here on.

@@ -33,6 +33,14 @@ pub(super) fn phrases(cx: Context<'_>, bag: &Bag, evidence: &[Evidence]) -> Vec<
     wanted(cx, hits, bag).into_iter().filter_map(best).collect()
 }
 
+/// "Send the summary to Ann": the summary was made before, and what is to be done with it is another thing.
+pub(super) fn are_made(cx: Context<'_>, scored: &[(Hit, Scored)]) -> bool {
+    let is_made = |(hit, best): &(Hit, Scored)| {
+        hit.at.len() == 1 && cx.hand.made.contains(&best.concept) && is_outcome(&cx.clause.tokens, hit.first())
+    };
+    cx.clause.spans.is_empty() && !scored.is_empty() && scored.iter().all(is_made)
+}
+
 /// The tools the clause asks for, in the order they must run; empty when it asks for nothing the list offers.
 pub(super) fn steps(cx: Context<'_>, scored: &[(Hit, Scored)]) -> Vec<Step> {
     let Context { clause, request, .. } = cx;

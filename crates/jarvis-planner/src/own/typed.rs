@@ -5,11 +5,12 @@ use std::sync::LazyLock;
 
 use jarvis_plan::Kind;
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::field::{Sort, is_other_side};
 use super::fill::{Filler, currency, is_small, is_unit};
 use super::lex::What;
+use crate::numerals;
 use crate::words::{listed, pattern, slice};
 
 static EXPRESSION: LazyLock<Regex> = LazyLock::new(|| {
@@ -243,6 +244,8 @@ impl Filler<'_> {
             let money = self.wanting(|field| field.is_money());
             let numbers = self
                 .wanting(|field| matches!(field.sort, Sort::Number { .. }) && !field.identifies() && !field.is_count());
+            let whole_sum = sum.and_then(|_| numerals::whole_sum(&self.at(at)?.text));
+            let number = &whole_sum.map_or_else(|| number.clone(), Number::from);
             let value = Value::Number(number.clone());
             let Some(amount) = self.only(&money).or_else(|| self.only(&numbers).filter(|_| unit.is_some())) else {
                 continue;

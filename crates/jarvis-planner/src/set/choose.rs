@@ -88,6 +88,9 @@ pub(crate) fn alike(one: &Word, two: &Word, weights: &SetWeights) -> f32 {
     if one.key == two.key {
         return 1.0;
     }
+    if one.latin.as_ref().is_some_and(|latin| is_spelled(latin, &two.key)) {
+        return SPELLED;
+    }
     let telling = |sense: &SenseId| !thesaurus::sense(*sense).is_pale;
     let shares = one.senses.iter().filter(|sense| two.senses.contains(sense));
     let shared =
@@ -97,6 +100,20 @@ pub(crate) fn alike(one: &Word, two: &Word, weights: &SetWeights) -> f32 {
         _ => 0.0,
     };
     f32::max(shared, meant)
+}
+
+/// What a word counts that a name has in Latin letters.
+const SPELLED: f32 = 0.9;
+/// The shortest such word, and the shortest that is found inside a name.
+const SHORT: usize = 4;
+const INSIDE: usize = 6;
+
+/// Whether a word of a name is another in Latin letters, begins with it, or holds it: "pogoda", "laohuangli".
+fn is_spelled(latin: &str, name: &str) -> bool {
+    let begins = latin.len() >= SHORT && name.starts_with(latin.trim_end_matches(['i', 'y']));
+    // What looks like an English ending is cut off the name.
+    let cut = name.len() >= SHORT && latin.starts_with(name);
+    begins || cut || latin.len() >= INSIDE && name.contains(latin)
 }
 
 /// What is too little to count.

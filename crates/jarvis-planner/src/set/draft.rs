@@ -98,7 +98,11 @@ impl Planner<'_> {
             let open =
                 |param: &&Param| once && !slots::counts(param) && args.iter().all(|(name, _)| *name != param.name);
             let open: Vec<&Param> = tool.params.iter().filter(open).collect();
-            args.extend(slots::fill(tool, &open, clause, &self.request.text));
+            let more = slots::fill(tool, &open, clause, &self.request.text);
+            // What one parameter has is no other's.
+            let new: Vec<_> =
+                more.into_iter().filter(|(_, value)| args.iter().all(|(_, taken)| taken != value)).collect();
+            args.extend(new);
         }
         Call { tool, segment, args, from: Vec::new(), after: Vec::new() }
     }

@@ -122,3 +122,17 @@ fn a_dialogue_goes_on() {
     let only_asks = (Role::Assistant, "For which city?");
     assert_eq!(planned(&[(Role::User, "Search a hotel"), only_asks], "Oslo"), "hotel_search()");
 }
+
+#[test]
+fn names_in_latin_letters_are_those_of_another_script() {
+    let tools: Vec<Tool> =
+        ["pogoda", "kursvalyut", "youjia", "nongli", "zhanma"].map(|name| Tool::typed(name, "", &[], &[])).to_vec();
+    let index = ToolIndex::new(&tools);
+    for (request, want) in
+        [("какая сегодня погода в Казани", "pogoda"), ("今天四川的油价", "youjia"), ("hello there", "")]
+    {
+        let draft = Offline::draft_with(&index, &Request::new(request));
+        let found: Vec<String> = draft.tasks.into_iter().map(|task| task.task).collect();
+        assert_eq!(found.join(" "), want, "{request}");
+    }
+}

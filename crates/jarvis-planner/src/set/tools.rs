@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use jarvis_plan::{Param, Tool};
+use jarvis_plan::{Param, Tool, is_han};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
@@ -21,7 +21,32 @@ pub(crate) struct Word {
     pub(crate) key: String,
     pub(crate) senses: Vec<SenseId>,
     pub(crate) vector: Option<Vector>,
+    /// The same in Latin letters, as names of tools have it: "погод" is `pogod`, "油价" is `youjia`; `None` for what is in such letters.
+    pub(crate) latin: Option<String>,
 }
+
+impl Word {
+    fn new(key: String, senses: Vec<SenseId>, vector: Option<Vector>) -> Word {
+        let latin = (!key.is_ascii()).then(|| spelled(&key));
+        Word { key, senses, vector, latin }
+    }
+}
+
+/// A word in Latin letters, without blanks.
+fn spelled(word: &str) -> String {
+    any_ascii::any_ascii(word).chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase()
+}
+
+/// What the runs of Chinese in a text are in Latin letters, two to four characters at a time: names of tools are such words.
+fn spelled_runs(text: &str) -> Vec<String> {
+    let letters: Vec<char> = text.chars().collect();
+    let runs = letters.split(|letter| !is_han(*letter));
+    let words = runs.flat_map(|run| (2..=LONGEST_HAN).flat_map(|count| run.windows(count)));
+    words.map(|word| spelled(&word.iter().collect::<String>())).collect()
+}
+
+/// So many characters a Chinese word of a name has.
+const LONGEST_HAN: usize = 4;
 
 /// The words of tokens that say something, each with the place of the token where it begins.
 pub(crate) fn words_of(tokens: &[Token]) -> Vec<(usize, Word)> {
@@ -30,7 +55,7 @@ pub(crate) fn words_of(tokens: &[Token]) -> Vec<(usize, Word)> {
         if token.is_han() {
             if let Some(next) = tokens.get(at + 1).filter(|next| next.is_han() && next.start == token.end) {
                 let key = format!("{}{}", token.stem, next.stem);
-                found.push((at, Word { key, senses: Vec::new(), vector: None }));
+                found.push((at, Word::new(key, Vec::new(), None)));
             }
             continue;
         }
@@ -39,7 +64,7 @@ pub(crate) fn words_of(tokens: &[Token]) -> Vec<(usize, Word)> {
         }
         let senses = thesaurus::of_token(token).to_vec();
         let vector = meaning::of(&token.lower).or_else(|| of_senses(&senses));
-        found.push((at, Word { key: token.stem.clone(), senses, vector }));
+        found.push((at, Word::new(token.stem.clone(), senses, vector)));
     }
     for (sense, from, to) in thesaurus::of_tokens(tokens) {
         let word = tokens.get(from..to).unwrap_or_default();
@@ -47,7 +72,7 @@ pub(crate) fn words_of(tokens: &[Token]) -> Vec<(usize, Word)> {
             let key: String = word.iter().map(|token| token.lower.as_str()).collect();
             match found.iter_mut().find(|(_, word)| word.key == key) {
                 Some((_, word)) => word.senses.push(sense),
-                None => found.push((from, Word { key, senses: vec![sense], vector: of_senses(&[sense]) })),
+                None => found.push((from, Word::new(key, vec![sense], of_senses(&[sense])))),
             }
         }
     }
@@ -157,7 +182,10 @@ impl SetTools {
                     tool.params.iter().flat_map(|param| [words::spell_out(&param.name), param.description.clone()]);
                 std::iter::once(tool.description.clone()).chain(params)
             })
-            .flat_map(|text| words::lowers(&text).filter(|word| word.len() > 3 && word.is_ascii()).collect::<Vec<_>>())
+            .flat_map(|text| {
+                let words = words::lowers(&text).filter(|word| word.len() > 3 && word.is_ascii());
+                words.chain(spelled_runs(&text)).collect::<Vec<_>>()
+            })
             .collect();
         let mut holders: Vec<usize> = Vec::new();
         let mut read: Vec<Raw> = Vec::new();
