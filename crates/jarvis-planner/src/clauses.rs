@@ -184,7 +184,7 @@ pub(crate) fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> 
                 start: part.start,
                 end: part.end,
                 join: part.join,
-                question: is_question(&tokens, asked) && !(waits && !asked),
+                question: (asked || !waits) && is_question(&tokens, asked),
                 pointers: resources::pointers(&tokens),
                 tokens,
                 spans: part.spans,
