@@ -201,7 +201,8 @@ fn pieces(clause: &Clause, text: &str) -> Vec<Range<usize>> {
 /// Conditions and times at the start of a part, or behind what it is done to: "if it is long, …", "… a.txt every morning". Of what is
 /// drawn they are part: "a castle, at midnight".
 fn later<'t>(clause: &Clause, steps: &[Step], text: &'t str) -> Option<&'t str> {
-    if steps.iter().any(|step| matches!(step.nature(), Some(Nature::Ask | Nature::Create))) {
+    let asks = clause.tokens.iter().skip(1).any(|token| is_question_word(token) && token.lower != "when");
+    if asks || steps.iter().any(|step| matches!(step.nature(), Some(Nature::Ask | Nature::Create))) {
         return None;
     }
     let mut starts: Vec<usize> = pieces(clause, text)
@@ -218,9 +219,12 @@ fn later<'t>(clause: &Clause, steps: &[Step], text: &'t str) -> Option<&'t str> 
         .iter()
         .filter_map(|span| clause.tokens.iter().map(|token| token.start).find(|start| *start >= span.end));
     starts.extend(behind.chain(after));
-    // "Read a.txt aloud tomorrow at 8": a time may end a part that says more.
-    let served = steps.iter().flat_map(|step| step.words.iter().copied()).max().map_or(0, |last| last + 1);
-    let ends = clause.tokens.iter().skip(served).rev().take(FEW).map(|token| token.start);
+    // "Read a.txt aloud tomorrow at 8", but not "… for the meeting on Friday": behind what is to be done a time says when.
+    let served = |at: usize| steps.iter().any(|step| step.words.contains(&at));
+    let ends = clause.tokens.windows(2).enumerate().filter_map(|(at, two)| match two {
+        [before, first] => (served(at) || words::is_language(before)).then_some(first.start),
+        _ => None,
+    });
     starts.extend(ends.filter(|start| !CONDITION.is_match(slice(text, *start, clause.end))));
     starts.sort_unstable();
     let start = starts.into_iter().find(|start| waits(slice(text, *start, clause.end)))?;
@@ -228,9 +232,6 @@ fn later<'t>(clause: &Clause, steps: &[Step], text: &'t str) -> Option<&'t str> 
     let end = said.find([',', '，', ';']).unwrap_or(said.len());
     Some(slice(said, 0, end).trim())
 }
-
-/// So many words a time at the end of a part has.
-const FEW: usize = 4;
 
 /// Whether words begin with a condition or a time that a plan does not wait for.
 fn waits(said: &str) -> bool {
