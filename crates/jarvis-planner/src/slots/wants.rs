@@ -32,8 +32,6 @@ const SORTS: &[(Sort, &str, &str)] = &[
         "person contact user friend guest doctor lawyer physician recipi sender author artist teacher member attende",
         "with to for by named called с со к ко у для от 给 跟 向 用",
     ),
-    (Sort::Place, "origin departur", "from of leaving из с со от 从 由"),
-    (Sort::Place, "destin arriv", "to into for towards в во на до к 到 去 往 至"),
     (
         Sort::Place,
         "locat citi place countri address destin origin departur arriv venu region area town state airport station target",
