@@ -17,7 +17,7 @@ use orders::{is_question, strip_order};
 use parts::Part;
 
 pub(crate) use negation::taken_out;
-pub(crate) use orders::{is_bare_verb, is_name, names_action, orders_by_form};
+pub(crate) use orders::{is_bare_verb, is_name, names_action, orders_by_form, points_back};
 pub(crate) use picked::picked;
 
 use crate::data;

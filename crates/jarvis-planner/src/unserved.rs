@@ -131,9 +131,8 @@ fn inside<'t>(clause: &Clause, steps: &[Step], text: &'t str) -> Vec<&'t str> {
         }
         // "Describe how they hold the cup and drink the tea" orders one thing.
         let told = clause.tokens.get(..piece.start).unwrap_or_default().iter().any(is_question_word);
-        let on_it =
-            || strip_polite(tokens).get(1).is_some_and(|token| words::listed("it them that this", &token.lower));
-        let by_form = || (!told || on_it()) && clauses::orders_by_form(tokens, &clause.spans, text);
+        let by_form =
+            || (!told || clauses::points_back(tokens)) && clauses::orders_by_form(tokens, &clause.spans, text);
         let orders = match nth {
             // "Turn a.png, my photo, into a sketch": an order goes on until the next one begins.
             0 => pieces.iter().skip(1).any(opens) && by_form(),

@@ -99,6 +99,12 @@ pub(crate) fn orders_by_form(tokens: &[Token], spans: &[Span], request: &str) ->
     }
 }
 
+/// "Laminate it", "put that into Portuguese": the word behind the first points back.
+pub(crate) fn points_back(tokens: &[Token]) -> bool {
+    let object = strip_polite(tokens).get(1);
+    object.is_some_and(|object| matches!(object.lower.as_str(), "it" | "them" | "that" | "this"))
+}
+
 /// True for a word that may be a verb as it stands in a dictionary: no small word, and no form of one.
 pub(crate) fn is_bare_verb(token: &Token) -> bool {
     let word = token.lower.as_str();

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::Join;
-use super::orders::{begins_with_action, means_tool, names_action, opens_action, opens_with_let, orders_by_form};
+use super::orders::{
+    begins_with_action, means_tool, names_action, opens_action, opens_with_let, orders_by_form, points_back,
+};
 use crate::data;
 use crate::lexicon::{self, Nature};
 use crate::resources::{self, Span};
@@ -98,7 +100,7 @@ impl Part {
                 if self.acts
                     && next.strays
                     && !self.creates(index)
-                    && (!self.tokens.iter().any(is_question_word) || next.on_it()) =>
+                    && (!self.tokens.iter().any(is_question_word) || points_back(&next.tokens)) =>
             {
                 false
             }
@@ -139,13 +141,6 @@ impl Part {
         let named_first = self.spans.first().zip(first).is_some_and(|(span, first)| span.end <= first.start);
         let parts = |token: &Token| matches!(token.lower.as_str(), "between" | "gap" | "gaps" | "spacing" | "apart");
         named_first && first.is_some_and(|first| first.lower == "with") && self.tokens.iter().any(parts)
-    }
-
-    /// "… and laminate it".
-    fn on_it(&self) -> bool {
-        strip_polite(&self.tokens)
-            .get(1)
-            .is_some_and(|token| matches!(token.lower.as_str(), "it" | "them" | "that" | "this"))
     }
 
     /// "… and I would like to …": somebody says what is wanted from here on.

@@ -83,12 +83,8 @@ impl Planner<'_> {
     pub(super) fn call(&self, tool: usize, segment: usize, borders: &[usize], once: bool) -> Call {
         let mut args = Vec::new();
         if let (Some(tool), Some(clause)) = (self.index.tool(tool), self.clause(segment)) {
-            let place = |at: usize| {
-                self.read
-                    .segments
-                    .get(at)
-                    .filter(|other| other.clause == self.segment(segment).and_then(|own| own.clause))
-            };
+            let own_clause = self.segment(segment).and_then(|own| own.clause);
+            let place = |at: usize| self.segment(at).filter(|other| other.clause == own_clause);
             let before = borders.iter().any(|at| *at < segment && place(*at).is_some());
             let from = self.segment(segment).filter(|_| before).map_or(clause.start, |own| own.from);
             let to = borders.iter().filter(|at| **at > segment).filter_map(|at| place(*at)).map(|next| next.from).min();
@@ -114,7 +110,7 @@ impl Planner<'_> {
     /// "My wall is 14 square metres. How much paint do I need?": numbers that a clause without a call of its own gives to what looks up
     /// or computes. What acts, such as a payment, takes none from beside its order.
     fn spread(&self, calls: &mut [Call]) {
-        let taken: Vec<usize> = calls.iter().filter_map(|call| self.read.segments.get(call.segment)?.clause).collect();
+        let taken: Vec<usize> = calls.iter().filter_map(|call| self.segment(call.segment)?.clause).collect();
         let computes = |said: &Said| {
             said.looks_up
                 || said.does.iter().any(|sense| listed("calculate convert analyse", thesaurus::sense(*sense).name))
@@ -130,7 +126,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn clause(&self, segment: usize) -> Option<&Clause> {
-        self.read.segments.get(segment).and_then(|segment| self.reading.clauses.get(segment.clause?))
+        self.segment(segment).and_then(|segment| self.reading.clauses.get(segment.clause?))
     }
 
     pub(super) fn param(&self, tool: usize, place: usize) -> Option<&String> {

@@ -66,8 +66,8 @@ impl Planner<'_> {
         }
     }
 
-    /// What acts follows on what looked up the same before it ("find a table and reserve it"), and, behind "then", on whatever stands
-    /// before it.
+    /// What acts follows on what looked up the same before it ("find a table and reserve it"), on what its words point at or the
+    /// condition of its sentence, and, behind "then", on whatever stands before it.
     fn follow(&self, calls: &mut [Call], at: usize) {
         let Some(call) = calls.get(at).filter(|call| call.from.is_empty()) else { return };
         let (Some(clause), Some(said)) = (self.clause(call.segment), self.set.tools.get(call.tool)) else { return };

@@ -27,22 +27,22 @@ pub(crate) struct Word {
 
 impl Word {
     fn new(key: String, senses: Vec<SenseId>, vector: Option<Vector>) -> Word {
-        let latin = (!key.is_ascii()).then(|| spelled(&key));
+        let latin = (!key.is_ascii()).then(|| in_latin(&key));
         Word { key, senses, vector, latin }
     }
 }
 
 /// A word in Latin letters, without blanks.
-fn spelled(word: &str) -> String {
+fn in_latin(word: &str) -> String {
     any_ascii::any_ascii(word).chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase()
 }
 
 /// What the runs of Chinese in a text are in Latin letters, two to four characters at a time: names of tools are such words.
-fn spelled_runs(text: &str) -> Vec<String> {
+fn latin_runs(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     let runs = letters.split(|letter| !is_han(*letter));
     let words = runs.flat_map(|run| (2..=LONGEST_HAN).flat_map(|count| run.windows(count)));
-    words.map(|word| spelled(&word.iter().collect::<String>())).collect()
+    words.map(|word| in_latin(&word.iter().collect::<String>())).collect()
 }
 
 /// So many characters a Chinese word of a name has.
@@ -184,7 +184,7 @@ impl SetTools {
             })
             .flat_map(|text| {
                 let words = words::lowers(&text).filter(|word| word.len() > 3 && word.is_ascii());
-                words.chain(spelled_runs(&text)).collect::<Vec<_>>()
+                words.chain(latin_runs(&text)).collect::<Vec<_>>()
             })
             .collect();
         let mut holders: Vec<usize> = Vec::new();
