@@ -89,6 +89,13 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
     if want.sort == Sort::Content && value.shape == Shape::Words && !value.cue.is_empty() && !want.follows(&value.cue) {
         return 0.0;
     }
+    // "To Linz" is no origin, and "from Graz" no destination.
+    let is = |list: &str| want.name.iter().any(|word| listed(list, word));
+    let begins = is("origin departur") && listed("to into towards до к 到 去 往", &value.cue);
+    let ends = is("destin arriv") && listed("from из от с 从", &value.cue);
+    if begins || ends {
+        return 0.0;
+    }
     let words = matches!(value.shape, Shape::Words | Shape::Quote | Shape::Path | Shape::Address);
     let quantity =
         want.shape.is_none() && matches!(value.shape, Shape::Number | Shape::Date | Shape::Time | Shape::Phone);
