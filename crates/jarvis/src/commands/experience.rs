@@ -188,7 +188,10 @@ fn write(file: &Path, lines: &str) -> Result<(), Failure> {
 /// Reads every line of a file; all that are wrong are named.
 fn import(file: &Path) -> Result<Vec<Remembered>, Failure> {
     let read = read_input(file, MAX_IMPORT).and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other));
-    let text = read.map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", file.display())))?;
+    let text = read.map_err(|error| {
+        Failure::usage(format!("cannot read `{}`: {error}", file.display()))
+            .hint("name a file that `jarvis experience export` wrote")
+    })?;
     let (mut read, mut wrong) = (Vec::new(), Vec::new());
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match Remembered::read(line) {
