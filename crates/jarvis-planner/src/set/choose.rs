@@ -44,9 +44,17 @@ pub struct SetWeights {
     pub smooth: f32,
     /// What makes each tool of a list of ten or fewer likelier, for each e-fold below ten.
     pub short: f32,
+    /// What the share of such a list that is wanted makes each of its tools likelier, and the log-odds of the share that says nothing.
+    #[serde(default)]
+    pub share: f32,
+    #[serde(default)]
+    pub usual: f32,
+    /// How much better than `none` a segment must fit one tool of such a list for any of them to be called, for each root of an e-fold.
+    #[serde(default)]
+    pub strict: f32,
     /// How much steeper probabilities are than the model says, above 1; flatter below.
     pub steep: f32,
-    /// The least probability of the only tool of a plan.
+    /// How clearly the request must speak of one tool for any to be called.
     pub least: f32,
     /// What a giver's result, name and description say of a need.
     pub gives_result: f32,
@@ -80,6 +88,8 @@ impl Default for SetWeights {
 pub(crate) struct Wanted {
     pub(crate) tool: usize,
     pub(crate) probability: f32,
+    /// The same where a short list asks for more.
+    pub(crate) clear: f32,
     pub(crate) segment: usize,
 }
 
@@ -153,57 +163,91 @@ pub(crate) fn wanted(
     let shares: Vec<Vec<f32>> = reading.clauses.iter().map(votes).collect();
     let texts = read.segments.iter().map(|segment| segment.text.as_str());
     let meant = evidence.near(texts);
-    let evidence: Vec<Vec<f32>> = read
-        .segments
-        .iter()
-        .enumerate()
-        .map(|(at, segment)| {
-            let weight = |word: usize| match read.clause_of.get(word).copied().flatten() {
-                _ if segment.own.contains(&word) => 1.0,
-                clause @ Some(_) if clause == segment.clause => weights.clause,
-                Some(_) => weights.request,
-                None => weights.turn,
-            };
-            let mut scores = one_segment(read, set, weights, &likes, &tells, (&weight, segment));
-            let sentence = meant.get(at).map_or(&[][..], Vec::as_slice);
-            for (score, near) in scores.iter_mut().zip(sentence) {
-                *score += weights.sentence * near;
-            }
-            let shares = segment.clause.and_then(|clause| shares.get(clause)).map_or(&[][..], Vec::as_slice);
-            for (score, share) in scores.iter_mut().zip(shares) {
-                *score += weights.past * share;
-            }
-            scores
-        })
-        .collect();
-    let nothing = weights.none + weights.length * (count as f32).ln();
-    let mut absent = vec![1.0_f32; count];
-    let mut best: Vec<(f32, usize)> = vec![(f32::MIN, 0); count];
-    for (at, scores) in evidence.iter().enumerate() {
-        let most = scores.iter().copied().fold(nothing, f32::max);
-        let sum: f32 = scores.iter().map(|score| (score - most).exp()).sum::<f32>() + (nothing - most).exp();
-        for ((score, absent), best) in scores.iter().zip(&mut absent).zip(&mut best) {
-            let probability = (score - most).exp() / sum;
-            *absent *= 1.0 - probability;
-            if probability > best.0 {
-                *best = (probability, at);
-            }
+    let evidence = read.segments.iter().enumerate().map(|(at, segment)| {
+        let weight = |word: usize| match read.clause_of.get(word).copied().flatten() {
+            _ if segment.own.contains(&word) => 1.0,
+            clause @ Some(_) if clause == segment.clause => weights.clause,
+            Some(_) => weights.request,
+            None => weights.turn,
+        };
+        let mut scores = one_segment(read, set, weights, &likes, &tells, (&weight, segment));
+        let sentence = meant.get(at).map_or(&[][..], Vec::as_slice);
+        for (score, near) in scores.iter_mut().zip(sentence) {
+            *score += weights.sentence * near;
         }
-    }
-    let all = absent.into_iter().zip(best).enumerate();
-    let all = all.map(|(tool, (absent, (_, segment)))| Wanted { tool, probability: 1.0 - absent, segment });
-    let mut all: Vec<Wanted> = all.collect();
-    let bias = weights.short * (10.0 / count as f32).ln().max(0.0);
-    for wanted in &mut all {
-        let odds = wanted.probability.clamp(1e-6, 1.0 - 1e-6);
-        let logit = weights.steep * (odds / (1.0 - odds)).ln() + bias;
-        wanted.probability = 1.0 / (1.0 + (-logit).exp());
-    }
+        let shares = segment.clause.and_then(|clause| shares.get(clause)).map_or(&[][..], Vec::as_slice);
+        for (score, share) in scores.iter_mut().zip(shares) {
+            *score += weights.past * share;
+        }
+        (scores, shares)
+    });
+    let mut all = spoken_of(evidence, count, weights);
+    lift(&mut all, weights);
     all.sort_by(|one, two| two.probability.total_cmp(&one.probability).then(one.tool.cmp(&two.tool)));
     all
 }
 
-/// So many of the likeliest that the F1 to be expected is the greatest (Lewis, 1995); none where not even the first is likely.
+/// How probable it is that some segment speaks of each tool, by what each says for each and what plans from before do.
+fn spoken_of<'a>(
+    evidence: impl Iterator<Item = (Vec<f32>, &'a [f32])>,
+    count: usize,
+    weights: &SetWeights,
+) -> Vec<Wanted> {
+    let nothing = weights.none + weights.length * (count as f32).ln();
+    // Beside few others, what is only somewhat like a segment is the most alike; what was done before is known.
+    let strict = weights.strict * shortness(count).sqrt();
+    let none = Wanted { tool: 0, probability: 0.0, clear: 0.0, segment: 0 };
+    let mut all: Vec<Wanted> = (0..count).map(|tool| Wanted { tool, ..none }).collect();
+    let mut best = vec![0.0_f32; count];
+    for (segment, (scores, shares)) in evidence.enumerate() {
+        let most = scores.iter().copied().fold(nothing, f32::max);
+        let spoken: f32 = scores.iter().map(|score| (score - most).exp()).sum();
+        let known = shares.iter().copied().chain(std::iter::repeat(0.0));
+        for (((score, wanted), best), known) in scores.iter().zip(&mut all).zip(&mut best).zip(known) {
+            let fits = (score - most).exp();
+            let probability = fits / (spoken + (nothing - most).exp());
+            wanted.probability = 1.0 - (1.0 - wanted.probability) * (1.0 - probability);
+            let clear = fits / (spoken + (nothing + strict * (1.0 - known) - most).exp());
+            wanted.clear = 1.0 - (1.0 - wanted.clear) * (1.0 - clear);
+            if probability > *best {
+                (*best, wanted.segment) = (probability, segment);
+            }
+        }
+    }
+    all
+}
+
+/// The e-folds by which a list is shorter than ten tools.
+fn shortness(count: usize) -> f32 {
+    (10.0 / count as f32).ln().max(0.0)
+}
+
+/// Makes tools of a short list likelier, where few stand that are not meant: all the more, the larger the share of it that is wanted.
+fn lift(all: &mut [Wanted], weights: &SetWeights) {
+    let log_odds = |share: f32| (share / (1.0 - share)).ln();
+    let (count, short) = (all.len() as f32, shortness(all.len()));
+    let usual = 1.0 / (1.0 + (-weights.usual).exp());
+    let alone: Vec<f32> = all
+        .iter()
+        .map(|wanted| weights.steep * log_odds(wanted.probability.clamp(1e-6, 1.0 - 1e-6)) + weights.short * short)
+        .collect();
+    for _ in 0..ROUNDS {
+        let wanted: f32 = all.iter().map(|wanted| wanted.probability).sum();
+        let share = (wanted + PSEUDO * usual) / (count + PSEUDO);
+        let shared = weights.share * short * (log_odds(share) - weights.usual);
+        for (wanted, alone) in all.iter_mut().zip(&alone) {
+            wanted.probability = 1.0 / (1.0 + (-alone - shared).exp());
+        }
+    }
+}
+
+/// So many tools the usual share counts for.
+const PSEUDO: f32 = 1.0;
+
+/// How often the share that is wanted is estimated anew.
+const ROUNDS: usize = 3;
+
+/// So many of the likeliest that the F1 to be expected is the greatest (Lewis, 1995); none where the request clearly speaks of none.
 pub(crate) fn best(mut all: Vec<Wanted>, weights: &SetWeights) -> Vec<Wanted> {
     let whole: f32 = all.iter().map(|wanted| wanted.probability).filter(|probability| *probability > 0.02).sum();
     let (mut sum, mut best, mut keep) = (0.0, 0.0, 0);
@@ -214,7 +258,7 @@ pub(crate) fn best(mut all: Vec<Wanted>, weights: &SetWeights) -> Vec<Wanted> {
             (best, keep) = (expected, at + 1);
         }
     }
-    if all.first().is_none_or(|first| first.probability < weights.least) {
+    if all.iter().all(|wanted| wanted.clear < weights.least) {
         keep = 0;
     }
     all.truncate(keep);

@@ -136,3 +136,35 @@ fn names_in_latin_letters_are_those_of_another_script() {
         assert_eq!(found.join(" "), want, "{request}");
     }
 }
+
+/// What is called of a list that holds these of [`TOOLS`] alone.
+fn called(list: &[&str], request: &str) -> String {
+    let of = |name: &&str| TOOLS.iter().find(|text| text.starts_with(&format!("{name}:"))).map(|text| tool(text));
+    let tools: Vec<Tool> = list.iter().filter_map(of).collect();
+    assert_eq!(tools.len(), list.len());
+    let draft = Offline::draft_with(&ToolIndex::new(&tools), &Request::new(request));
+    draft.tasks.into_iter().map(|task| task.task).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_only_tool_is_not_called_for_what_it_does_not_do() {
+    let cases = [
+        ("weather_forecast", "Will it rain in Oslo tomorrow?", "weather_forecast"),
+        ("weather_forecast", "What's the weather like in Paris?", "weather_forecast"),
+        ("weather_forecast", "Tell me a joke", ""),
+        ("weather_forecast", "Where can I buy shoes in Oslo?", ""),
+        ("weather_forecast", "Write an e-mail to my landlord about the broken heating", ""),
+        ("hotel_book", "What does a taxi to the airport cost?", ""),
+        ("hotel_book", "Book a room at the Astoria", "hotel_book"),
+        ("bank_transfer", "How high is the rent in Graz?", ""),
+        ("bank_transfer", "Transfer 50 euros to Anna", "bank_transfer"),
+        ("mail_send", "Let Anna know by mail that I am late", "mail_send"),
+        ("pizza_order", "I would like a margherita pizza", "pizza_order"),
+        ("pizza_order", "How do I bake bread?", ""),
+        ("timer_start", "Who painted the Mona Lisa?", ""),
+        ("translate_text", "Recommend a film for tonight", ""),
+    ];
+    let found: Vec<_> = cases.iter().map(|(list, request, _)| (*list, *request, called(&[list], request))).collect();
+    let wanted: Vec<_> = cases.iter().map(|(list, request, want)| (*list, *request, (*want).to_owned())).collect();
+    assert_eq!(found, wanted);
+}

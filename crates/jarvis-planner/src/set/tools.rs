@@ -168,6 +168,9 @@ pub(crate) struct SetTools {
     places: HashMap<String, usize>,
 }
 
+/// Words of a shorter list tell as much as if so many tools were there: those of an only tool would all be common.
+const FEWEST: usize = 10;
+
 impl SetTools {
     pub(crate) fn place(&self, key: &str) -> Option<usize> {
         self.places.get(key).copied()
@@ -254,7 +257,8 @@ impl SetTools {
                 || first(&words::tokens(&tool.description));
             read.push(Raw { named, told, does, looks_up, needs, result });
         }
-        set.rarity = holders.iter().map(|holders| words::rarity(tools.len(), *holders)).collect();
+        let among = tools.len().max(FEWEST);
+        set.rarity = holders.iter().map(|holders| words::rarity(among, *holders)).collect();
         for Raw { named, told, does, looks_up, needs, result } in read {
             let weigh = |at: usize| {
                 let word = set.words.get(at).map_or("", |word| word.key.as_str());
