@@ -15,7 +15,7 @@ use crate::weights::Weights;
 /// The `format` of a file.
 const FORMAT: &str = "jarvis-planner";
 /// The `version` of files that are written and read. A weight that is added or removed is a new version.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// The widest search that a file may ask for: time and memory grow with it.
 const WIDEST: usize = 1024;
 
@@ -179,7 +179,7 @@ mod tests {
             ("[]".to_owned(), "expected"),
             (r#"{"weights": {}}"#.to_owned(), "missing field `format`"),
             (whole.replace("jarvis-planner", "jarvis-plumber"), "`jarvis-plumber`, not `jarvis-planner`"),
-            (whole.replace("\"version\": 2", "\"version\": 7"), "version 7, and this jarvis reads version 2"),
+            (whole.replace("\"version\": 3", "\"version\": 7"), "version 7, and this jarvis reads version 3"),
             (whole.replace("\"cost\"", "\"price\""), "unknown field `price`"),
             (whole.replace("    \"cost\"", "    \"beam\": 3,\n    \"cost\""), "duplicate field `beam`"),
             (steep.to_json().replace("123456.0", "1e39"), "number out of range"),

@@ -11,7 +11,7 @@ use crate::retrieval::opposed;
 use crate::thesaurus::{self, SenseId};
 
 use super::segments::{Read, Segment};
-use super::tools::{Said, SetTools, Word, words_of};
+use super::tools::{SHORT, Said, SetTools, Word, words_of};
 use crate::words::Token;
 
 /// What each piece of evidence counts for a list of functions.
@@ -45,12 +45,9 @@ pub struct SetWeights {
     /// What makes each tool of a list of ten or fewer likelier, for each e-fold below ten.
     pub short: f32,
     /// What the share of such a list that is wanted makes each of its tools likelier, and the log-odds of the share that says nothing.
-    #[serde(default)]
     pub share: f32,
-    #[serde(default)]
     pub usual: f32,
     /// How much better than `none` a segment must fit one tool of such a list for any of them to be called, for each root of an e-fold.
-    #[serde(default)]
     pub strict: f32,
     /// How much steeper probabilities are than the model says, above 1; flatter below.
     pub steep: f32,
@@ -115,14 +112,14 @@ pub(crate) fn alike(one: &Word, two: &Word, weights: &SetWeights) -> f32 {
 /// What a word counts that a name has in Latin letters.
 const SPELLED: f32 = 0.9;
 /// The shortest such word, and the shortest that is found inside a name.
-const SHORT: usize = 4;
+const LEAST: usize = 4;
 const INSIDE: usize = 6;
 
 /// Whether a word of a name is another in Latin letters, begins with it, or holds it: "pogoda", "laohuangli".
 fn is_spelled(latin: &str, name: &str) -> bool {
-    let begins = latin.len() >= SHORT && name.starts_with(latin.trim_end_matches(['i', 'y']));
+    let begins = latin.len() >= LEAST && name.starts_with(latin.trim_end_matches(['i', 'y']));
     // What looks like an English ending is cut off the name.
-    let cut = name.len() >= SHORT && latin.starts_with(name);
+    let cut = name.len() >= LEAST && latin.starts_with(name);
     begins || cut || latin.len() >= INSIDE && name.contains(latin)
 }
 
@@ -217,9 +214,9 @@ fn spoken_of<'a>(
     all
 }
 
-/// The e-folds by which a list is shorter than ten tools.
+/// The e-folds by which a list is short.
 fn shortness(count: usize) -> f32 {
-    (10.0 / count as f32).ln().max(0.0)
+    (SHORT as f32 / count as f32).ln().max(0.0)
 }
 
 /// Makes tools of a short list likelier, where few stand that are not meant: all the more, the larger the share of it that is wanted.

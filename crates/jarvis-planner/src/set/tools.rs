@@ -168,8 +168,9 @@ pub(crate) struct SetTools {
     places: HashMap<String, usize>,
 }
 
-/// Words of a shorter list tell as much as if so many tools were there: those of an only tool would all be common.
-const FEWEST: usize = 10;
+/// A list of fewer tools is short: most of it is meant, and its words tell as much as if so many were there, since those of an only tool
+/// would all be common.
+pub(super) const SHORT: usize = 10;
 
 impl SetTools {
     pub(crate) fn place(&self, key: &str) -> Option<usize> {
@@ -257,7 +258,7 @@ impl SetTools {
                 || first(&words::tokens(&tool.description));
             read.push(Raw { named, told, does, looks_up, needs, result });
         }
-        let among = tools.len().max(FEWEST);
+        let among = tools.len().max(SHORT);
         set.rarity = holders.iter().map(|holders| words::rarity(among, *holders)).collect();
         for Raw { named, told, does, looks_up, needs, result } in read {
             let weigh = |at: usize| {
