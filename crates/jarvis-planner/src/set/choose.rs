@@ -47,7 +47,8 @@ pub struct SetWeights {
     /// What the share of such a list that is wanted makes each of its tools likelier, and the log-odds of the share that says nothing.
     pub share: f32,
     pub usual: f32,
-    /// How much better than `none` a segment must fit one tool of such a list for any of them to be called, for each root of an e-fold.
+    /// How much better than `none` segments must fit one tool of such a list for any of them to be called; it grows with the square root of
+    /// the e-folds below ten.
     pub strict: f32,
     /// How much steeper probabilities are than the model says, above 1; flatter below.
     pub steep: f32,
@@ -85,7 +86,7 @@ impl Default for SetWeights {
 pub(crate) struct Wanted {
     pub(crate) tool: usize,
     pub(crate) probability: f32,
-    /// The same where a short list asks for more.
+    /// The same against `strict`: what says whether anything is called.
     pub(crate) clear: f32,
     pub(crate) segment: usize,
 }
@@ -191,7 +192,7 @@ fn spoken_of<'a>(
     weights: &SetWeights,
 ) -> Vec<Wanted> {
     let nothing = weights.none + weights.length * (count as f32).ln();
-    // Beside few others, what is only somewhat like a segment is the most alike; what was done before is known.
+    // Beside few others, what is only somewhat like a segment is the most alike. What a plan from before did for it needs no such care.
     let strict = weights.strict * shortness(count).sqrt();
     let none = Wanted { tool: 0, probability: 0.0, clear: 0.0, segment: 0 };
     let mut all: Vec<Wanted> = (0..count).map(|tool| Wanted { tool, ..none }).collect();
@@ -222,8 +223,9 @@ fn shortness(count: usize) -> f32 {
 /// Makes tools of a short list likelier, where few stand that are not meant: all the more, the larger the share of it that is wanted.
 fn lift(all: &mut [Wanted], weights: &SetWeights) {
     let log_odds = |share: f32| (share / (1.0 - share)).ln();
+    let logistic = |odds: f32| 1.0 / (1.0 + (-odds).exp());
     let (count, short) = (all.len() as f32, shortness(all.len()));
-    let usual = 1.0 / (1.0 + (-weights.usual).exp());
+    let usual = logistic(weights.usual);
     let alone: Vec<f32> = all
         .iter()
         .map(|wanted| weights.steep * log_odds(wanted.probability.clamp(1e-6, 1.0 - 1e-6)) + weights.short * short)
@@ -233,7 +235,7 @@ fn lift(all: &mut [Wanted], weights: &SetWeights) {
         let share = (wanted + PSEUDO * usual) / (count + PSEUDO);
         let shared = weights.share * short * (log_odds(share) - weights.usual);
         for (wanted, alone) in all.iter_mut().zip(&alone) {
-            wanted.probability = 1.0 / (1.0 + (-alone - shared).exp());
+            wanted.probability = logistic(alone + shared);
         }
     }
 }

@@ -131,19 +131,20 @@ fn names_in_latin_letters_are_those_of_another_script() {
     for (request, want) in
         [("какая сегодня погода в Казани", "pogoda"), ("今天四川的油价", "youjia"), ("hello there", "")]
     {
-        let draft = Offline::draft_with(&index, &Request::new(request));
-        let found: Vec<String> = draft.tasks.into_iter().map(|task| task.task).collect();
-        assert_eq!(found.join(" "), want, "{request}");
+        assert_eq!(called(&index, request), want, "{request}");
     }
 }
 
-/// What is called of a list that holds these of [`TOOLS`] alone.
-fn called(list: &[&str], request: &str) -> String {
-    let of = |name: &&str| TOOLS.iter().find(|text| text.starts_with(&format!("{name}:"))).map(|text| tool(text));
-    let tools: Vec<Tool> = list.iter().filter_map(of).collect();
-    assert_eq!(tools.len(), list.len());
-    let draft = Offline::draft_with(&ToolIndex::new(&tools), &Request::new(request));
+/// The names of what is called.
+fn called(index: &ToolIndex, request: &str) -> String {
+    let draft = Offline::draft_with(index, &Request::new(request));
     draft.tasks.into_iter().map(|task| task.task).collect::<Vec<_>>().join(" ")
+}
+
+/// A list that holds this one of [`TOOLS`] alone.
+fn only(name: &str) -> ToolIndex {
+    let text = TOOLS.iter().find(|text| text.starts_with(&format!("{name}:"))).unwrap();
+    ToolIndex::new(&[tool(text)])
 }
 
 #[test]
@@ -164,7 +165,8 @@ fn the_only_tool_is_not_called_for_what_it_does_not_do() {
         ("timer_start", "Who painted the Mona Lisa?", ""),
         ("translate_text", "Recommend a film for tonight", ""),
     ];
-    let found: Vec<_> = cases.iter().map(|(list, request, _)| (*list, *request, called(&[list], request))).collect();
+    let found: Vec<_> =
+        cases.iter().map(|(list, request, _)| (*list, *request, called(&only(list), request))).collect();
     let wanted: Vec<_> = cases.iter().map(|(list, request, want)| (*list, *request, (*want).to_owned())).collect();
     assert_eq!(found, wanted);
 }
