@@ -19,6 +19,7 @@ mod progress;
 mod results;
 mod retention;
 mod session;
+mod signals;
 #[cfg(feature = "otel")]
 mod telemetry;
 mod wiring;

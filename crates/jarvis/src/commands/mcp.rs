@@ -10,6 +10,7 @@ use super::serve;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::signals::Signals;
 use crate::wiring::{App, Flags, Reader};
 
 pub(super) async fn run(global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
@@ -26,8 +27,9 @@ pub(super) async fn run(global: &Global, printer: Printer) -> Result<ExitCode, F
     let setup = serve::setup(app, global)?;
     let stop = CancellationToken::new();
     let stopped = stop.clone();
+    let mut signals = Signals::taken();
     tokio::spawn(async move {
-        serve::signal().await;
+        signals.next().await;
         stopped.cancel();
     });
     jarvis_server::mcp_stdio(parts, setup, options, stop).await.map_err(serve::refused)?;

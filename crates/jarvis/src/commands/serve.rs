@@ -23,6 +23,7 @@ use crate::config::{Config, GrpcConfig, Resume, TokenConfig, env_vars, token_in}
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::retention;
+use crate::signals::{Signal, Signals};
 use crate::wiring::{App, Flags, Folders, JournalUse, Reader, check_prices, checks, secret, unpriced, url, url_policy};
 #[cfg(feature = "restate")]
 use crate::wiring::{carried_out_by_restate, scale::CHECKUP, told_by_restate};
@@ -57,6 +58,7 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
         tracing::warn!(%error, "the limit of open files stays as it is");
     }
+    let signals = Signals::taken();
     let listeners = listen_on(&args, &app.config, &options, printer).await?;
     if let Some(endpoint) = app.endpoint.clone() {
         // So that the first request does not wait for the tokenizer.
@@ -96,7 +98,7 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     let parts = Parts { reload: Some(reloader.reload(reload_asked)), ..parts };
     let stop = CancellationToken::new();
     let grace = Duration::from_secs(ready_grace_s);
-    tokio::spawn(stop_on_signal(stop.clone(), options.leaving.clone(), grace, printer));
+    tokio::spawn(stop_on_signal(signals, stop.clone(), options.leaving.clone(), grace, printer));
     #[cfg(feature = "restate")]
     if let Some((host, endpoint)) = hosted {
         let hosting = tokio::spawn(host.serve(endpoint, stop.clone()));
@@ -414,41 +416,22 @@ fn link_key(config: &Config, printer: Printer) -> Result<LinkKey, Failure> {
 
 /// The first signal stops in good order, the second at once. Whoever is told to end by a service manager says so for a while before,
 /// since others may still send to it.
-async fn stop_on_signal(stop: CancellationToken, leaving: CancellationToken, grace: Duration, printer: Printer) {
-    if signal().await == Signal::Terminate && !grace.is_zero() {
+async fn stop_on_signal(
+    mut signals: Signals,
+    stop: CancellationToken,
+    leaving: CancellationToken,
+    grace: Duration,
+    printer: Printer,
+) {
+    if signals.next().await == Signal::Terminate && !grace.is_zero() {
         printer.progress("stopping soon: /ready says so; once more stops now");
         leaving.cancel();
-        let _ = tokio::time::timeout(grace, signal()).await;
+        let _ = tokio::time::timeout(grace, signals.next()).await;
     }
     printer.progress("stopping: runs in flight go on for a while; once more stops at once");
     stop.cancel();
-    signal().await;
+    signals.next().await;
     crate::logs::exit(130);
-}
-
-/// By what a process is stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Signal {
-    /// Ctrl-C.
-    Interrupt,
-    /// The signal by which services are stopped.
-    Terminate,
-}
-
-/// Waits for one of them.
-pub(crate) async fn signal() -> Signal {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            return tokio::select! {
-                _ = tokio::signal::ctrl_c() => Signal::Interrupt,
-                _ = terminate.recv() => Signal::Terminate,
-            };
-        }
-    }
-    let _ = tokio::signal::ctrl_c().await;
-    Signal::Interrupt
 }
 
 #[cfg(test)]

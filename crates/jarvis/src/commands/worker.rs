@@ -11,6 +11,7 @@ use crate::approval;
 use crate::cli::{Global, RestateArgs, WorkerArgs};
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::signals::Signals;
 use crate::wiring::scale::CHECKUP;
 use crate::wiring::{App, Flags, Reader};
 
@@ -18,6 +19,7 @@ pub(super) async fn run(args: WorkerArgs, global: &Global, printer: Printer) -> 
     let approver = approval::at_this_machine();
     let app = App::build_for(Reader::Wire, Flags::default(), approver, global, printer).await?;
     let (host, served) = app.task_host(&args.kinds, args.slots.map(Into::into))?;
+    let signals = Signals::taken();
     let endpoint = endpoint(args.listen, args.restate_admin, args.restate, printer).await?;
     if let Ok(Err(error)) = tokio::time::timeout(CHECKUP, endpoint.admin.health()).await {
         printer.warning(&format!("{error}; this worker registers when it answers"));
@@ -25,7 +27,7 @@ pub(super) async fn run(args: WorkerArgs, global: &Global, printer: Printer) -> 
     let capabilities = served.len();
     printer.progress(&format!("jarvis performs {capabilities} kinds of tasks: {}", served.join(", ")));
     let stop = CancellationToken::new();
-    tokio::spawn(stop_on_signal(stop.clone(), printer));
+    tokio::spawn(stop_on_signal(signals, stop.clone(), printer));
     host.serve(endpoint, stop).await.map_err(failed)?;
     printer.progress("stopped");
     Ok(ExitCode::SUCCESS)
@@ -66,10 +68,10 @@ pub(super) fn failed(error: jarvis_restate::Error) -> Failure {
 }
 
 /// The first signal stops in good order, the second at once.
-async fn stop_on_signal(stop: CancellationToken, printer: Printer) {
-    super::serve::signal().await;
+async fn stop_on_signal(mut signals: Signals, stop: CancellationToken, printer: Printer) {
+    signals.next().await;
     printer.progress("stopping: tasks under way go on to their end; once more stops at once");
     stop.cancel();
-    super::serve::signal().await;
+    signals.next().await;
     crate::logs::exit(130);
 }

@@ -10,9 +10,9 @@ use tokio::net::TcpListener;
 
 use super::source::document;
 use super::unusable;
-use crate::commands::serve::signal;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::signals::Signals;
 use jarvis_plan::export::plural;
 
 #[derive(Debug, Args)]
@@ -59,6 +59,7 @@ pub(super) async fn run(args: MockArgs, printer: Printer) -> Result<ExitCode, Fa
             return Err(Failure::usage("there is nothing to serve").hint("name --answers FILE or --openapi FILE"));
         }
     };
+    let mut signals = Signals::taken();
     let listener = TcpListener::bind(args.http).await.map_err(|error| {
         Failure::work(format!("cannot listen on {}: {error}", args.http)).hint("choose another with --http ADDR:PORT")
     })?;
@@ -67,7 +68,7 @@ pub(super) async fn run(args: MockArgs, printer: Printer) -> Result<ExitCode, Fa
     printer.progress(&format!("{about}; stop with Ctrl-C"));
     tokio::select! {
         ended = serve(listener, router) => ended.map_err(Failure::work)?,
-        _ = signal() => {}
+        _ = signals.next() => {}
     }
     Ok(ExitCode::SUCCESS)
 }
