@@ -85,6 +85,12 @@ pub(crate) fn measured(tool: &Tool, params: &[&Param], clause: &Clause, request:
     fill(tool, &params, clause, request)
 }
 
+/// Whether each of two texts holds one number, of the same measure: "350 degrees", "77 kelvin".
+pub(crate) fn measure_alike(one: &str, two: &str) -> bool {
+    let of = |text: &str| measures::only(text);
+    matches!((of(one), of(two)), (Some(one), Some(two)) if one == two)
+}
+
 /// Whether a parameter takes a number.
 pub(crate) fn counts(param: &Param) -> bool {
     wanted(param) == Some(Shape::Number)

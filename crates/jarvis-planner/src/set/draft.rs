@@ -15,6 +15,7 @@ use super::again;
 use super::choose;
 use super::choose::SetWeights;
 use super::segments::{self, Read, Segment};
+use super::things::{self, Group, Thing};
 use super::tools::{Said, SetTools};
 
 /// A call that is planned.
@@ -23,6 +24,8 @@ pub(super) struct Call {
     pub(super) tool: usize,
     /// Where it is asked for.
     pub(super) segment: usize,
+    /// Which of several things it is for, where it is made for each.
+    pub(super) thing: Option<Thing>,
     pub(super) args: Vec<(String, String)>,
     /// Calls that give a parameter.
     pub(super) from: Vec<(String, usize)>,
@@ -45,18 +48,18 @@ pub(crate) fn draft(
         choose::best(choose::wanted(&read, (reading, &request.text), set, &weights.set, evidence), &weights.set);
     wanted.sort_by(|one, two| one.segment.cmp(&two.segment).then(two.probability.total_cmp(&one.probability)));
     let taken: Vec<usize> = wanted.iter().map(|wanted| wanted.segment).collect();
-    let planner = Planner { reading, request, read: &read, index, set, weights: &weights.set };
+    let groups = things::groups(&reading.clauses, &request.text);
+    let planner = Planner { reading, request, read: &read, groups: &groups, index, set, weights: &weights.set };
     let mut calls: Vec<Call> = Vec::new();
     for wanted in wanted.iter().take(MOST) {
-        let others = again::objects(&read.segments, &reading.clauses, wanted.segment, index.tool(wanted.tool), &taken);
-        let borders: Vec<usize> = taken.iter().chain(&others).copied().collect();
-        let once = others.is_empty();
-        let segments = std::iter::once(wanted.segment).chain(others);
-        calls.extend(
-            segments
-                .take(MOST - calls.len().min(MOST))
-                .map(|segment| planner.call(wanted.tool, segment, &borders, once)),
-        );
+        let objects =
+            || again::objects(&read.segments, &reading.clauses, wanted.segment, index.tool(wanted.tool), &taken);
+        let mut made = planner.for_each(planner.call(wanted.tool, wanted.segment, &taken, true));
+        if let ([_], several @ [_, _, ..]) = (made.as_slice(), objects().as_slice()) {
+            let borders: Vec<usize> = taken.iter().chain(several).copied().collect();
+            made = several.iter().map(|segment| planner.call(wanted.tool, *segment, &borders, false)).collect();
+        }
+        calls.extend(made.into_iter().take(MOST - calls.len().min(MOST)));
     }
     planner.spread(&mut calls);
     planner.link(&mut calls);
@@ -70,8 +73,9 @@ pub(crate) fn draft(
 
 pub(super) struct Planner<'a> {
     pub(super) reading: &'a Reading,
-    request: &'a Request,
+    pub(super) request: &'a Request,
     pub(super) read: &'a Read,
+    pub(super) groups: &'a [Group],
     pub(super) index: &'a ToolIndex,
     pub(super) set: &'a SetTools,
     pub(super) weights: &'a SetWeights,
@@ -100,7 +104,7 @@ impl Planner<'_> {
                 more.into_iter().filter(|(_, value)| args.iter().all(|(_, taken)| taken != value)).collect();
             args.extend(new);
         }
-        Call { tool, segment, args, from: Vec::new(), after: Vec::new() }
+        Call { tool, segment, thing: None, args, from: Vec::new(), after: Vec::new() }
     }
 
     pub(super) fn segment(&self, at: usize) -> Option<&Segment> {
@@ -111,10 +115,6 @@ impl Planner<'_> {
     /// or computes. What acts, such as a payment, takes none from beside its order.
     fn spread(&self, calls: &mut [Call]) {
         let taken: Vec<usize> = calls.iter().filter_map(|call| self.segment(call.segment)?.clause).collect();
-        let computes = |said: &Said| {
-            said.looks_up
-                || said.does.iter().any(|sense| listed("calculate convert analyse", thesaurus::sense(*sense).name))
-        };
         for call in calls.iter_mut().filter(|call| self.set.tools.get(call.tool).is_some_and(computes)) {
             let Some(tool) = self.index.tool(call.tool) else { continue };
             for (_, clause) in self.reading.clauses.iter().enumerate().filter(|(at, _)| !taken.contains(at)) {
@@ -165,6 +165,11 @@ impl Planner<'_> {
         }
         draft
     }
+}
+
+/// Whether a tool looks something up or computes it, and changes nothing.
+fn computes(said: &Said) -> bool {
+    said.looks_up || said.does.iter().any(|sense| listed("calculate convert analyse", thesaurus::sense(*sense).name))
 }
 
 pub(super) fn befores(call: &Call) -> impl Iterator<Item = usize> {

@@ -1,10 +1,12 @@
 //! Links of a set: what a call must be given from what another gives, and what follows on what by the words of the request.
 
+use super::again;
 use super::choose;
 use super::draft::{Call, MOST, Planner, befores};
 use super::needs;
 use super::segments::Points;
-use super::tools::{Need, Sort, Word};
+use super::things::{self, Form, Group, Thing};
+use super::tools::{Need, Side, Sort, Word};
 use crate::clauses::Join;
 use crate::resources::SpanKind;
 use crate::thesaurus;
@@ -22,12 +24,7 @@ impl Planner<'_> {
                     continue;
                 }
                 let found = needs::givers(taker, need, self.set, self.weights);
-                let named = |giver: &&needs::Giver| {
-                    calls
-                        .iter()
-                        .position(|call| call.tool == giver.tool)
-                        .is_some_and(|from| from != at && !reaches(calls, at, from))
-                };
+                let named = |giver: &&needs::Giver| self.giving(calls, at, giver.tool).is_some();
                 let before = |giver: &&needs::Giver| {
                     need.sort != Sort::Free
                         || calls.iter().any(|one| one.tool == giver.tool && one.segment < segment)
@@ -39,7 +36,7 @@ impl Planner<'_> {
                         && need.sort != Sort::Content
                         && (need.sort != Sort::Free || giver.result >= WHOLLY && is_told(need))
                         && giver.score >= self.weights.add
-                        && calls.iter().all(|call| call.tool != giver.tool)
+                        && calls.iter().all(|other| other.tool != giver.tool || is_for_another(other, calls.get(at)))
                 });
                 let best = match (chosen, other) {
                     (Some(chosen), Some(other)) if other.score > chosen.score + self.weights.prefer => Some(other),
@@ -47,14 +44,13 @@ impl Planner<'_> {
                     (None, other) => other,
                 };
                 let Some(best) = best else { continue };
-                let from = calls.iter().position(|call| call.tool == best.tool).unwrap_or_else(|| {
-                    calls.push(self.call(best.tool, segment, &[], true));
-                    calls.len() - 1
-                });
+                let from = self.giver(calls, at, best.tool, need.side);
+                let others = self.others(calls, at, place, from);
                 if let Some(call) = calls.get_mut(at) {
                     call.args.retain(|(name, _)| self.param(taker, place) != Some(name));
                     if let Some(name) = self.param(taker, place) {
                         call.from.push((name.to_owned(), from));
+                        call.after.extend(others);
                     }
                 }
             }
@@ -64,6 +60,115 @@ impl Planner<'_> {
                 break;
             }
         }
+    }
+
+    /// The call of a tool that can give something to another: the one for the same thing, else one that is for no thing or for one that
+    /// the words of the other name, else the first.
+    fn giving(&self, calls: &[Call], at: usize, tool: usize) -> Option<usize> {
+        let taker = calls.get(at)?;
+        let is_open = |from: &usize| *from != at && calls.get(*from).is_some_and(|call| call.tool == tool);
+        let open: Vec<usize> = (0..calls.len()).filter(is_open).filter(|from| !reaches(calls, at, *from)).collect();
+        let thing = |from: &usize| calls.get(*from).and_then(|call| call.thing.as_ref());
+        let same = open.iter().find(|from| taker.thing.is_some() && thing(from) == taker.thing.as_ref());
+        let text = self.segment(taker.segment).map_or("", |segment| segment.text.as_str());
+        let spoken = || {
+            let is_spoken = |from: &&usize| thing(from).is_some_and(|thing| text.contains(&thing.text));
+            open.iter().find(|from| taker.thing.is_none() && is_spoken(from))
+        };
+        let other = || open.iter().find(|from| taker.thing.is_none() || thing(from).is_none());
+        same.or_else(spoken).or_else(other).copied()
+    }
+
+    /// The same, made where there is none. Where a call needs it for two ends, it is one call for each.
+    fn giver(&self, calls: &mut Vec<Call>, at: usize, tool: usize, side: Option<Side>) -> usize {
+        let found = self.giving(calls, at, tool);
+        let (own, segment) = calls.get(at).map_or((None, 0), |call| (call.thing.clone(), call.segment));
+        let wanted = own.or_else(|| self.end(segment, side?).cloned());
+        let of = |calls: &[Call], at: usize| calls.get(at).and_then(|call| call.thing.clone());
+        match (found, wanted) {
+            (Some(found), Some(wanted)) if of(calls, found).is_some_and(|thing| thing != wanted) => {
+                let same = |from: &usize| {
+                    calls.get(*from).is_some_and(|call| call.tool == tool && call.thing.as_ref() == Some(&wanted))
+                };
+                (0..calls.len()).find(same).unwrap_or_else(|| {
+                    let segment = calls.get(found).map_or(segment, |call| call.segment);
+                    calls.push(self.call_for(tool, segment, &wanted));
+                    calls.len() - 1
+                })
+            }
+            (Some(found), Some(wanted)) if side.is_some() => {
+                if let Some(call) = calls.get_mut(found) {
+                    *call = Call {
+                        from: call.from.clone(),
+                        after: call.after.clone(),
+                        ..self.call_for(tool, call.segment, &wanted)
+                    };
+                }
+                found
+            }
+            (Some(found), _) => found,
+            (None, Some(wanted)) => {
+                calls.push(self.call_for(tool, segment, &wanted));
+                calls.len() - 1
+            }
+            (None, None) => {
+                let made = calls.len();
+                let mut each = self.for_each(self.call(tool, segment, &[], true));
+                // What is looked up is what is named, and not all that is said of it.
+                if let ([one], Some(thing)) = (each.as_mut_slice(), self.only(segment)) {
+                    *one = self.call_for(tool, segment, &thing);
+                }
+                calls.extend(each);
+                made
+            }
+        }
+    }
+
+    /// The thing at one end of what the request names: "from Leeds to Seville".
+    fn end(&self, segment: usize, side: Side) -> Option<&Thing> {
+        let clause = self.segment(segment)?.clause;
+        let pair = |group: &&Group| group.things.len() == 2;
+        let own = self.groups.iter().find(|group| pair(group) && Some(group.clause) == clause);
+        let way = || self.groups.iter().find(|group| group.is_way);
+        let group = own.or_else(way).or_else(|| self.groups.iter().find(pair))?;
+        match side {
+            Side::First => group.things.first(),
+            Side::Second => group.things.last(),
+        }
+    }
+
+    /// The only thing that the clause of an item names.
+    fn only(&self, segment: usize) -> Option<Thing> {
+        let mut named = things::things(self.clause(segment)?, &self.request.text).into_iter();
+        named.next().filter(|thing| named.next().is_none() && thing.form == Form::Name)
+    }
+
+    /// A call for one thing, which the first parameter takes that can.
+    fn call_for(&self, tool: usize, segment: usize, thing: &Thing) -> Call {
+        let mut call = self.call(tool, segment, &[], true);
+        let needs = self.set.tools.get(tool).map_or(&[][..], |said| said.needs.as_slice());
+        let takes = |need: &&(usize, &Need)| need.1.sort != Sort::Number;
+        let needs: Vec<(usize, &Need)> = needs.iter().enumerate().collect();
+        let place = needs.iter().filter(|need| need.1.required).find(takes).or_else(|| needs.iter().find(takes));
+        if let Some(name) = place.and_then(|(place, _)| self.param(tool, *place)) {
+            call.args.retain(|(own, _)| own != name);
+            call.args.push((name.clone(), thing.text.clone()));
+        }
+        Call { thing: Some(thing.clone()), ..call }
+    }
+
+    /// The other calls of the same tool for things of their own, where a parameter takes a list.
+    fn others(&self, calls: &[Call], at: usize, place: usize, from: usize) -> Vec<usize> {
+        let Some((taker, giver)) = calls.get(at).zip(calls.get(from)) else { return Vec::new() };
+        let tool = self.index.tool(taker.tool).and_then(|tool| tool.params.get(place));
+        let is_list = tool.is_some_and(again::is_list);
+        let same = |other: &usize| {
+            *other != from
+                && *other != at
+                && calls.get(*other).is_some_and(|call| call.tool == giver.tool && call.thing.is_some())
+                && !reaches(calls, at, *other)
+        };
+        (0..calls.len()).filter(|_| is_list && taker.thing.is_none()).filter(same).collect()
     }
 
     /// What acts follows on what looked up the same before it ("find a table and reserve it"), on what its words point at or the
@@ -191,6 +296,12 @@ impl Planner<'_> {
     }
 }
 
+/// Whether a call is for another thing than a second one is.
+fn is_for_another(call: &Call, than: Option<&Call>) -> bool {
+    let own = than.and_then(|than| than.thing.as_ref());
+    own.is_some() && call.thing.is_some() && call.thing.as_ref() != own
+}
+
 /// Whether several words of its name say what a need is: an "amino acid sequence", but no "city".
 fn is_told(need: &Need) -> bool {
     need.words.iter().filter(|(_, weight)| *weight >= 1.0).count() > 1
@@ -221,9 +332,9 @@ fn reaches(calls: &[Call], at: usize, from: usize) -> bool {
 
 /// A value that may stand for a thing elsewhere: with a digit, or in capitals.
 fn is_code(value: &str) -> bool {
-    let short = value.split_whitespace().count() <= 2;
-    short
-        && (value.chars().any(|letter| letter.is_ascii_digit())
-            || value.chars().all(|letter| letter.is_uppercase())
-            || value.contains(['@', '/']))
+    let words = value.split_whitespace().count();
+    let digits = value.chars().any(|letter| letter.is_ascii_digit());
+    // "4 CV 1187".
+    words <= 3 && digits
+        || words <= 2 && (value.chars().all(|letter| letter.is_uppercase()) || value.contains(['@', '/']))
 }

@@ -94,7 +94,72 @@ fn the_second_thing_of_a_kind_is_a_second_call() {
         ("The weather for Oslo and for Rome", "weather_forecast() ; weather_forecast()"),
         ("Show the weather for Oslo and for Rome", "weather_forecast() ; weather_forecast()"),
         ("Order a pizza", "pizza_order()"),
+        ("What's the weather in Oslo and Rome?", "weather_forecast() ; weather_forecast()"),
+        (
+            "How much paint does a wall of 14 square metres need, and how much one of 20 square metres?",
+            "paint_calculate(area_m2=14) ; paint_calculate(area_m2=20)",
+        ),
+        // What acts does so once for all, unless each is led by a word of its own.
+        ("Book a room at the Astoria for Anna and Tom", "hotel_book()"),
+        ("Transfer 50 euros to Anna and to Tom", "bank_transfer(amount=50) ; bank_transfer(amount=50)"),
     ]);
+}
+
+/// Calls with all that they are given, `<-2` for what the call in that place gives, over tools that need ids of each other.
+fn filled(request: &str) -> Vec<String> {
+    let tools: Vec<Tool> = [
+        "company_search: Finds the id of a company by its name; name",
+        "company_income: Shows the income statement of a company; company_id",
+        "station_search: Finds the code of a station by its name; name",
+        "station_fares: Shows the fares of trains between two stations; from_station_code; to_station_code",
+        "ip_reputation: Checks the reputation of an address; ip",
+    ]
+    .map(tool)
+    .to_vec();
+    let draft = Offline::draft_with(&ToolIndex::new(&tools), &Request::new(request));
+    let arg = |(name, arg): (&String, &Arg<DraftRef>)| match arg.as_literal() {
+        Some(value) => format!("{name}={value}"),
+        None => format!(
+            "{name}<-{}",
+            arg.references().filter_map(|at| at.0).map(|at| at.to_string()).collect::<Vec<_>>().join("+")
+        ),
+    };
+    let call = |task: &jarvis_plan::DraftTask| {
+        format!("{}({})", task.task, task.args.iter().map(arg).collect::<Vec<_>>().join(", "))
+    };
+    draft.tasks.iter().map(call).collect()
+}
+
+#[test]
+fn what_is_named_side_by_side_is_looked_up_each() {
+    let cases: [(&str, &[&str]); 5] = [
+        (
+            "I'm comparing Adidas and Puma. Show me the income statement of both",
+            &[
+                "company_search(name=Adidas)",
+                "company_income(company_id<-0)",
+                "company_search(name=Puma)",
+                "company_income(company_id<-2)",
+            ],
+        ),
+        (
+            "What are the train fares from Leeds to York?",
+            &[
+                "station_search(name=Leeds)",
+                "station_search(name=York)",
+                "station_fares(from_station_code<-0, to_station_code<-1)",
+            ],
+        ),
+        ("Show me the income statement of Adidas", &["company_search(name=Adidas)", "company_income(company_id<-0)"]),
+        (
+            "Check the reputation of 45.33.32.156 and 103.21.244.9",
+            &["ip_reputation(ip=45.33.32.156)", "ip_reputation(ip=103.21.244.9)"],
+        ),
+        ("Check the reputation of 45.33.32.156", &["ip_reputation(ip=45.33.32.156)"]),
+    ];
+    for (request, want) in cases {
+        assert_eq!(filled(request), want, "{request}");
+    }
 }
 
 #[test]

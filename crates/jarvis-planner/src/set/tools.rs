@@ -125,12 +125,36 @@ pub(crate) enum Sort {
     Free,
 }
 
+/// Which of two a parameter is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    First,
+    Second,
+}
+
+impl Side {
+    /// What the words of a name say.
+    fn of(name: &[String]) -> Option<Side> {
+        let says = |list: &str| name.iter().any(|word| words::listed(list, word));
+        match () {
+            () if says(FIRST) => Some(Side::First),
+            () if says(SECOND) => Some(Side::Second),
+            () => None,
+        }
+    }
+}
+
+const FIRST: &str = "from origin source start departure pickup 1 a first one left";
+const SECOND: &str = "to destination target end arrival dropoff 2 b second two right";
+
 /// A parameter of a tool.
 #[derive(Debug, Clone)]
 pub(crate) struct Need {
     pub(crate) name: String,
     pub(crate) required: bool,
     pub(crate) sort: Sort,
+    /// Whether it is where something begins or where it ends, or the first or the second of two; `None` where it is neither.
+    pub(crate) side: Option<Side>,
     /// Words of its name and description that say what it is, with how much each tells.
     pub(crate) words: Vec<(usize, f32)>,
 }
@@ -227,7 +251,13 @@ impl SetTools {
                         said.push((at, 0.5));
                     }
                 }
-                needs.push(Need { name: name.concat(), required: param.required, sort, words: said });
+                // "Finds the code of a station" for `station_code`.
+                if let Some(last) = name.last().filter(|_| sort == Sort::Reference) {
+                    let word = words_of(&words::tokens(last)).into_iter().next();
+                    said.extend(word.map(|(_, word)| (place(word), REFERRED)));
+                }
+                let side = Side::of(&name);
+                needs.push(Need { name: name.concat(), required: param.required, sort, side, words: said });
             }
             holders.resize(set.words.len(), 0);
             for at in words::distinct(named.iter().chain(&told).copied()) {
@@ -305,5 +335,7 @@ fn described(schema: &Value) -> String {
     text
 }
 
+/// What the word for a reference counts beside the words that say of what it is.
+const REFERRED: f32 = 0.25;
 /// What a word such as "get" or "search" counts beside another.
 const PALE: f32 = 0.4;

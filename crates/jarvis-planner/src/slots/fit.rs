@@ -207,7 +207,7 @@ fn by_shape(want: &Want, value: &Found) -> Option<f32> {
             Sort::Content => 0.32,
             _ => return None,
         },
-        (None, Shape::Email | Shape::Phone) if is("to recipi contact address receiv card account") => 0.5,
+        (None, Shape::Email | Shape::Phone) if is("to recipi contact address ip receiv card account") => 0.5,
         (None, Shape::Path | Shape::Url) if is("file path document attach imag packag websit link") => 0.6,
         (None, Shape::Email | Shape::Url | Shape::Path) => 0.1,
         (None, Shape::Number | Shape::Phone) => 0.12,

@@ -4,10 +4,12 @@
 use std::sync::LazyLock;
 
 use jarvis_plan::{Param, is_han};
+use regex::Regex;
 use rustc_hash::FxHashMap;
 
 use crate::data;
-use crate::words::{self, listed, slice};
+use crate::numerals;
+use crate::words::{self, listed, pattern, slice};
 
 /// A unit, or what is measured where no unit is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +54,18 @@ static UNITS: LazyLock<Units> = LazyLock::new(|| {
 /// Whether a word is a unit that stands beside numbers.
 pub(super) fn is_unit(word: &str) -> bool {
     UNITS.spoken.contains_key(word)
+}
+
+static DIGITS: LazyLock<Regex> = LazyLock::new(|| pattern(&format!("[$€£¥₽]?{}", numerals::DIGITS)));
+
+/// What the only number of a text measures; `None` where there is none or a second.
+pub(super) fn only(text: &str) -> Option<&'static str> {
+    let mut found = DIGITS.find_iter(text);
+    let number = found.next().filter(|_| found.next().is_none())?;
+    Measure::of_number(text, number.start(), number.end()).map(|measure| match measure.unit.of {
+        "degree" => "temperature",
+        of => of,
+    })
 }
 
 impl Measure {

@@ -84,7 +84,9 @@ pub(crate) fn find(clause: &Clause, request: &str) -> Vec<Found> {
         let tail = if shape == Shape::Date { ", 2022".len() } else { 0 };
         let text = request.get(clause.start..clause.end + tail).unwrap_or(text);
         for hit in regex.find_iter(text).filter(|hit| clause.start + hit.start() < clause.end) {
-            if shape == Shape::Number && is_in_code(slice(text, 0, hit.start())) {
+            if shape == Shape::Number && is_in_code(slice(text, 0, hit.start()))
+                || shape == Shape::Date && goes_on(text, hit.start(), hit.end())
+            {
                 continue;
             }
             let value = hit.as_str().trim_end_matches([',', '.', ' ']);
@@ -104,6 +106,14 @@ pub(crate) fn find(clause: &Clause, request: &str) -> Vec<Found> {
     }
     found.sort_by_key(|value| (value.start, value.end));
     found
+}
+
+/// The first three numbers of "45.33.32.156" are no day.
+fn goes_on(text: &str, start: usize, end: usize) -> bool {
+    let digit = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_digit());
+    let before = slice(text, 0, start).strip_suffix('.').and_then(|before| before.chars().next_back());
+    let after = slice(text, end, text.len()).strip_prefix('.').and_then(|after| after.chars().next());
+    digit(before) || digit(after)
 }
 
 /// The digits of "TR-0417" and "RX2290" count nothing; those of "EUR50" do.

@@ -1,0 +1,277 @@
+//! Things that a request names side by side: "Adidas and Puma", "from Leeds to Seville", "33139 and 33140". What is done with one of them
+//! is done with the other, by a call of its own where the tool takes one at a time.
+
+use crate::clauses::{Clause, is_name};
+use crate::data;
+use crate::resources::SpanKind;
+use crate::thesaurus;
+use crate::words::{self, Token, listed, slice};
+
+/// Things of one form, joined.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Group {
+    /// The clause that names them.
+    pub(crate) clause: usize,
+    pub(crate) things: Vec<Thing>,
+    /// "From X to Y": where something begins, and where it ends.
+    pub(crate) is_way: bool,
+    /// The same word leads each: "to Ann and to Tom".
+    pub(crate) is_led: bool,
+}
+
+/// One of them, as it stands in the request from `from` to `to`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Thing {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) text: String,
+    pub(crate) form: Form,
+}
+
+/// What things look like; only what looks alike stands side by side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Words with capitals.
+    Name,
+    /// With digits, or in capitals alone.
+    Code,
+    Span(SpanKind),
+}
+
+/// A text of fewer bytes may be a sentence that tells what the rest is about.
+const SHORT: usize = 200;
+/// So many things one group has at most.
+const MOST: usize = 6;
+/// Digits alone are a code from so many on.
+const CODE: usize = 5;
+
+const AND: &str = "and versus vs or und oder sowie и или 和 与 跟";
+/// What stands between two things beside what joins them: "of Picardy and of Bavaria".
+const LEADS: &str = "of for to in from at on the a an near von für in nach der die das из в для на";
+const WITH: &str = "with mit с";
+const COMPARES: &str = "compare comparing comparison vergleiche сравни сравнить";
+const FROM: &str = "from von из с от 从";
+const TO: &str = "to nach в до 到";
+const MONTHS: &str = "january february march april may june july august september october november december monday tuesday wednesday \
+    thursday friday saturday sunday januar februar märz mai juni juli oktober dezember";
+
+/// The groups of all clauses, in the order written. What is taken for text to work on may name things as well.
+pub(crate) fn groups(clauses: &[Clause], request: &str) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for (at, clause) in clauses.iter().enumerate() {
+        for text in clause.spans.iter().filter(|span| span.what == SpanKind::Payload && span.text.len() < SHORT) {
+            let tokens = words::tokens(slice(request, text.start, text.end)).into_iter();
+            let tokens =
+                tokens.map(|token| Token { start: token.start + text.start, end: token.end + text.start, ..token });
+            let told = Clause {
+                start: text.start,
+                end: text.end,
+                tokens: tokens.collect(),
+                spans: Vec::new(),
+                ..clause.clone()
+            };
+            groups.extend(of_clause(at, &told, request));
+        }
+        groups.extend(of_clause(at, clause, request));
+    }
+    groups
+}
+
+fn of_clause(at: usize, clause: &Clause, request: &str) -> Vec<Group> {
+    let things = things(clause, request);
+    let mut groups = Vec::new();
+    let mut open: Vec<Thing> = Vec::new();
+    // Whether the last two are joined by a word: "A, B" alone may be a town and its country.
+    let (mut is_joined, mut is_way) = (false, false);
+    let mut close = |open: &mut Vec<Thing>, is_joined: bool, is_way: bool| {
+        if open.len() > 1 && is_joined {
+            let lead = |thing: &Thing| slice(request, clause.start, thing.from).split_whitespace().last();
+            let first = open.first().and_then(lead);
+            let is_led =
+                first.is_some_and(|first| listed(LEADS, first)) && open.iter().all(|thing| lead(thing) == first);
+            groups.push(Group { clause: at, things: std::mem::take(open), is_way, is_led });
+        }
+        open.clear();
+    };
+    for thing in things {
+        let joint = open.last().filter(|last| last.form == thing.form && open.len() < MOST).map(|last| {
+            let first = open.first().map_or(last.from, |first| first.from);
+            joint(clause, slice(request, last.to, thing.from), slice(request, clause.start, first))
+        });
+        match joint {
+            Some(Joint::Word) => is_joined = true,
+            Some(Joint::Way) if open.len() == 1 => (is_joined, is_way) = (true, true),
+            Some(Joint::Comma) if !is_joined => {}
+            _ => {
+                close(&mut open, is_joined, is_way);
+                (is_joined, is_way) = (false, false);
+            }
+        }
+        open.push(thing);
+    }
+    close(&mut open, is_joined, is_way);
+    groups
+}
+
+enum Joint {
+    Word,
+    Comma,
+    Way,
+    None,
+}
+
+/// How two things are joined by what stands between them.
+fn joint(clause: &Clause, between: &str, before: &str) -> Joint {
+    let lower = between.to_lowercase();
+    let bare = lower.trim_matches(|letter: char| "\"'“”«»„)(（）".contains(letter));
+    let words: Vec<&str> = bare.split([' ', ',', '、', '，', '.', '\n']).filter(|word| !word.is_empty()).collect();
+    let comma = bare.contains([',', '、', '，']);
+    if bare.contains([';', '?', '!', ':']) || bare.contains(". ") || words.len() > 3 {
+        return Joint::None;
+    }
+    let led = before.split_whitespace().last().is_some_and(|last| listed(FROM, &last.to_lowercase()));
+    match words.as_slice() {
+        [] if comma => Joint::Comma,
+        [to, rest @ ..] if listed(TO, to) && led && !comma && rest.iter().all(|word| listed(LEADS, word)) => Joint::Way,
+        [and, rest @ ..] if listed(AND, and) && rest.iter().all(|word| listed(LEADS, word)) => Joint::Word,
+        [with, rest @ ..]
+            if listed(WITH, with)
+                && rest.iter().all(|word| listed(LEADS, word))
+                && clause.tokens.iter().any(|token| listed(COMPARES, &token.lower)) =>
+        {
+            Joint::Word
+        }
+        _ => Joint::None,
+    }
+}
+
+/// All that a clause names, joined or not.
+pub(crate) fn things(clause: &Clause, request: &str) -> Vec<Thing> {
+    let mut found: Vec<Thing> = clause
+        .spans
+        .iter()
+        .filter(|span| span.what != SpanKind::Payload)
+        .map(|span| Thing { from: span.start, to: span.end, text: span.text.clone(), form: Form::Span(span.what) })
+        .collect();
+    let mut at = 0;
+    while let Some(token) = clause.tokens.get(at) {
+        let count = run(&clause.tokens, at, request);
+        if let (1.., Some(last)) = (count, clause.tokens.get(at + count.max(1) - 1)) {
+            let (from, to) = (token.start, last.end);
+            let text = slice(request, from, to);
+            if let Some(form) = form(text) {
+                found.push(Thing { from, to, text: text.to_owned(), form });
+            }
+        }
+        at += count.max(1);
+    }
+    found.sort_by_key(|thing| thing.from);
+    found
+}
+
+/// How many tokens from this on are one name, code or number; none where it is a common word.
+fn run(tokens: &[Token], from: usize, request: &str) -> usize {
+    let says = |at: usize| {
+        tokens.get(at).is_some_and(|token| {
+            let digits = token.lower.bytes().any(|byte| byte.is_ascii_digit());
+            let name = is_name(token, request)
+                && !listed(MONTHS, &token.lower)
+                && !token.lower.starts_with("i'")
+                && !token.lower.starts_with("i’");
+            digits || name && !(opens(token, request) && is_common(token))
+        })
+    };
+    let digits = |token: &Token| token.lower.bytes().filter(u8::is_ascii_digit).count();
+    let goes_on = |at: usize| match (tokens.get(at - 1), tokens.get(at)) {
+        // "The IPs 45.33.32.156".
+        (Some(before), Some(token)) if digits(token) >= CODE && digits(before) == 0 => false,
+        (Some(before), Some(token)) => {
+            matches!(slice(request, before.end, token.start), " " | "-" | "'" | "’" | "." | "/")
+        }
+        _ => false,
+    };
+    let mut to = from;
+    while says(to) && (to == from || goes_on(to)) {
+        to += 1;
+    }
+    to - from
+}
+
+/// Whether a word begins a sentence, where every word has a capital.
+fn opens(token: &Token, request: &str) -> bool {
+    let before = slice(request, 0, token.start).trim_end();
+    before.chars().next_back().is_none_or(|letter| ".?!:…\"“".contains(letter))
+}
+
+fn is_common(token: &Token) -> bool {
+    data::STOP_WORDS.has(&token.lower)
+        || data::FUNCTION_WORDS.has(&token.lower)
+        || data::POLITE.has(&token.stem)
+        || !thesaurus::of_token(token).is_empty()
+        || crate::meaning::is_word(&token.lower)
+}
+
+/// What a word looks like; `None` for a number, which is one of something.
+fn form(text: &str) -> Option<Form> {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
+    match (digits, letters) {
+        (0, 0) => None,
+        (0, _) if letters > 1 && text.chars().all(|letter| !letter.is_lowercase()) => Some(Form::Code),
+        (0, _) => Some(Form::Name),
+        (_, 0) if digits >= CODE && !text.contains([',', ' ', '-', ':', '/']) => Some(Form::Code),
+        (_, 0) => None,
+        (_, _) if text.contains(' ') => Some(Form::Name),
+        (_, _) => Some(Form::Code),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jarvis_plan::{Request, Tool};
+
+    use super::groups;
+    use crate::clauses;
+    use crate::retrieval::ToolIndex;
+
+    /// Groups as "A | B", with `->` for a way.
+    fn found(request: &str) -> Vec<String> {
+        let index = ToolIndex::new(&[Tool::typed("search", "Searches", &[], &[])]);
+        let request = Request::new(request);
+        let reading = clauses::read(&request.text, &[], &index);
+        let written = |group: super::Group| {
+            let things: Vec<&str> = group.things.iter().map(|thing| thing.text.as_str()).collect();
+            things.join(if group.is_way { " -> " } else { " | " })
+        };
+        groups(&reading.clauses, &request.text).into_iter().map(written).collect()
+    }
+
+    #[test]
+    fn what_stands_side_by_side() {
+        let cases: &[(&str, &[&str])] = &[
+            ("Find Adidas and Puma", &["Adidas | Puma"]),
+            ("My investment club is comparing Adidas and Puma.", &["Adidas | Puma"]),
+            ("Wheat yields of Picardy and of Bavaria in 2021", &["Picardy | Bavaria"]),
+            ("Trends for 33139 and 33140", &["33139 | 33140"]),
+            ("Drive from Munich to Verona next Saturday", &["Munich -> Verona"]),
+            ("Flights to Verona from Munich", &[]),
+            ("The weather in Munich, Germany", &[]),
+            ("Quotes for AAPL, MSFT and NVDA", &["AAPL | MSFT | NVDA"]),
+            ("Pay 50 euros and 30 euros", &[]),
+            ("A table for 2 and a taxi at 9", &[]),
+            ("Look up \"Teardrop\" and \"Porcelain\"", &["Teardrop | Porcelain"]),
+            ("Find Oslo and then book a hotel", &[]),
+            ("Search and Rescue", &[]),
+            ("Compare Picardy with Bavaria", &["Picardy | Bavaria"]),
+            ("Go to Picardy with Anna", &[]),
+            ("Check the IPs 45.33.32.156 and 103.21.244.9 for threats", &["45.33.32.156 | 103.21.244.9"]),
+            ("Send the address to Julien and to Amélie, each in a message.", &["Julien | Amélie"]),
+            ("Convert it to Europe/Helsinki and to Australia/Sydney", &["Europe/Helsinki | Australia/Sydney"]),
+            ("The rulings 4 CV 1187 and 2 CR 305", &["4 CV 1187 | 2 CR 305"]),
+            ("Open from 2025-04-01 to 2025-04-30", &[]),
+        ];
+        for (request, want) in cases {
+            assert_eq!(found(request), *want, "{request}");
+        }
+    }
+}
