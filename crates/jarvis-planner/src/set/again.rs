@@ -11,7 +11,6 @@ use super::things::{self, Form, Group, Thing};
 use super::tools::{Need, Sort};
 use crate::clauses::{Clause, Join};
 use crate::slots;
-use crate::thesaurus;
 use crate::words::{self, listed, slice};
 
 /// Words that lead a thing into an item.
@@ -95,10 +94,9 @@ impl Planner<'_> {
             place(group).is_some_and(|(from, to)| from <= segment.to + BESIDE && to > segment.from) && !group.is_way
         };
         let said = self.set.tools.get(call.tool)?;
-        let acts = !said.looks_up && said.does.iter().any(|sense| listed(ACTS, thesaurus::sense(*sense).name));
         let here = self.groups.iter().filter(|group| group.clause == at).find(is_here);
         // "A contract between Ann and Tom" is one, "to Ann and to Tom" are two.
-        let here = here.filter(|group| !acts || group.is_led);
+        let here = here.filter(|group| !said.acts || group.is_led);
         let says = |list: &str, from: usize| {
             words::lowers(slice(&self.request.text, from, segment.to)).any(|word| listed(list, &word))
         };
@@ -118,7 +116,7 @@ impl Planner<'_> {
             let before = self.groups.iter().rev().filter(|group| !group.is_way && group.clause <= at);
             let mut before = before.filter(|group| place(group).is_some_and(|(_, to)| to <= segment.from));
             // "Mail both to Ann": what was found, once.
-            before.next().filter(|group| !names_own && (each && (!acts || group.is_led) || resolves))
+            before.next().filter(|group| !names_own && (each && (!said.acts || group.is_led) || resolves))
         };
         here.or_else(before)
     }
@@ -165,9 +163,6 @@ fn is_plural(name: &str) -> bool {
     name.ends_with('s') && !name.ends_with("ss") && name.len() > 3
 }
 
-/// Senses of what changes the world: it is done once for all, unless the words say otherwise.
-const ACTS: &str = "book change cancel create buy sell send remind pay transfer call deliver enrol borrow share attend organise submit \
-    complain rent withdraw drive play print repair clean record";
 /// Words that speak of one of them, or of all at once.
 const ONE: &str =
     "former latter first second one former's latter's together combined erste zweite zusammen первый второй вместе";

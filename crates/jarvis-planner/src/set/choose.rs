@@ -13,6 +13,7 @@ use crate::thesaurus::{self, SenseId};
 use super::segments::{Read, Segment};
 use super::tools::{SHORT, Said, SetTools, Word, words_of};
 use crate::words::Token;
+use rustc_hash::FxHashMap;
 
 /// What each piece of evidence counts for a list of functions.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -88,6 +89,8 @@ pub(crate) struct Wanted {
     pub(crate) probability: f32,
     /// The same against `strict`: what says whether anything is called.
     pub(crate) clear: f32,
+    /// Whether the tool changes the world by what no word of the request orders.
+    pub(crate) unordered: bool,
     pub(crate) segment: usize,
 }
 
@@ -126,6 +129,8 @@ fn is_spelled(latin: &str, name: &str) -> bool {
 
 /// What is too little to count.
 const LITTLE: f32 = 0.08;
+/// What a word counts at least that is like none of the list: a list that knows little of a segment explains little of it.
+const UNKNOWN: f32 = 0.4;
 
 pub(crate) fn wanted(
     read: &Read,
@@ -157,6 +162,7 @@ pub(crate) fn wanted(
             best.map_or(0.0, |(at, like)| like * set.rarity.get(*at).copied().unwrap_or_default())
         })
         .collect();
+    let explains: Vec<Vec<(usize, f32)>> = likes.iter().map(|likes| explains(likes, set)).collect();
     let votes = |clause: &Clause| evidence.votes(&clause.tokens, clause.text(request)).tools;
     let shares: Vec<Vec<f32>> = reading.clauses.iter().map(votes).collect();
     let texts = read.segments.iter().map(|segment| segment.text.as_str());
@@ -168,7 +174,7 @@ pub(crate) fn wanted(
             Some(_) => weights.request,
             None => weights.turn,
         };
-        let mut scores = one_segment(read, set, weights, &likes, &tells, (&weight, segment));
+        let mut scores = one_segment(read, set, weights, (&likes, &explains, &tells), (&weight, segment));
         let sentence = meant.get(at).map_or(&[][..], Vec::as_slice);
         for (score, near) in scores.iter_mut().zip(sentence) {
             *score += weights.sentence * near;
@@ -181,6 +187,10 @@ pub(crate) fn wanted(
     });
     let mut all = spoken_of(evidence, count, weights);
     lift(&mut all, weights);
+    for (wanted, tool) in all.iter_mut().zip(&set.tools) {
+        let orders = |segment: &Segment| segment.does.iter().any(|sense| tool.does.contains(sense));
+        wanted.unordered = tool.acts && !read.segments.iter().any(orders);
+    }
     all.sort_by(|one, two| two.probability.total_cmp(&one.probability).then(one.tool.cmp(&two.tool)));
     all
 }
@@ -194,7 +204,7 @@ fn spoken_of<'a>(
     let nothing = weights.none + weights.length * (count as f32).ln();
     // Beside few others, what is only somewhat like a segment is the most alike. What a plan from before did for it needs no such care.
     let strict = weights.strict * shortness(count).sqrt();
-    let none = Wanted { tool: 0, probability: 0.0, clear: 0.0, segment: 0 };
+    let none = Wanted { tool: 0, probability: 0.0, clear: 0.0, unordered: false, segment: 0 };
     let mut all: Vec<Wanted> = (0..count).map(|tool| Wanted { tool, ..none }).collect();
     let mut best = vec![0.0_f32; count];
     for (segment, (scores, shares)) in evidence.enumerate() {
@@ -261,8 +271,13 @@ pub(crate) fn best(mut all: Vec<Wanted>, weights: &SetWeights) -> Vec<Wanted> {
         keep = 0;
     }
     all.truncate(keep);
+    // What is only likelier since the list is short is no order to change the world.
+    all.retain(|wanted| !wanted.unordered || wanted.clear >= ORDERED);
     all
 }
+
+/// How clearly the request must speak of what changes the world where no word orders it.
+const ORDERED: f32 = 0.3;
 
 /// How near the meaning of words is to that of each tool, 0 to 1.
 pub(crate) fn nearness(tokens: &[Token], set: &SetTools) -> Vec<f32> {
@@ -279,13 +294,27 @@ pub(crate) fn nearness(tokens: &[Token], set: &SetTools) -> Vec<f32> {
     set.tools.iter().map(near).collect()
 }
 
+/// How much of one word of the request each tool's words explain: the best of its name, and the best of what it tells of itself.
+fn explains(likes: &[(usize, f32)], set: &SetTools) -> Vec<(usize, f32)> {
+    let mut best: FxHashMap<usize, (f32, f32)> = FxHashMap::default();
+    for (word, like) in likes {
+        for holder in set.holders.get(*word).into_iter().flatten() {
+            let (name, told) = best.entry(holder.tool).or_default();
+            *name = name.max(like * holder.name);
+            *told = told.max(like * holder.told);
+        }
+    }
+    let mut best: Vec<(usize, f32)> = best.into_iter().map(|(tool, (name, told))| (tool, name + 0.7 * told)).collect();
+    best.sort_by_key(|(tool, _)| *tool);
+    best
+}
+
 /// What one segment says for each tool.
 fn one_segment(
     read: &Read,
     set: &SetTools,
     weights: &SetWeights,
-    likes: &[Vec<(usize, f32)>],
-    tells: &[f32],
+    (likes, explains, tells): (&[Vec<(usize, f32)>], &[Vec<(usize, f32)>], &[f32]),
     (weight, segment): (&dyn Fn(usize) -> f32, &Segment),
 ) -> Vec<f32> {
     // The best that the segment says for each word of the list.
@@ -293,10 +322,19 @@ fn one_segment(
     let mut whole = weights.smooth;
     for (at, (likes, tells)) in likes.iter().zip(tells).enumerate() {
         let weight = weight(at);
-        whole += weight * tells;
+        whole += weight * tells.max(UNKNOWN);
         for (other, like) in likes {
             if let Some(most) = spoken.get_mut(*other) {
                 *most = most.max(weight * like);
+            }
+        }
+    }
+    let mut explained = vec![0.0_f32; set.tools.len()];
+    for (at, explains) in explains.iter().enumerate() {
+        let weight = weight(at);
+        for (tool, part) in explains {
+            if let Some(explained) = explained.get_mut(*tool) {
+                *explained += weight * part;
             }
         }
     }
@@ -309,18 +347,20 @@ fn one_segment(
     let looks_up = looks(does);
     let send = thesaurus::named("send").filter(|_| segment.sends);
     let send = send.filter(|send| set.tools.iter().any(|tool| tool.does.contains(send)));
+    let searches = does.iter().any(|sense| thesaurus::sense(*sense).name == "search");
     let undoes = does.iter().any(|sense| thesaurus::sense(*sense).name == "cancel") && !looks_up;
     let said = |at: &usize| spoken.get(*at).copied().unwrap_or_default();
     set.tools
         .iter()
-        .map(|tool| {
+        .zip(explained)
+        .map(|(tool, explained)| {
             let share = |words: &[(usize, f32)]| {
                 let whole: f32 = words.iter().map(|(_, weight)| weight).sum();
                 let part: f32 = words.iter().map(|(at, weight)| weight * said(at)).sum();
-                if whole > 0.0 { (part / whole, part) } else { (0.0, 0.0) }
+                if whole > 0.0 { part / whole } else { 0.0 }
             };
-            let ((name, named), (told, described)) = (share(&tool.name), share(&tool.told));
-            let explained = (named + 0.7 * described) / whole;
+            let (name, told) = (share(&tool.name), share(&tool.told));
+            let explained = explained / whole;
             let near = match (&meant, &tool.vector) {
                 (Some(one), Some(two)) => near(one, two).max(0.0),
                 _ => 0.0,
@@ -332,8 +372,8 @@ fn one_segment(
                     (false, false) if looks_up && looks(&tool.does) => 0.0,
                     (false, false) => -1.0,
                 };
-            // What is to be undone is not looked up instead.
-            let undone = undoes && tool.looks_up;
+            // What is to be undone is not looked up instead, nor is what is searched for booked.
+            let undone = undoes && tool.looks_up || searches && tool.acts;
             let strange = name < 0.1 && explained < 0.25;
             if let Some(send) = send {
                 // Whatever else is spoken of is what is sent.

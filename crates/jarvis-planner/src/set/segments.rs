@@ -2,7 +2,7 @@
 
 use jarvis_plan::{Request, Role};
 
-use crate::clauses::{Reading, is_name};
+use crate::clauses::{Join, Reading, is_name};
 use crate::data;
 use crate::matching::describes;
 use crate::resources;
@@ -67,7 +67,7 @@ pub(crate) fn read(request: &Request, reading: &Reading) -> Read {
     // Elsewhere what somebody tells of themselves says what the rest is about.
     let talks = !request.history.is_empty();
     for said in &carried {
-        items(&mut read, None, &words::tokens(said), said);
+        items(&mut read, (None, false), &words::tokens(said), said);
     }
     for (at, clause) in reading.clauses.iter().enumerate() {
         if !clause.question && describes(&clause.tokens) {
@@ -77,7 +77,12 @@ pub(crate) fn read(request: &Request, reading: &Reading) -> Read {
         let told = talks && !clause.question && tells(&clause.tokens);
         let border = |at: &usize| is_border(&clause.tokens, *at, &request.text);
         let from = if told { (1..clause.tokens.len()).find(border).unwrap_or(clause.tokens.len()) } else { 0 };
-        items(&mut read, Some(at), clause.tokens.get(from..).unwrap_or_default(), &request.text);
+        items(
+            &mut read,
+            (Some(at), clause.join == Join::And),
+            clause.tokens.get(from..).unwrap_or_default(),
+            &request.text,
+        );
     }
     for turn in request.history.iter().rev().filter(|turn| turn.role == Role::User).take(TURNS) {
         for (_, word) in words_of(&words::tokens(words::head(&turn.content, MOST_OF_A_TURN))) {
@@ -143,8 +148,9 @@ fn is_border(tokens: &[Token], at: usize, request: &str) -> bool {
         || listed(BETWEEN, &token.lower)
 }
 
-/// Reads the items of a clause, or of what an earlier turn says; `text` is what the places of the tokens are in.
-fn items(read: &mut Read, clause: Option<usize>, tokens: &[Token], text: &str) {
+/// Reads the items of a clause, and whether "and" joins it to the one before, or of what an earlier turn says; `text` is what the places of
+/// the tokens are in.
+fn items(read: &mut Read, clause: (Option<usize>, bool), tokens: &[Token], text: &str) {
     let mut from = 0;
     for at in (0..tokens.len()).filter(|at| is_border(tokens, *at, text)) {
         add(read, clause, tokens.get(from..at).unwrap_or_default(), text);
@@ -153,7 +159,7 @@ fn items(read: &mut Read, clause: Option<usize>, tokens: &[Token], text: &str) {
     add(read, clause, tokens.get(from..).unwrap_or_default(), text);
 }
 
-fn add(read: &mut Read, clause: Option<usize>, tokens: &[Token], text: &str) {
+fn add(read: &mut Read, (clause, is_joined): (Option<usize>, bool), tokens: &[Token], text: &str) {
     let telling = |word: &Word| {
         !data::POLITE.has(&word.key)
             && !listed(SMALL, &word.key)
@@ -176,8 +182,9 @@ fn add(read: &mut Read, clause: Option<usize>, tokens: &[Token], text: &str) {
             senses.filter(|sense| thesaurus::is_a(*sense, Part::Action)).chain(phrasal(tokens)).collect();
         // "Look for a train and for a hotel": one verb for both.
         let inherits = does.is_empty();
-        if inherits && let Some(before) = read.segments.last().filter(|before| before.clause == clause && leads(tokens))
-        {
+        let goes_on =
+            |before: &&Segment| before.clause == clause || is_joined && before.clause.map(|at| at + 1) == clause;
+        if inherits && let Some(before) = read.segments.last().filter(|before| goes_on(before) && leads(tokens)) {
             does.clone_from(&before.does);
         }
         let sends = sends(tokens, text);

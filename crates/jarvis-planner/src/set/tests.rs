@@ -206,10 +206,28 @@ fn called(index: &ToolIndex, request: &str) -> String {
     draft.tasks.into_iter().map(|task| task.task).collect::<Vec<_>>().join(" ")
 }
 
-/// A list that holds this one of [`TOOLS`] alone.
-fn only(name: &str) -> ToolIndex {
-    let text = TOOLS.iter().find(|text| text.starts_with(&format!("{name}:"))).unwrap();
-    ToolIndex::new(&[tool(text)])
+/// A list that holds these of [`TOOLS`] alone.
+fn only(names: &str) -> ToolIndex {
+    let named = |name: &str| tool(TOOLS.iter().find(|text| text.starts_with(&format!("{name}:"))).unwrap());
+    ToolIndex::new(&names.split(' ').map(named).collect::<Vec<_>>())
+}
+
+#[test]
+fn what_changes_the_world_is_not_called_along() {
+    let list = "bank_transfer hotel_book weather_forecast mail_send";
+    let index = only(list);
+    for (request, want) in [
+        (
+            "What will the weather be like in Oslo, Rome and Graz, and which of them is the warmest in spring?",
+            "weather_forecast weather_forecast weather_forecast",
+        ),
+        ("Search the news for the strike at the Antwerp port and sum the article up", ""),
+        ("Which poems did Du Fu write, and when did he live?", ""),
+        ("Tell me the weather in Oslo, and book a room at the Astoria", "weather_forecast hotel_book"),
+        ("Transfer 50 euros to Anna and send her an e-mail about it", "bank_transfer mail_send"),
+    ] {
+        assert_eq!(called(&index, request), want, "{request}");
+    }
 }
 
 #[test]

@@ -107,6 +107,8 @@ pub(crate) struct Said {
     pub(crate) does: Vec<SenseId>,
     /// Whether it looks something up, as far as its name or description tells.
     pub(crate) looks_up: bool,
+    /// Whether it changes the world, as far as the senses of its name or description tell.
+    pub(crate) acts: bool,
     /// What it must be given.
     pub(crate) needs: Vec<Need>,
     /// Words of what it gives: of its result where it says one, of its name, of its description.
@@ -182,6 +184,15 @@ fn sort(param: &Param, name: &[String]) -> Sort {
     }
 }
 
+/// A tool that says a word.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Holder {
+    pub(crate) tool: usize,
+    /// What the word counts in its name, and in what it tells of itself; nothing where it is not there.
+    pub(crate) name: f32,
+    pub(crate) told: f32,
+}
+
 /// The tools of a list.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SetTools {
@@ -189,6 +200,8 @@ pub(crate) struct SetTools {
     /// How much each word tells: the fewer tools say it, the more.
     pub(crate) rarity: Vec<f32>,
     pub(crate) tools: Vec<Said>,
+    /// Who says each word, with what it counts there.
+    pub(crate) holders: Vec<Vec<Holder>>,
     places: HashMap<String, usize>,
 }
 
@@ -304,11 +317,30 @@ impl SetTools {
             let vector = meaning::together(weighed.filter_map(|(at, weight)| Some((weight, vector_of(at)?))));
             let places = |words: &[(usize, f32)]| words.iter().map(|(at, _)| *at).collect();
             let gives = [result, places(&name), places(&told)];
-            set.tools.push(Said { name, told, vector, does, looks_up, needs, gives });
+            let acts = !looks_up && does.iter().any(|sense| words::listed(ACTS, thesaurus::sense(*sense).name));
+            let tool = set.tools.len();
+            let none = Holder { tool, name: 0.0, told: 0.0 };
+            set.holders.resize(set.words.len(), Vec::new());
+            let mut hold = |at: usize, name: f32, told: f32| {
+                let Some(holders) = set.holders.get_mut(at) else { return };
+                if holders.last().is_none_or(|last| last.tool != tool) {
+                    holders.push(none);
+                }
+                if let Some(last) = holders.last_mut() {
+                    (last.name, last.told) = (last.name.max(name), last.told.max(told));
+                }
+            };
+            name.iter().for_each(|(at, weight)| hold(*at, *weight, 0.0));
+            told.iter().for_each(|(at, weight)| hold(*at, 0.0, *weight));
+            set.tools.push(Said { name, told, vector, does, looks_up, acts, needs, gives });
         }
         set
     }
 }
+
+/// Senses of what changes the world.
+const ACTS: &str = "book change cancel create buy sell send remind pay transfer call deliver enrol borrow share attend organise submit \
+    complain rent withdraw drive play print repair clean record";
 
 struct Raw {
     named: Vec<usize>,

@@ -53,7 +53,7 @@ fn kitchen(folder: &Path) -> Vec<PlanSet> {
 /// Weights with which too little is planned.
 fn shy() -> Weights {
     let mut weights = Weights::default();
-    (weights.set.text, weights.set.near, weights.set.none, weights.set.least) = (1.0, 0.0, 1.0, 0.9);
+    (weights.set.text, weights.set.near, weights.set.none, weights.set.least) = (3.0, 0.0, 1.0, 0.9);
     weights.set.past = 0.0;
     weights
 }
