@@ -91,6 +91,11 @@ pub(crate) fn measure_alike(one: &str, two: &str) -> bool {
     matches!((of(one), of(two)), (Some(one), Some(two)) if one == two)
 }
 
+/// Whether a parameter takes a name or other words, and nothing of a form such as a date or a number.
+pub(crate) fn takes_words(param: &Param) -> bool {
+    wanted(param).is_none() && param.schema.as_ref().is_none_or(|schema| schema.get("enum").is_none())
+}
+
 /// Whether a parameter takes a number.
 pub(crate) fn counts(param: &Param) -> bool {
     wanted(param) == Some(Shape::Number)

@@ -143,26 +143,7 @@ pub(crate) fn wanted(
     if count == 0 || read.segments.is_empty() {
         return Vec::new();
     }
-    // The words of the list that each word of the request is like.
-    let likes: Vec<Vec<(usize, f32)>> = read
-        .words
-        .iter()
-        .map(|word| {
-            let like = |(at, other): (usize, &Word)| {
-                Some((at, alike(word, other, weights))).filter(|(_, like)| *like > LITTLE)
-            };
-            set.words.iter().enumerate().filter_map(like).collect()
-        })
-        .collect();
-    // How much a word tells: as much as what it is like, most of all itself.
-    let tells: Vec<f32> = likes
-        .iter()
-        .map(|likes| {
-            let best = likes.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-            best.map_or(0.0, |(at, like)| like * set.rarity.get(*at).copied().unwrap_or_default())
-        })
-        .collect();
-    let explains: Vec<Vec<(usize, f32)>> = likes.iter().map(|likes| explains(likes, set)).collect();
+    let compared = Compared::of(read, set, weights);
     let votes = |clause: &Clause| evidence.votes(&clause.tokens, clause.text(request)).tools;
     let shares: Vec<Vec<f32>> = reading.clauses.iter().map(votes).collect();
     let texts = read.segments.iter().map(|segment| segment.text.as_str());
@@ -174,7 +155,7 @@ pub(crate) fn wanted(
             Some(_) => weights.request,
             None => weights.turn,
         };
-        let mut scores = one_segment(read, set, weights, (&likes, &explains, &tells), (&weight, segment));
+        let mut scores = one_segment(read, set, weights, &compared, (&weight, segment));
         let sentence = meant.get(at).map_or(&[][..], Vec::as_slice);
         for (score, near) in scores.iter_mut().zip(sentence) {
             *score += weights.sentence * near;
@@ -294,6 +275,33 @@ pub(crate) fn nearness(tokens: &[Token], set: &SetTools) -> Vec<f32> {
     set.tools.iter().map(near).collect()
 }
 
+/// How the words of a request compare with a list; what is of a word is in its place.
+struct Compared {
+    /// The words of the list that it is like, with how much.
+    likes: Vec<Vec<(usize, f32)>>,
+    /// The tools that explain it, with how much of it.
+    explains: Vec<Vec<(usize, f32)>>,
+    /// How much it tells: as much as what it is like, most of all itself.
+    tells: Vec<f32>,
+}
+
+impl Compared {
+    fn of(read: &Read, set: &SetTools, weights: &SetWeights) -> Compared {
+        let like = |word: &Word| -> Vec<(usize, f32)> {
+            let others = set.words.iter().enumerate();
+            others.map(|(at, other)| (at, alike(word, other, weights))).filter(|(_, like)| *like > LITTLE).collect()
+        };
+        let tells = |likes: &Vec<(usize, f32)>| {
+            let best = likes.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            best.map_or(0.0, |(at, like)| like * set.rarity.get(*at).copied().unwrap_or_default())
+        };
+        let likes: Vec<_> = read.words.iter().map(like).collect();
+        let explains = likes.iter().map(|likes| explains(likes, set)).collect();
+        let tells = likes.iter().map(tells).collect();
+        Compared { likes, explains, tells }
+    }
+}
+
 /// How much of one word of the request each tool's words explain: the best of its name, and the best of what it tells of itself.
 fn explains(likes: &[(usize, f32)], set: &SetTools) -> Vec<(usize, f32)> {
     let mut best: FxHashMap<usize, (f32, f32)> = FxHashMap::default();
@@ -314,13 +322,13 @@ fn one_segment(
     read: &Read,
     set: &SetTools,
     weights: &SetWeights,
-    (likes, explains, tells): (&[Vec<(usize, f32)>], &[Vec<(usize, f32)>], &[f32]),
+    compared: &Compared,
     (weight, segment): (&dyn Fn(usize) -> f32, &Segment),
 ) -> Vec<f32> {
     // The best that the segment says for each word of the list.
     let mut spoken = vec![0.0_f32; set.words.len()];
     let mut whole = weights.smooth;
-    for (at, (likes, tells)) in likes.iter().zip(tells).enumerate() {
+    for (at, (likes, tells)) in compared.likes.iter().zip(&compared.tells).enumerate() {
         let weight = weight(at);
         whole += weight * tells.max(UNKNOWN);
         for (other, like) in likes {
@@ -330,7 +338,7 @@ fn one_segment(
         }
     }
     let mut explained = vec![0.0_f32; set.tools.len()];
-    for (at, explains) in explains.iter().enumerate() {
+    for (at, explains) in compared.explains.iter().enumerate() {
         let weight = weight(at);
         for (tool, part) in explains {
             if let Some(explained) = explained.get_mut(*tool) {
@@ -338,7 +346,7 @@ fn one_segment(
             }
         }
     }
-    let meant = read.words.iter().enumerate().zip(tells);
+    let meant = read.words.iter().enumerate().zip(&compared.tells);
     let meant = meaning::together(
         meant.filter_map(|((at, word), tells)| Some((weight(at) * (0.3 + tells), word.vector.as_ref()?))),
     );

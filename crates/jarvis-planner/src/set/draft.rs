@@ -1,6 +1,6 @@
 //! The draft of a set: what is wanted, what it needs, and who gives it, in an order in which givers come first.
 
-use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Note, Param, Request};
+use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Note, Param, Request, Tool};
 
 use crate::clauses::{Clause, Reading};
 use crate::evidence::Evidence;
@@ -16,7 +16,7 @@ use super::choose;
 use super::choose::SetWeights;
 use super::segments::{self, Read, Segment};
 use super::things::{self, Group, Thing};
-use super::tools::{Said, SetTools};
+use super::tools::{Said, SetTools, Side};
 
 /// A call that is planned.
 #[derive(Debug, Clone)]
@@ -103,8 +103,28 @@ impl Planner<'_> {
             let new: Vec<_> =
                 more.into_iter().filter(|(_, value)| args.iter().all(|(_, taken)| taken != value)).collect();
             args.extend(new);
+            args.extend(self.ends(tool, own_clause, &args));
         }
         Call { tool, segment, thing: None, args, from: Vec::new(), after: Vec::new() }
+    }
+
+    /// "From Graz to Linz": what is not given yet of where something begins and where it ends.
+    fn ends(&self, tool: &Tool, clause: Option<usize>, args: &[(String, String)]) -> Vec<(String, String)> {
+        let Some(way) = self.groups.iter().find(|group| group.is_way && Some(group.clause) == clause) else {
+            return Vec::new();
+        };
+        let ends = [Side::First, Side::Second].into_iter().zip(&way.things);
+        let open = |side: Side| {
+            let of = |param: &&Param| {
+                let is_given = args.iter().any(|(name, _)| *name == param.name);
+                !is_given && slots::takes_words(param) && Side::of_name(&param.name) == Some(side)
+            };
+            let mut params = tool.params.iter().filter(of);
+            params.next().filter(|_| params.next().is_none())
+        };
+        ends.filter(|(_, thing)| args.iter().all(|(_, value)| !value.contains(&thing.text)))
+            .filter_map(|(side, thing)| Some((open(side)?.name.clone(), thing.text.clone())))
+            .collect()
     }
 
     pub(super) fn segment(&self, at: usize) -> Option<&Segment> {

@@ -113,6 +113,8 @@ fn filled(request: &str) -> Vec<String> {
         "station_search: Finds the code of a station by its name; name",
         "station_fares: Shows the fares of trains between two stations; from_station_code; to_station_code",
         "ip_reputation: Checks the reputation of an address; ip",
+        "flight_search: Searches flights; origin; destination; date?",
+        "room_search: Searches hotel rooms in a place; place; check_in?; nights?: integer; max_price?: number",
     ]
     .map(tool)
     .to_vec();
@@ -132,7 +134,7 @@ fn filled(request: &str) -> Vec<String> {
 
 #[test]
 fn what_is_named_side_by_side_is_looked_up_each() {
-    let cases: [(&str, &[&str]); 5] = [
+    let cases: [(&str, &[&str]); 8] = [
         (
             "I'm comparing Adidas and Puma. Show me the income statement of both",
             &[
@@ -156,6 +158,10 @@ fn what_is_named_side_by_side_is_looked_up_each() {
             &["ip_reputation(ip=45.33.32.156)", "ip_reputation(ip=103.21.244.9)"],
         ),
         ("Check the reputation of 45.33.32.156", &["ip_reputation(ip=45.33.32.156)"]),
+        // Both ends of a way, and a number that is no number of nights.
+        ("Find a flight from Graz to Linz", &["flight_search(origin=Graz, destination=Linz)"]),
+        ("Find a flight to Linz", &["flight_search(destination=Linz)"]),
+        ("Search a hotel room in Rotterdam for that night under 110", &["room_search(place=Rotterdam, max_price=110)"]),
     ];
     for (request, want) in cases {
         assert_eq!(filled(request), want, "{request}");

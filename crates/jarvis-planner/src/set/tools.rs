@@ -135,6 +135,11 @@ pub(crate) enum Side {
 }
 
 impl Side {
+    /// What the name of a parameter says.
+    pub(crate) fn of_name(name: &str) -> Option<Side> {
+        Side::of(&words::lowers(&words::spell_out(name)).collect::<Vec<_>>())
+    }
+
     /// What the words of a name say.
     fn of(name: &[String]) -> Option<Side> {
         let says = |list: &str| name.iter().any(|word| words::listed(list, word));

@@ -84,6 +84,15 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
             (None, Some(_)) => score -= 0.2,
             (None, None) => {}
         }
+        // "Under 110" is the most that something may cost, and no number of nights.
+        let is_bound = value.before.first().is_some_and(|word| listed("under below over abov than", word));
+        if is_bound && value.measure.is_none() {
+            let is = |list: &str| want.name.iter().any(|word| listed(list, word));
+            if is(COUNTED) {
+                return 0.0;
+            }
+            score += if is("max min limit budget price") { 0.3 } else { 0.0 };
+        }
     }
     // What is to be passed on is the object or stands after "saying", "about", "with".
     if want.sort == Sort::Content && value.shape == Shape::Words && !value.cue.is_empty() && !want.follows(&value.cue) {
@@ -174,6 +183,9 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
     }
     score
 }
+
+/// Stems of what a booking is for so many of.
+const COUNTED: &str = "night day guest person peopl adult child children room passeng seat ticket";
 
 /// "In 2023", "since 1998".
 fn is_year(value: &Found) -> bool {

@@ -75,7 +75,7 @@ async fn described_functions() {
 
 #[tokio::test]
 async fn service_agents_in_dialogues() {
-    check("service", [70.0, 44.0]).await;
+    check("service", [70.0, 45.0]).await;
 }
 
 /// The same where each request is offered what it wants, and nothing else.
@@ -93,7 +93,7 @@ async fn most_of_a_short_list_is_meant() {
     check_wanted_alone("hub", [93.0, 70.0]).await;
     check_wanted_alone("api", [86.0, 71.0]).await;
     check_wanted_alone("functions", [91.0, 67.0]).await;
-    check_wanted_alone("service", [91.0, 62.0]).await;
+    check_wanted_alone("service", [91.0, 63.0]).await;
 }
 
 /// Of a hundred requests that are offered one tool of another list, at least so many get no plan.
