@@ -130,7 +130,7 @@ fn is_spelled(latin: &str, name: &str) -> bool {
 /// What is too little to count.
 const LITTLE: f32 = 0.08;
 /// What a word counts at least that is like none of the list: a list that knows little of a segment explains little of it.
-const UNKNOWN: f32 = 0.4;
+const UNKNOWN: f32 = 0.3;
 
 pub(crate) fn wanted(
     read: &Read,

@@ -65,12 +65,12 @@ async fn hubs_of_functions() {
 
 #[tokio::test]
 async fn functions_worded_as_people_do() {
-    check("api", [60.0, 41.0]).await;
+    check("api", [59.0, 41.0]).await;
 }
 
 #[tokio::test]
 async fn described_functions() {
-    check("functions", [81.0, 56.0]).await;
+    check("functions", [81.0, 57.0]).await;
 }
 
 #[tokio::test]
@@ -96,9 +96,8 @@ async fn most_of_a_short_list_is_meant() {
     check_wanted_alone("service", [91.0, 63.0]).await;
 }
 
-/// Of a hundred requests that are offered one tool of another list, at least so many get no plan.
-#[tokio::test]
-async fn the_only_tool_is_not_called_for_what_it_does_not_do() {
+/// Of a hundred requests that are offered so many tools of other lists, how many get no plan.
+async fn refused(offered: usize) -> usize {
     let others: Vec<BenchTool> = ["hub", "api"]
         .into_iter()
         .flat_map(read)
@@ -106,11 +105,23 @@ async fn the_only_tool_is_not_called_for_what_it_does_not_do() {
         .collect();
     let mut sets = read("functions");
     for (at, sample) in sets.iter_mut().flat_map(|set| &mut set.samples).enumerate() {
-        sample.tools = Arc::new(ToolList { tools: vec![others[at % others.len()].clone()] });
+        let tools = others.iter().cycle().skip(at).take(offered).cloned().collect();
+        sample.tools = Arc::new(ToolList { tools });
         sample.gold = PlanGraph::default();
     }
     let scores = planned(&sets).await;
     assert_eq!(scores.len(), 100);
-    let refused = scores.iter().filter(|score| score.exact).count();
-    assert!(refused >= 88, "{refused}");
+    scores.iter().filter(|score| score.exact).count()
+}
+
+#[tokio::test]
+async fn the_only_tool_is_not_called_for_what_it_does_not_do() {
+    let refused = refused(1).await;
+    assert!(refused >= 90, "{refused}");
+}
+
+#[tokio::test]
+async fn few_tools_are_seldom_called_for_what_none_of_them_does() {
+    let refused = refused(3).await;
+    assert!(refused >= 70, "{refused}");
 }
