@@ -85,10 +85,10 @@ pub(crate) fn measured(tool: &Tool, params: &[&Param], clause: &Clause, request:
     fill(tool, &params, clause, request)
 }
 
-/// Whether each of two texts holds one number, of the same measure: "350 degrees", "77 kelvin".
+/// Whether each of two texts holds one number of the same sort and says more of it: "350 degrees in Celsius", "77 kelvin in Fahrenheit"; but
+/// neither "2 hours" and "30 minutes" nor "4 metres long" and "3 metres wide".
 pub(crate) fn measure_alike(one: &str, two: &str) -> bool {
-    let of = |text: &str| measures::only(text);
-    matches!((of(one), of(two)), (Some(one), Some(two)) if one == two)
+    matches!((measures::only(one), measures::only(two)), (Some(one), Some(two)) if one.is_like(&two))
 }
 
 /// Whether a parameter takes a name or other words, and nothing of a form such as a date or a number.

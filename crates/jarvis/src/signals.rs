@@ -16,6 +16,10 @@ pub(crate) struct Signals {
     interrupt: Option<tokio::signal::unix::Signal>,
     #[cfg(unix)]
     terminate: Option<tokio::signal::unix::Signal>,
+    #[cfg(windows)]
+    interrupt: Option<tokio::signal::windows::CtrlC>,
+    #[cfg(windows)]
+    terminate: Option<tokio::signal::windows::CtrlShutdown>,
 }
 
 impl Signals {
@@ -27,34 +31,31 @@ impl Signals {
             use tokio::signal::unix::{SignalKind, signal};
             Signals { interrupt: signal(SignalKind::interrupt()).ok(), terminate: signal(SignalKind::terminate()).ok() }
         }
-        #[cfg(not(unix))]
-        Signals {}
+        #[cfg(windows)]
+        {
+            use tokio::signal::windows::{ctrl_c, ctrl_shutdown};
+            Signals { interrupt: ctrl_c().ok(), terminate: ctrl_shutdown().ok() }
+        }
     }
 
     /// Waits for the next.
     pub(crate) async fn next(&mut self) -> Signal {
-        #[cfg(unix)]
-        {
-            async fn came(signal: &mut Option<tokio::signal::unix::Signal>) {
-                let told = match signal {
-                    Some(signal) => signal.recv().await,
-                    None => None,
-                };
-                if told.is_none() {
-                    std::future::pending::<()>().await;
+        macro_rules! came {
+            ($signal:expr) => {
+                async {
+                    let told = match $signal {
+                        Some(signal) => signal.recv().await,
+                        None => None,
+                    };
+                    if told.is_none() {
+                        std::future::pending::<()>().await;
+                    }
                 }
-            }
-            tokio::select! {
-                () = came(&mut self.interrupt) => Signal::Interrupt,
-                () = came(&mut self.terminate) => Signal::Terminate,
-            }
+            };
         }
-        #[cfg(not(unix))]
-        {
-            if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-            Signal::Interrupt
+        tokio::select! {
+            () = came!(&mut self.interrupt) => Signal::Interrupt,
+            () = came!(&mut self.terminate) => Signal::Terminate,
         }
     }
 }

@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::draft::{Call, Planner};
 use super::segments::Segment;
-use super::things::{self, Form, Group, Thing};
+use super::things::{self, Group, Thing};
 use super::tools::{Need, Sort};
 use crate::clauses::{Clause, Join};
+use crate::data;
 use crate::slots;
 use crate::words::{self, listed, slice};
 
@@ -20,7 +21,7 @@ const ASKS: &str = "when what how where was wann wie когда сколько";
 /// So many words behind one that asks still name no tool.
 const FEW: usize = 3;
 
-/// The items for which a tool is called, in their order: the one that it was chosen for, and those beside it; `wanted` are the items that
+/// The items for which a tool is called, in their order: the one that it was chosen for, and those behind it; `wanted` are the items that
 /// tools were chosen for.
 pub(super) fn objects(
     segments: &[Segment],
@@ -65,22 +66,18 @@ impl Planner<'_> {
     pub(super) fn for_each(&self, call: Call) -> Vec<Call> {
         let several = self.index.tool(call.tool).is_none_or(takes_several);
         let Some(group) = self.group(&call).filter(|_| !several) else { return vec![call] };
-        let Some(place) = self.takes(&call, group) else { return vec![call] };
-        let name = self.param(call.tool, place).cloned().unwrap_or_default();
-        let needs = self.needs(call.tool);
-        let is_reference = needs.get(place).is_some_and(|need| need.sort == Sort::Reference);
+        let Some(name) = self.takes(&call, group) else { return vec![call] };
         let one = |thing: &Thing| {
             let mut call = Call { thing: Some(thing.clone()), ..call.clone() };
             call.args.retain(|(own, _)| *own != name);
-            if !is_reference || thing.form != Form::Name {
-                call.args.push((name.clone(), thing.text.clone()));
-            }
+            // Where an id is wanted, a name is what it is looked up by.
+            call.args.push((name.clone(), thing.text.clone()));
             call
         };
         group.things.iter().map(one).collect()
     }
 
-    fn needs(&self, tool: usize) -> &[Need] {
+    pub(super) fn needs(&self, tool: usize) -> &[Need] {
         self.set.tools.get(tool).map_or(&[], |said| said.needs.as_slice())
     }
 
@@ -97,19 +94,22 @@ impl Planner<'_> {
         let here = self.groups.iter().filter(|group| group.clause == at).find(is_here);
         // "A contract between Ann and Tom" is one, "to Ann and to Tom" are two.
         let here = here.filter(|group| !said.acts || group.is_led);
-        let says = |list: &str, from: usize| {
-            words::lowers(slice(&self.request.text, from, segment.to)).any(|word| listed(list, &word))
+        let said_words: Vec<String> = words::lowers(slice(&self.request.text, segment.from, segment.to)).collect();
+        // "The second one", "together", but neither "one day" nor "the first of May".
+        let is_one = |at: usize| {
+            let word = |at: usize| said_words.get(at).map_or("", String::as_str);
+            listed(AT_ONCE, word(at))
+                || listed(ONE, word(at)) && at > 0 && word(at - 1) == "the" && word(at + 1) != "of"
         };
-        // "The second one", "in one go".
-        if says(ONE, segment.from) {
+        if (0..said_words.len()).any(is_one) {
             return None;
         }
         // "For each of them, find …, and list …"
         let joined = |at: &usize| self.reading.clauses.get(*at).is_some_and(|clause| clause.join == Join::And);
         let opens = (0..=at).rev().find(|at| !joined(at)).and_then(|at| self.reading.clauses.get(at));
-        let opens = opens.map(|opens| opens.text(&self.request.text).split_whitespace().take(2).collect::<String>());
-        let each = says(EACH, clause.start.min(segment.from))
-            || opens.is_some_and(|opens| EACH.split(' ').any(|each| opens.to_lowercase() == format!("for{each}")));
+        let opens = opens.map(|opens| words::lowers(opens.text(&self.request.text)).take(2).collect::<String>());
+        let each = words::lowers(slice(&self.request.text, clause.start, segment.to)).any(|word| is_each(&word))
+            || opens.as_deref().and_then(|opens| opens.strip_prefix("for")).is_some_and(is_each);
         let resolves = said.looks_up && self.required(call.tool).len() == 1;
         let before = || {
             let names_own = !things::things(&clause.part(segment.from, segment.to), &self.request.text).is_empty();
@@ -128,31 +128,32 @@ impl Planner<'_> {
         needs.filter(|(_, need)| words(need)).map(|(place, _)| place).collect()
     }
 
-    /// The place of the parameter that takes one of the things; `None` where a call takes none of them, or two.
-    fn takes(&self, call: &Call, group: &Group) -> Option<usize> {
+    /// The parameter that takes one of the things; `None` where a call takes none of them, or two.
+    fn takes(&self, call: &Call, group: &Group) -> Option<String> {
         let holds = |value: &str| {
-            let mut things = group.things.iter();
-            things.any(|thing| value.contains(&thing.text) || thing.text.contains(value))
+            let is_part = |thing: &Thing| thing.text.split_whitespace().any(|word| word == value);
+            group.things.iter().any(|thing| value.contains(&thing.text) || is_part(thing))
         };
-        let place =
-            |name: &String| (0..self.needs(call.tool).len()).find(|place| self.param(call.tool, *place) == Some(name));
         let mut given = call.args.iter().filter(|(_, value)| holds(value)).map(|(name, _)| name);
         let required = self.required(call.tool);
+        let named = self.clause(call.segment).map(|clause| things::things(clause, &self.request.text))?;
+        // What was put there because nothing else was at hand may be replaced, and what names something else not.
         let is_open = |place: &&usize| {
-            let name = self.param(call.tool, **place);
-            name.is_some_and(|name| call.args.iter().all(|(own, _)| own != name))
+            let own = self.param(call.tool, **place);
+            let value = own.and_then(|own| call.args.iter().find(|(name, _)| name == own)).map(|(_, value)| value);
+            value.is_none_or(|value| required.len() == 1 && !named.iter().any(|thing| value.contains(&thing.text)))
         };
-        let found = match (given.next(), given.next(), required.as_slice()) {
-            (Some(_), Some(_), _) => None,
-            (Some(name), None, _) => place(name),
-            (None, _, [only]) => Some(*only),
-            (None, _, several) => {
-                let mut open = several.iter().filter(is_open);
-                open.next().filter(|_| open.next().is_none()).copied()
+        let found = match (given.next(), given.next()) {
+            (Some(_), Some(_)) => None,
+            (Some(name), None) => Some(name),
+            (None, _) => {
+                let mut open = required.iter().filter(is_open);
+                let only = open.next().filter(|_| open.next().is_none());
+                only.and_then(|place| self.param(call.tool, *place))
             }
         };
         // "Symbols" takes several at once.
-        found.filter(|place| self.param(call.tool, *place).is_some_and(|name| !is_plural(name)))
+        found.filter(|name| !is_plural(name)).cloned()
     }
 }
 
@@ -160,14 +161,20 @@ impl Planner<'_> {
 const BESIDE: usize = ", ".len();
 
 fn is_plural(name: &str) -> bool {
-    name.ends_with('s') && !name.ends_with("ss") && name.len() > 3
+    let singular = ["ss", "us", "is", "series", "news"];
+    name.len() > 3 && name.ends_with('s') && !singular.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Words that speak of one of them, or of all at once.
-const ONE: &str =
-    "former latter first second one former's latter's together combined erste zweite zusammen первый второй вместе";
 /// Words that stand for all that were named.
-const EACH: &str = "both each beide beiden beides jeden jede оба обе обеих каждой каждого";
+fn is_each(word: &str) -> bool {
+    word != "all" && data::EACH_WORDS.has(word)
+        || data::BOTH_WORDS.has(word)
+        || listed("beide beiden beides jeden jede", word)
+}
+
+/// Words that speak of one of them behind "the", and words that take all at once.
+const ONE: &str = "former latter first second one former's latter's";
+const AT_ONCE: &str = "together combined zusammen вместе";
 
 /// Whether the second item begins with the word that leads the thing of the first.
 fn is_alike(one: &Segment, two: &Segment) -> bool {

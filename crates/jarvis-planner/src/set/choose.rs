@@ -3,6 +3,11 @@
 //! A segment speaks of one tool, or of none, with probabilities that grow with how well they fit (a softmax over linear evidence);
 //! a tool is wanted unless no segment speaks of it. The same model as a noisy-or of mixture components; its weights are fitted.
 
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
 use crate::clauses::{Clause, Reading};
 use crate::evidence::Evidence;
 use crate::fitted::Fitted;
@@ -13,7 +18,6 @@ use crate::thesaurus::{self, SenseId};
 use super::segments::{Read, Segment};
 use super::tools::{SHORT, Said, SetTools, Word, words_of};
 use crate::words::Token;
-use rustc_hash::FxHashMap;
 
 /// What each piece of evidence counts for a list of functions.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -129,7 +133,7 @@ fn is_spelled(latin: &str, name: &str) -> bool {
 
 /// What is too little to count.
 const LITTLE: f32 = 0.08;
-/// What a word counts at least that is like none of the list: a list that knows little of a segment explains little of it.
+/// What a word counts at least, also where it is like none of the list: a list that knows little of a segment explains little of it.
 const UNKNOWN: f32 = 0.3;
 
 pub(crate) fn wanted(
@@ -149,11 +153,9 @@ pub(crate) fn wanted(
     let texts = read.segments.iter().map(|segment| segment.text.as_str());
     let meant = evidence.near(texts);
     let evidence = read.segments.iter().enumerate().map(|(at, segment)| {
-        let weight = |word: usize| match read.clause_of.get(word).copied().flatten() {
-            _ if segment.own.contains(&word) => 1.0,
-            clause @ Some(_) if clause == segment.clause => weights.clause,
-            Some(_) => weights.request,
-            None => weights.turn,
+        let weight = |word: usize| match segment.own.contains(&word) {
+            true => 1.0,
+            false => weights.beside(read.clause_of.get(word).copied().flatten(), segment),
         };
         let mut scores = one_segment(read, set, weights, &compared, (&weight, segment));
         let sentence = meant.get(at).map_or(&[][..], Vec::as_slice);
@@ -169,7 +171,9 @@ pub(crate) fn wanted(
     let mut all = spoken_of(evidence, count, weights);
     lift(&mut all, weights);
     for (wanted, tool) in all.iter_mut().zip(&set.tools) {
-        let orders = |segment: &Segment| segment.does.iter().any(|sense| tool.does.contains(sense));
+        let sends = thesaurus::named("send").is_some_and(|send| tool.does.contains(&send));
+        let orders =
+            |segment: &Segment| segment.sends && sends || segment.does.iter().any(|sense| tool.does.contains(sense));
         wanted.unordered = tool.acts && !read.segments.iter().any(orders);
     }
     all.sort_by(|one, two| two.probability.total_cmp(&one.probability).then(one.tool.cmp(&two.tool)));
@@ -275,30 +279,83 @@ pub(crate) fn nearness(tokens: &[Token], set: &SetTools) -> Vec<f32> {
     set.tools.iter().map(near).collect()
 }
 
+/// Places, each with how much.
+type Parts = Rc<[(usize, f32)]>;
+
 /// How the words of a request compare with a list; what is of a word is in its place.
 struct Compared {
     /// The words of the list that it is like, with how much.
-    likes: Vec<Vec<(usize, f32)>>,
+    likes: Vec<Parts>,
     /// The tools that explain it, with how much of it.
-    explains: Vec<Vec<(usize, f32)>>,
+    explains: Vec<Parts>,
     /// How much it tells: as much as what it is like, most of all itself.
     tells: Vec<f32>,
+    /// How much of the words of each clause, and of earlier turns, each tool explains.
+    of_clause: BTreeMap<Option<usize>, Vec<f32>>,
 }
 
 impl Compared {
     fn of(read: &Read, set: &SetTools, weights: &SetWeights) -> Compared {
-        let like = |word: &Word| -> Vec<(usize, f32)> {
-            let others = set.words.iter().enumerate();
-            others.map(|(at, other)| (at, alike(word, other, weights))).filter(|(_, like)| *like > LITTLE).collect()
-        };
-        let tells = |likes: &Vec<(usize, f32)>| {
+        // A word that is said again and again is compared once.
+        let mut known: FxHashMap<&str, (&Word, Parts, Parts)> = FxHashMap::default();
+        let mut compared =
+            Compared { likes: Vec::new(), explains: Vec::new(), tells: Vec::new(), of_clause: BTreeMap::new() };
+        for (word, clause) in read.words.iter().zip(&read.clause_of) {
+            let before = known.get(word.key.as_str()).filter(|(same, _, _)| *same == word);
+            let (likes, explains) = match before {
+                Some((_, likes, explains)) => (Rc::clone(likes), Rc::clone(explains)),
+                None => {
+                    let others = set.words.iter().enumerate().map(|(at, other)| (at, alike(word, other, weights)));
+                    let likes: Parts = others.filter(|(_, like)| *like > LITTLE).collect();
+                    let explains: Parts = explains(&likes, set).into();
+                    known.insert(&word.key, (word, Rc::clone(&likes), Rc::clone(&explains)));
+                    (likes, explains)
+                }
+            };
             let best = likes.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-            best.map_or(0.0, |(at, like)| like * set.rarity.get(*at).copied().unwrap_or_default())
-        };
-        let likes: Vec<_> = read.words.iter().map(like).collect();
-        let explains = likes.iter().map(|likes| explains(likes, set)).collect();
-        let tells = likes.iter().map(tells).collect();
-        Compared { likes, explains, tells }
+            let tells = best.map_or(0.0, |(at, like)| like * set.rarity.get(*at).copied().unwrap_or_default());
+            let sums = compared.of_clause.entry(*clause).or_insert_with(|| vec![0.0; set.tools.len()]);
+            add(sums, &explains, 1.0);
+            compared.tells.push(tells);
+            compared.likes.push(likes);
+            compared.explains.push(explains);
+        }
+        compared
+    }
+
+    /// How much each tool explains of what a segment says, its clause and the rest of the request beside it.
+    fn explained(&self, read: &Read, segment: &Segment, weights: &SetWeights, count: usize) -> Vec<f32> {
+        let mut explained = vec![0.0; count];
+        for (clause, sums) in &self.of_clause {
+            let weight = weights.beside(*clause, segment);
+            explained.iter_mut().zip(sums).for_each(|(explained, sum)| *explained += weight * sum);
+        }
+        for word in &segment.own {
+            let clause = read.clause_of.get(*word).copied().flatten();
+            if let Some(explains) = self.explains.get(*word) {
+                add(&mut explained, explains, 1.0 - weights.beside(clause, segment));
+            }
+        }
+        explained
+    }
+}
+
+fn add(sums: &mut [f32], parts: &[(usize, f32)], weight: f32) {
+    for (tool, part) in parts {
+        if let Some(sum) = sums.get_mut(*tool) {
+            *sum += weight * part;
+        }
+    }
+}
+
+impl SetWeights {
+    /// What a word counts that stands beside a segment in this clause, or in an earlier turn.
+    fn beside(&self, clause: Option<usize>, segment: &Segment) -> f32 {
+        match clause {
+            Some(_) if clause == segment.clause => self.clause,
+            Some(_) => self.request,
+            None => self.turn,
+        }
     }
 }
 
@@ -331,21 +388,13 @@ fn one_segment(
     for (at, (likes, tells)) in compared.likes.iter().zip(&compared.tells).enumerate() {
         let weight = weight(at);
         whole += weight * tells.max(UNKNOWN);
-        for (other, like) in likes {
+        for (other, like) in likes.iter() {
             if let Some(most) = spoken.get_mut(*other) {
                 *most = most.max(weight * like);
             }
         }
     }
-    let mut explained = vec![0.0_f32; set.tools.len()];
-    for (at, explains) in compared.explains.iter().enumerate() {
-        let weight = weight(at);
-        for (tool, part) in explains {
-            if let Some(explained) = explained.get_mut(*tool) {
-                *explained += weight * part;
-            }
-        }
-    }
+    let explained = compared.explained(read, segment, weights, set.tools.len());
     let meant = read.words.iter().enumerate().zip(&compared.tells);
     let meant = meaning::together(
         meant.filter_map(|((at, word), tells)| Some((weight(at) * (0.3 + tells), word.vector.as_ref()?))),

@@ -16,7 +16,7 @@ use super::choose;
 use super::choose::SetWeights;
 use super::segments::{self, Read, Segment};
 use super::things::{self, Group, Thing};
-use super::tools::{Said, SetTools, Side};
+use super::tools::{Need, Said, SetTools, Side};
 
 /// A call that is planned.
 #[derive(Debug, Clone)]
@@ -26,6 +26,8 @@ pub(super) struct Call {
     pub(super) segment: usize,
     /// Which of several things it is for, where it is made for each.
     pub(super) thing: Option<Thing>,
+    /// Whether the request asks for it; others only give what these need.
+    pub(super) is_asked: bool,
     pub(super) args: Vec<(String, String)>,
     /// Calls that give a parameter.
     pub(super) from: Vec<(String, usize)>,
@@ -52,13 +54,16 @@ pub(crate) fn draft(
     let planner = Planner { reading, request, read: &read, groups: &groups, index, set, weights: &weights.set };
     let mut calls: Vec<Call> = Vec::new();
     for wanted in wanted.iter().take(MOST) {
-        let objects =
-            || again::objects(&read.segments, &reading.clauses, wanted.segment, index.tool(wanted.tool), &taken);
         let mut made = planner.for_each(planner.call(wanted.tool, wanted.segment, &taken, true));
-        if let ([_], several @ [_, _, ..]) = (made.as_slice(), objects().as_slice()) {
-            let borders: Vec<usize> = taken.iter().chain(several).copied().collect();
-            made = several.iter().map(|segment| planner.call(wanted.tool, *segment, &borders, false)).collect();
+        if let [_] = made.as_slice() {
+            let (tool, clauses) = (index.tool(wanted.tool), &reading.clauses);
+            let several = again::objects(&read.segments, clauses, wanted.segment, tool, &taken);
+            if several.len() > 1 {
+                let borders: Vec<usize> = taken.iter().chain(&several).copied().collect();
+                made = several.iter().map(|segment| planner.call(wanted.tool, *segment, &borders, false)).collect();
+            }
         }
+        made.iter_mut().for_each(|call| call.is_asked = true);
         calls.extend(made.into_iter().take(MOST - calls.len().min(MOST)));
     }
     planner.spread(&mut calls);
@@ -86,6 +91,7 @@ impl Planner<'_> {
     /// called `once`, words may stand anywhere in its clause.
     pub(super) fn call(&self, tool: usize, segment: usize, borders: &[usize], once: bool) -> Call {
         let mut args = Vec::new();
+        let at = tool;
         if let (Some(tool), Some(clause)) = (self.index.tool(tool), self.clause(segment)) {
             let own_clause = self.segment(segment).and_then(|own| own.clause);
             let place = |at: usize| self.segment(at).filter(|other| other.clause == own_clause);
@@ -103,24 +109,30 @@ impl Planner<'_> {
             let new: Vec<_> =
                 more.into_iter().filter(|(_, value)| args.iter().all(|(_, taken)| taken != value)).collect();
             args.extend(new);
-            args.extend(self.ends(tool, own_clause, &args));
+            args.extend(self.ends((at, tool), own_clause, &args));
         }
-        Call { tool, segment, thing: None, args, from: Vec::new(), after: Vec::new() }
+        Call { tool, segment, thing: None, is_asked: false, args, from: Vec::new(), after: Vec::new() }
     }
 
     /// "From Graz to Linz": what is not given yet of where something begins and where it ends.
-    fn ends(&self, tool: &Tool, clause: Option<usize>, args: &[(String, String)]) -> Vec<(String, String)> {
+    fn ends(
+        &self,
+        (at, tool): (usize, &Tool),
+        clause: Option<usize>,
+        args: &[(String, String)],
+    ) -> Vec<(String, String)> {
         let Some(way) = self.groups.iter().find(|group| group.is_way && Some(group.clause) == clause) else {
             return Vec::new();
         };
         let ends = [Side::First, Side::Second].into_iter().zip(&way.things);
+        let needs = self.needs(at);
         let open = |side: Side| {
-            let of = |param: &&Param| {
+            let of = |(param, need): &(&Param, &Need)| {
                 let is_given = args.iter().any(|(name, _)| *name == param.name);
-                !is_given && slots::takes_words(param) && Side::of_name(&param.name) == Some(side)
+                !is_given && slots::takes_words(param) && need.side == Some(side)
             };
-            let mut params = tool.params.iter().filter(of);
-            params.next().filter(|_| params.next().is_none())
+            let mut params = tool.params.iter().zip(needs).filter(of);
+            params.next().filter(|_| params.next().is_none()).map(|(param, _)| param)
         };
         ends.filter(|(_, thing)| args.iter().all(|(_, value)| !value.contains(&thing.text)))
             .filter_map(|(side, thing)| Some((open(side)?.name.clone(), thing.text.clone())))
@@ -175,8 +187,12 @@ impl Planner<'_> {
                 }
             }
             for param in &tool.params {
-                if let Some((_, from)) = call.from.iter().find(|(name, _)| *name == param.name) {
-                    task.args.insert(param.name.clone(), Arg::output(DraftRef(id(*from))));
+                let given = call.from.iter().filter(|(name, _)| *name == param.name);
+                let mut given: Vec<_> = given.map(|(_, from)| Arg::output(DraftRef(id(*from)))).collect();
+                if given.len() > 1 {
+                    task.args.insert(param.name.clone(), Arg::list(given));
+                } else if let Some(given) = given.pop() {
+                    task.args.insert(param.name.clone(), given);
                 } else if let Some((_, value)) = call.args.iter().find(|(name, _)| *name == param.name) {
                     task.args.insert(param.name.clone(), Arg::literal(value.clone()));
                 }

@@ -5,8 +5,10 @@ use super::choose;
 use super::draft::{Call, MOST, Planner, befores};
 use super::needs;
 use super::segments::Points;
-use super::things::{self, Form, Group, Thing};
+use super::things::{self, Form, Thing};
 use super::tools::{Need, Side, Sort, Word};
+use rustc_hash::FxHashMap;
+
 use crate::clauses::Join;
 use crate::resources::SpanKind;
 use crate::thesaurus;
@@ -15,6 +17,7 @@ use crate::words;
 impl Planner<'_> {
     /// Links each need to what gives it, and adds what gives it where nothing that is wanted does.
     pub(super) fn link(&self, calls: &mut Vec<Call>) {
+        let mut known: FxHashMap<(usize, usize), Vec<needs::Giver>> = FxHashMap::default();
         let mut at = 0;
         while let Some(call) = calls.get(at) {
             let (taker, segment) = (call.tool, call.segment);
@@ -23,7 +26,8 @@ impl Planner<'_> {
                 if calls.get(at).is_some_and(|call| self.is_given(call, place, need)) {
                     continue;
                 }
-                let found = needs::givers(taker, need, self.set, self.weights);
+                let found =
+                    known.entry((taker, place)).or_insert_with(|| needs::givers(taker, need, self.set, self.weights));
                 let named = |giver: &&needs::Giver| self.giving(calls, at, giver.tool).is_some();
                 let before = |giver: &&needs::Giver| {
                     need.sort != Sort::Free
@@ -44,13 +48,19 @@ impl Planner<'_> {
                     (None, other) => other,
                 };
                 let Some(best) = best else { continue };
-                let from = self.giver(calls, at, best.tool, need.side);
+                // A way has two ends.
+                let other_end = |other: &Need| need.side.is_some() && other.side.is_some() && other.side != need.side;
+                let side = need.side.filter(|_| needs.iter().any(other_end));
+                let from = self.giver(calls, at, best.tool, side);
+                if need.sort == Sort::Reference {
+                    self.look_up_by_name(calls, from);
+                }
                 let others = self.others(calls, at, place, from);
                 if let Some(call) = calls.get_mut(at) {
                     call.args.retain(|(name, _)| self.param(taker, place) != Some(name));
                     if let Some(name) = self.param(taker, place) {
-                        call.from.push((name.to_owned(), from));
-                        call.after.extend(others);
+                        let all = std::iter::once(from).chain(others);
+                        call.from.extend(all.map(|from| (name.to_owned(), from)));
                     }
                 }
             }
@@ -62,56 +72,39 @@ impl Planner<'_> {
         }
     }
 
-    /// The call of a tool that can give something to another: the one for the same thing, else one that is for no thing or for one that
-    /// the words of the other name, else the first.
+    /// The calls of a tool that another may be given something by.
+    fn open(calls: &[Call], at: usize, tool: usize) -> Vec<usize> {
+        let is_open = |from: &usize| *from != at && calls.get(*from).is_some_and(|call| call.tool == tool);
+        (0..calls.len()).filter(is_open).filter(|from| !reaches(calls, at, *from)).collect()
+    }
+
+    /// The one that gives something to a call: for a thing the one for the same, or one that is for none; else the one for the thing that
+    /// the words of the call name, else the first.
     fn giving(&self, calls: &[Call], at: usize, tool: usize) -> Option<usize> {
         let taker = calls.get(at)?;
-        let is_open = |from: &usize| *from != at && calls.get(*from).is_some_and(|call| call.tool == tool);
-        let open: Vec<usize> = (0..calls.len()).filter(is_open).filter(|from| !reaches(calls, at, *from)).collect();
+        let open = Planner::open(calls, at, tool);
         let thing = |from: &usize| calls.get(*from).and_then(|call| call.thing.as_ref());
-        let same = open.iter().find(|from| taker.thing.is_some() && thing(from) == taker.thing.as_ref());
-        let text = self.segment(taker.segment).map_or("", |segment| segment.text.as_str());
-        let spoken = || {
-            let is_spoken = |from: &&usize| thing(from).is_some_and(|thing| text.contains(&thing.text));
-            open.iter().find(|from| taker.thing.is_none() && is_spoken(from))
+        let found = match &taker.thing {
+            Some(own) => {
+                let same = open.iter().find(|from| thing(from) == Some(own));
+                same.or_else(|| open.iter().find(|from| thing(from).is_none()))
+            }
+            None => {
+                let text = self.segment(taker.segment).map_or("", |segment| segment.text.as_str());
+                let is_named = |from: &&usize| thing(from).is_some_and(|thing| text.contains(&thing.text));
+                open.iter().find(is_named).or(open.first())
+            }
         };
-        let other = || open.iter().find(|from| taker.thing.is_none() || thing(from).is_none());
-        same.or_else(spoken).or_else(other).copied()
+        found.copied()
     }
 
     /// The same, made where there is none. Where a call needs it for two ends, it is one call for each.
     fn giver(&self, calls: &mut Vec<Call>, at: usize, tool: usize, side: Option<Side>) -> usize {
-        let found = self.giving(calls, at, tool);
         let (own, segment) = calls.get(at).map_or((None, 0), |call| (call.thing.clone(), call.segment));
         let wanted = own.or_else(|| self.end(segment, side?).cloned());
-        let of = |calls: &[Call], at: usize| calls.get(at).and_then(|call| call.thing.clone());
-        match (found, wanted) {
-            (Some(found), Some(wanted)) if of(calls, found).is_some_and(|thing| thing != wanted) => {
-                let same = |from: &usize| {
-                    calls.get(*from).is_some_and(|call| call.tool == tool && call.thing.as_ref() == Some(&wanted))
-                };
-                (0..calls.len()).find(same).unwrap_or_else(|| {
-                    let segment = calls.get(found).map_or(segment, |call| call.segment);
-                    calls.push(self.call_for(tool, segment, &wanted));
-                    calls.len() - 1
-                })
-            }
-            (Some(found), Some(wanted)) if side.is_some() => {
-                if let Some(call) = calls.get_mut(found) {
-                    *call = Call {
-                        from: call.from.clone(),
-                        after: call.after.clone(),
-                        ..self.call_for(tool, call.segment, &wanted)
-                    };
-                }
-                found
-            }
-            (Some(found), _) => found,
-            (None, Some(wanted)) => {
-                calls.push(self.call_for(tool, segment, &wanted));
-                calls.len() - 1
-            }
-            (None, None) => {
+        let found = self.giving(calls, at, tool);
+        let Some(wanted) = wanted else {
+            return found.unwrap_or_else(|| {
                 let made = calls.len();
                 let mut each = self.for_each(self.call(tool, segment, &[], true));
                 // What is looked up is what is named, and not all that is said of it.
@@ -120,20 +113,52 @@ impl Planner<'_> {
                 }
                 calls.extend(each);
                 made
-            }
+            });
+        };
+        // One that was asked for and names nothing ("look their codes up") is for the first end.
+        let is_blank = |call: &Call| call.thing.is_none() && self.names_nothing(call.segment);
+        let open = Planner::open(calls, at, tool);
+        let is_for = |from: &&usize| calls.get(**from).is_some_and(|call| call.thing.as_ref() == Some(&wanted));
+        let blank = |from: &&usize| side.is_some() && calls.get(**from).is_some_and(is_blank);
+        if let Some(same) = open.iter().find(is_for) {
+            return *same;
+        }
+        if let Some(blank) = open.iter().find(blank).copied()
+            && let Some(call) = calls.get_mut(blank)
+        {
+            let made = self.call_for(tool, call.segment, &wanted);
+            (call.args, call.thing) = (made.args, made.thing);
+            return blank;
+        }
+        let shared = found.filter(|from| side.is_none() && calls.get(*from).is_some_and(|call| call.thing.is_none()));
+        shared.unwrap_or_else(|| {
+            calls.push(self.call_for(tool, segment, &wanted));
+            calls.len() - 1
+        })
+    }
+
+    /// The thing at one end of what the clause of an item names, or of the only way of the request: "from Leeds to Seville".
+    fn end(&self, segment: usize, side: Side) -> Option<&Thing> {
+        let clause = self.segment(segment)?.clause;
+        let own = self.groups.iter().find(|group| group.things.len() == 2 && Some(group.clause) == clause);
+        let group = own.or_else(|| self.groups.iter().find(|group| group.is_way))?;
+        match side {
+            Side::First => group.things.first(),
+            Side::Second => group.things.get(1),
         }
     }
 
-    /// The thing at one end of what the request names: "from Leeds to Seville".
-    fn end(&self, segment: usize, side: Side) -> Option<&Thing> {
-        let clause = self.segment(segment)?.clause;
-        let pair = |group: &&Group| group.things.len() == 2;
-        let own = self.groups.iter().find(|group| pair(group) && Some(group.clause) == clause);
-        let way = || self.groups.iter().find(|group| group.is_way);
-        let group = own.or_else(way).or_else(|| self.groups.iter().find(pair))?;
-        match side {
-            Side::First => group.things.first(),
-            Side::Second => group.things.last(),
+    fn names_nothing(&self, segment: usize) -> bool {
+        let (Some(own), Some(clause)) = (self.segment(segment), self.clause(segment)) else { return false };
+        things::things(&clause.part(own.from, own.to), &self.request.text).is_empty()
+    }
+
+    /// "Find the id of the user Dora": what gives an id is given the name alone.
+    fn look_up_by_name(&self, calls: &mut [Call], at: usize) {
+        let Some(call) = calls.get_mut(at) else { return };
+        let Some(name) = self.only(call.segment) else { return };
+        for (_, value) in call.args.iter_mut().filter(|(_, value)| value.ends_with(&name.text)) {
+            value.clone_from(&name.text);
         }
     }
 
@@ -146,11 +171,11 @@ impl Planner<'_> {
     /// A call for one thing, which the first parameter takes that can.
     fn call_for(&self, tool: usize, segment: usize, thing: &Thing) -> Call {
         let mut call = self.call(tool, segment, &[], true);
-        let needs = self.set.tools.get(tool).map_or(&[][..], |said| said.needs.as_slice());
-        let takes = |need: &&(usize, &Need)| need.1.sort != Sort::Number;
-        let needs: Vec<(usize, &Need)> = needs.iter().enumerate().collect();
-        let place = needs.iter().filter(|need| need.1.required).find(takes).or_else(|| needs.iter().find(takes));
-        if let Some(name) = place.and_then(|(place, _)| self.param(tool, *place)) {
+        // A name before a code, what must be given before what may.
+        let takes = |(_, need): &(usize, &Need)| need.sort != Sort::Number;
+        let rank = |(_, need): &(usize, &Need)| (!need.required, need.sort == Sort::Reference);
+        let place = self.needs(tool).iter().enumerate().filter(takes).min_by_key(rank);
+        if let Some(name) = place.and_then(|(place, _)| self.param(tool, place)) {
             call.args.retain(|(own, _)| own != name);
             call.args.push((name.clone(), thing.text.clone()));
         }
@@ -162,13 +187,9 @@ impl Planner<'_> {
         let Some((taker, giver)) = calls.get(at).zip(calls.get(from)) else { return Vec::new() };
         let tool = self.index.tool(taker.tool).and_then(|tool| tool.params.get(place));
         let is_list = tool.is_some_and(again::is_list);
-        let same = |other: &usize| {
-            *other != from
-                && *other != at
-                && calls.get(*other).is_some_and(|call| call.tool == giver.tool && call.thing.is_some())
-                && !reaches(calls, at, *other)
-        };
-        (0..calls.len()).filter(|_| is_list && taker.thing.is_none()).filter(same).collect()
+        let same = |other: &usize| *other != from && calls.get(*other).is_some_and(|call| call.thing.is_some());
+        let open = Planner::open(calls, at, giver.tool).into_iter();
+        open.filter(|_| is_list && taker.thing.is_none() && giver.thing.is_some()).filter(same).collect()
     }
 
     /// What acts follows on what looked up the same before it ("find a table and reserve it"), on what its words point at or the

@@ -35,13 +35,14 @@ pub(crate) fn givers(taker: usize, need: &Need, set: &SetTools, weights: &SetWei
         };
         let [result, name, told] = &giver.gives;
         let reference = if need.sort == Sort::Reference { weights.reference } else { 0.0 };
-        let score = weights.gives_result * fits(result)
+        let result = fits(result);
+        let score = weights.gives_result * result
             + weights.gives_name * fits(name)
             + weights.gives_told * fits(told)
             + weights.looks_up * f32::from(u8::from(giver.looks_up))
             + weights.kin * kinship(own, giver, set)
             + reference;
-        found.push(Giver { tool: at, score, result: fits(result) });
+        found.push(Giver { tool: at, score, result });
     }
     found.sort_by(|one, two| two.score.total_cmp(&one.score).then(one.tool.cmp(&two.tool)));
     found

@@ -3,6 +3,7 @@
 
 use crate::clauses::{Clause, is_name};
 use crate::data;
+use crate::foreign;
 use crate::resources::SpanKind;
 use crate::thesaurus;
 use crate::words::{self, Token, listed, slice};
@@ -40,8 +41,8 @@ pub(crate) enum Form {
 
 /// A text of fewer bytes may be a sentence that tells what the rest is about.
 const SHORT: usize = 200;
-/// So many things one group has at most.
-const MOST: usize = 6;
+/// So many things of one group are taken.
+const MOST: usize = 32;
 /// Digits alone are a code from so many on.
 const CODE: usize = 5;
 
@@ -50,6 +51,7 @@ const AND: &str = "and versus vs or und oder sowie и или 和 与 跟";
 const LEADS: &str = "of for to in from at on the a an near von für in nach der die das из в для на";
 const WITH: &str = "with mit с";
 const COMPARES: &str = "compare comparing comparison vergleiche сравни сравнить";
+const BETWEEN: &str = "between zwischen между";
 const FROM: &str = "from von из с от 从";
 const TO: &str = "to nach в до 到";
 const MONTHS: &str = "january february march april may june july august september october november december monday tuesday wednesday \
@@ -57,7 +59,7 @@ const MONTHS: &str = "january february march april may june july august septembe
 
 /// The groups of all clauses, in the order written. What is taken for text to work on may name things as well.
 pub(crate) fn groups(clauses: &[Clause], request: &str) -> Vec<Group> {
-    let mut groups = Vec::new();
+    let mut groups: Vec<Group> = Vec::new();
     for (at, clause) in clauses.iter().enumerate() {
         for text in clause.spans.iter().filter(|span| span.what == SpanKind::Payload && span.text.len() < SHORT) {
             let tokens = words::tokens(slice(request, text.start, text.end)).into_iter();
@@ -74,43 +76,58 @@ pub(crate) fn groups(clauses: &[Clause], request: &str) -> Vec<Group> {
         }
         groups.extend(of_clause(at, clause, request));
     }
+    // Every noun has a capital there.
+    if foreign::language(request) == Some("German") {
+        groups.retain(|group| group.is_way || group.things.iter().all(|thing| thing.form != Form::Name));
+    }
     groups
 }
 
 fn of_clause(at: usize, clause: &Clause, request: &str) -> Vec<Group> {
-    let things = things(clause, request);
     let mut groups = Vec::new();
-    let mut open: Vec<Thing> = Vec::new();
-    // Whether the last two are joined by a word: "A, B" alone may be a town and its country.
-    let (mut is_joined, mut is_way) = (false, false);
-    let mut close = |open: &mut Vec<Thing>, is_joined: bool, is_way: bool| {
-        if open.len() > 1 && is_joined {
-            let lead = |thing: &Thing| slice(request, clause.start, thing.from).split_whitespace().last();
-            let first = open.first().and_then(lead);
-            let is_led =
-                first.is_some_and(|first| listed(LEADS, first)) && open.iter().all(|thing| lead(thing) == first);
-            groups.push(Group { clause: at, things: std::mem::take(open), is_way, is_led });
+    let mut open = Open::default();
+    let mut close = |open: &mut Open| {
+        let Open { things, is_joined, is_way, is_doubtful } = std::mem::take(open);
+        let lead =
+            |thing: &Thing| slice(request, clause.start, thing.from).split_whitespace().last().map(str::to_lowercase);
+        let first = things.first().and_then(lead);
+        let leads = |list: &str| first.as_deref().is_some_and(|first| listed(list, first));
+        // "Between 100000 and 200000" is one range.
+        let is_range = leads(BETWEEN) && things.first().is_some_and(|thing| thing.form == Form::Code);
+        if things.len() > 1 && is_joined && !is_doubtful && !is_range {
+            let is_led = leads(LEADS) && things.iter().all(|thing| lead(thing) == first);
+            groups.push(Group { clause: at, things, is_way, is_led });
         }
-        open.clear();
     };
-    for thing in things {
-        let joint = open.last().filter(|last| last.form == thing.form && open.len() < MOST).map(|last| {
-            let first = open.first().map_or(last.from, |first| first.from);
+    for thing in things(clause, request) {
+        let joint = open.things.last().filter(|last| last.form == thing.form).map(|last| {
+            let first = open.things.first().map_or(last.from, |first| first.from);
             joint(clause, slice(request, last.to, thing.from), slice(request, clause.start, first))
         });
         match joint {
-            Some(Joint::Word) => is_joined = true,
-            Some(Joint::Way) if open.len() == 1 => (is_joined, is_way) = (true, true),
-            Some(Joint::Comma) if !is_joined => {}
-            _ => {
-                close(&mut open, is_joined, is_way);
-                (is_joined, is_way) = (false, false);
-            }
+            Some(Joint::Word) if !open.is_way => open.is_joined = true,
+            Some(Joint::Way) if open.things.len() == 1 => (open.is_joined, open.is_way) = (true, true),
+            Some(Joint::Comma) if open.is_joined => open.is_doubtful = true,
+            Some(Joint::Comma) => {}
+            _ => close(&mut open),
         }
-        open.push(thing);
+        if open.things.len() < MOST {
+            open.things.push(thing);
+        }
     }
-    close(&mut open, is_joined, is_way);
+    close(&mut open);
     groups
+}
+
+/// Things that are read, of which more may come.
+#[derive(Default)]
+struct Open {
+    things: Vec<Thing>,
+    /// Whether the last two are joined by a word: "A, B" alone may be a town and its country.
+    is_joined: bool,
+    is_way: bool,
+    /// "Oslo, Norway and Rome, Italy": which of them belong together is not told.
+    is_doubtful: bool,
 }
 
 enum Joint {
@@ -181,12 +198,13 @@ fn run(tokens: &[Token], from: usize, request: &str) -> usize {
             digits || name && !(opens(token, request) && is_common(token))
         })
     };
-    let digits = |token: &Token| token.lower.bytes().filter(u8::is_ascii_digit).count();
     let goes_on = |at: usize| match (tokens.get(at - 1), tokens.get(at)) {
-        // "The IPs 45.33.32.156".
-        (Some(before), Some(token)) if digits(token) >= CODE && digits(before) == 0 => false,
         (Some(before), Some(token)) => {
-            matches!(slice(request, before.end, token.start), " " | "-" | "'" | "’" | "." | "/")
+            let (one, two) = (slice(request, before.start, before.end), slice(request, token.start, token.end));
+            let gap = slice(request, before.end, token.start);
+            // "4 CV 1187", but neither "Puma 2023" nor "the IPs 45.33.32.156".
+            let is_apart = gap == " " && is_number(one) != is_number(two) && !(is_capital(one) || is_capital(two));
+            matches!(gap, " " | "-" | "'" | "’" | "." | "/") && !is_apart
         }
         _ => false,
     };
@@ -195,6 +213,15 @@ fn run(tokens: &[Token], from: usize, request: &str) -> usize {
         to += 1;
     }
     to - from
+}
+
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b':'))
+}
+
+/// Whether a word is of capitals alone.
+fn is_capital(word: &str) -> bool {
+    word.chars().all(char::is_uppercase)
 }
 
 /// Whether a word begins a sentence, where every word has a capital.
@@ -269,6 +296,15 @@ mod tests {
             ("Convert it to Europe/Helsinki and to Australia/Sydney", &["Europe/Helsinki | Australia/Sydney"]),
             ("The rulings 4 CV 1187 and 2 CR 305", &["4 CV 1187 | 2 CR 305"]),
             ("Open from 2025-04-01 to 2025-04-30", &[]),
+            ("Fares from Leeds to York and Hull", &["Leeds -> York"]),
+            ("Income of Adidas and Puma 2023", &["Adidas | Puma"]),
+            ("The weather in Oslo, Norway and Rome, Italy", &[]),
+            (
+                "Weather of Oslo, Rome, Graz, Linz, Bonn, Turin and Lyon",
+                &["Oslo | Rome | Graz | Linz | Bonn | Turin | Lyon"],
+            ),
+            ("Flats in Graz between 100000 and 200000 euros", &[]),
+            ("Ich suche für mich und meine Frau Hotels und Restaurants in Graz", &[]),
         ];
         for (request, want) in cases {
             assert_eq!(found(request), *want, "{request}");

@@ -135,11 +135,6 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// What the name of a parameter says.
-    pub(crate) fn of_name(name: &str) -> Option<Side> {
-        Side::of(&words::lowers(&words::spell_out(name)).collect::<Vec<_>>())
-    }
-
     /// What the words of a name say.
     fn of(name: &[String]) -> Option<Side> {
         let says = |list: &str| name.iter().any(|word| words::listed(list, word));
@@ -233,7 +228,7 @@ impl SetTools {
                 words.chain(latin_runs(&text)).collect::<Vec<_>>()
             })
             .collect();
-        let mut holders: Vec<usize> = Vec::new();
+        let mut counts: Vec<usize> = Vec::new();
         let mut read: Vec<Raw> = Vec::new();
         for tool in tools {
             let name = split::words_of(&tool.name, &spoken).join(" ");
@@ -272,14 +267,16 @@ impl SetTools {
                 // "Finds the code of a station" for `station_code`.
                 if let Some(last) = name.last().filter(|_| sort == Sort::Reference) {
                     let word = words_of(&words::tokens(last)).into_iter().next();
-                    said.extend(word.map(|(_, word)| (place(word), REFERRED)));
+                    let at = word.map(|(_, word)| place(word));
+                    let at = at.filter(|at| said.iter().all(|(other, _)| other != at));
+                    said.extend(at.map(|at| (at, REFERRED)));
                 }
                 let side = Side::of(&name);
                 needs.push(Need { name: name.concat(), required: param.required, sort, side, words: said });
             }
-            holders.resize(set.words.len(), 0);
+            counts.resize(set.words.len(), 0);
             for at in words::distinct(named.iter().chain(&told).copied()) {
-                if let Some(count) = holders.get_mut(at) {
+                if let Some(count) = counts.get_mut(at) {
                     *count += 1;
                 }
             }
@@ -306,8 +303,9 @@ impl SetTools {
                 || first(&words::tokens(&tool.description));
             read.push(Raw { named, told, does, looks_up, needs, result });
         }
+        set.holders.resize(set.words.len(), Vec::new());
         let among = tools.len().max(SHORT);
-        set.rarity = holders.iter().map(|holders| words::rarity(among, *holders)).collect();
+        set.rarity = counts.iter().map(|count| words::rarity(among, *count)).collect();
         for Raw { named, told, does, looks_up, needs, result } in read {
             let weigh = |at: usize| {
                 let word = set.words.get(at).map_or("", |word| word.key.as_str());
@@ -325,7 +323,6 @@ impl SetTools {
             let acts = !looks_up && does.iter().any(|sense| words::listed(ACTS, thesaurus::sense(*sense).name));
             let tool = set.tools.len();
             let none = Holder { tool, name: 0.0, told: 0.0 };
-            set.holders.resize(set.words.len(), Vec::new());
             let mut hold = |at: usize, name: f32, told: f32| {
                 let Some(holders) = set.holders.get_mut(at) else { return };
                 if holders.last().is_none_or(|last| last.tool != tool) {

@@ -84,14 +84,22 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
             (None, Some(_)) => score -= 0.2,
             (None, None) => {}
         }
-        // "Under 110" is the most that something may cost, and no number of nights.
-        let is_bound = value.before.first().is_some_and(|word| listed("under below over abov than", word));
-        if is_bound && value.measure.is_none() {
+        // "Under 110" is the most that something may cost, and no number of nights; "over 10 people" is one of people.
+        let led = |list: &str| value.before.first().is_some_and(|word| listed(list, word));
+        let (most, least) =
+            (led("under below") || led("than") && is_less(value), led("over abov") || led("than") && !is_less(value));
+        if (most || least) && value.measure.is_none() {
             let is = |list: &str| want.name.iter().any(|word| listed(list, word));
-            if is(COUNTED) {
+            let counted = value.after.as_deref().is_some_and(|word| listed(COUNTED, word));
+            if is(COUNTED) && !counted {
                 return 0.0;
             }
-            score += if is("max min limit budget price") { 0.3 } else { 0.0 };
+            score += match () {
+                () if most && is("max limit budget") || least && is("min") => 0.3,
+                () if most && is("min") || least && is("max") => -0.3,
+                () if is("price") => 0.2,
+                () => 0.0,
+            };
         }
     }
     // What is to be passed on is the object or stands after "saying", "about", "with".
@@ -182,6 +190,11 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
         }
     }
     score
+}
+
+/// "Less than 110", "cheaper than 110".
+fn is_less(value: &Found) -> bool {
+    value.before.get(1).is_some_and(|word| listed("less fewer cheaper lower", word))
 }
 
 /// Stems of what a booking is for so many of.

@@ -58,15 +58,17 @@ pub(super) fn is_unit(word: &str) -> bool {
 
 static DIGITS: LazyLock<Regex> = LazyLock::new(|| pattern(&format!("[$€£¥₽]?{}", numerals::DIGITS)));
 
-/// What the only number of a text measures; `None` where there is none or a second.
-pub(super) fn only(text: &str) -> Option<&'static str> {
+/// What the only number of a text measures; `None` where there is none, a second, or nothing else is said.
+pub(super) fn only(text: &str) -> Option<Measure> {
     let mut found = DIGITS.find_iter(text);
     let number = found.next().filter(|_| found.next().is_none())?;
-    Measure::of_number(text, number.start(), number.end()).map(|measure| match measure.unit.of {
-        "degree" => "temperature",
-        of => of,
-    })
+    let says_more =
+        words::lowers(text).filter(|word| !is_unit(word) && !word.contains(|c: char| c.is_ascii_digit())).count() > 1;
+    Measure::of_number(text, number.start(), number.end()).filter(|_| says_more)
 }
+
+/// Words behind a unit that say of what it is.
+const WHICH: &str = "long wide high deep tall thick broad away";
 
 impl Measure {
     fn new(unit: Unit, per: Option<&'static str>) -> Measure {
@@ -125,6 +127,16 @@ impl Measure {
             }
             named => named.or_else(told),
         }
+    }
+
+    /// Whether it is the same of another thing.
+    pub(super) fn is_like(&self, other: &Measure) -> bool {
+        let of = |measure: &Measure| if measure.unit.of == "degree" { "temperature" } else { measure.unit.of };
+        let of_which = |measure: &Measure| measure.which.as_deref().is_some_and(|which| listed(WHICH, which));
+        of(self) == of(other)
+            && (self.unit.name == other.unit.name || of(self) == "temperature")
+            && !of_which(self)
+            && !of_which(other)
     }
 
     /// How well a number that measures this is one of those, 0 to 1; `None` where it is none. A parameter that says nothing of each takes

@@ -207,7 +207,9 @@ pub(crate) fn wanted(param: &Param) -> Option<Shape> {
         Some(Shape::Email)
     } else if has("phone telephon mobil tel fax") {
         Some(Shape::Phone)
-    } else if has("date day deadlin birthday checkin checkout") || has("check") && has("in out") {
+    } else if has("date day deadlin birthday checkin checkout")
+        || has("check") && has("in out") && !has("time hour url id")
+    {
         Some(Shape::Date)
     } else if has("time hour") {
         Some(Shape::Time)

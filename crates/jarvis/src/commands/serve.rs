@@ -58,7 +58,9 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
         tracing::warn!(%error, "the limit of open files stays as it is");
     }
-    let signals = Signals::taken();
+    let stop = CancellationToken::new();
+    let grace = Duration::from_secs(ready_grace_s);
+    tokio::spawn(stop_on_signal(Signals::taken(), stop.clone(), options.leaving.clone(), grace, printer));
     let listeners = listen_on(&args, &app.config, &options, printer).await?;
     if let Some(endpoint) = app.endpoint.clone() {
         // So that the first request does not wait for the tokenizer.
@@ -96,9 +98,6 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     let takes_setup = true;
     let reloader = Reloader { staying, approver, takes_setup, global: global.clone(), printer };
     let parts = Parts { reload: Some(reloader.reload(reload_asked)), ..parts };
-    let stop = CancellationToken::new();
-    let grace = Duration::from_secs(ready_grace_s);
-    tokio::spawn(stop_on_signal(signals, stop.clone(), options.leaving.clone(), grace, printer));
     #[cfg(feature = "restate")]
     if let Some((host, endpoint)) = hosted {
         let hosting = tokio::spawn(host.serve(endpoint, stop.clone()));

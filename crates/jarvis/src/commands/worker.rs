@@ -19,15 +19,14 @@ pub(super) async fn run(args: WorkerArgs, global: &Global, printer: Printer) -> 
     let approver = approval::at_this_machine();
     let app = App::build_for(Reader::Wire, Flags::default(), approver, global, printer).await?;
     let (host, served) = app.task_host(&args.kinds, args.slots.map(Into::into))?;
-    let signals = Signals::taken();
+    let stop = CancellationToken::new();
+    tokio::spawn(stop_on_signal(Signals::taken(), stop.clone(), printer));
     let endpoint = endpoint(args.listen, args.restate_admin, args.restate, printer).await?;
     if let Ok(Err(error)) = tokio::time::timeout(CHECKUP, endpoint.admin.health()).await {
         printer.warning(&format!("{error}; this worker registers when it answers"));
     }
     let capabilities = served.len();
     printer.progress(&format!("jarvis performs {capabilities} kinds of tasks: {}", served.join(", ")));
-    let stop = CancellationToken::new();
-    tokio::spawn(stop_on_signal(signals, stop.clone(), printer));
     host.serve(endpoint, stop).await.map_err(failed)?;
     printer.progress("stopped");
     Ok(ExitCode::SUCCESS)
