@@ -5,6 +5,7 @@
 use jarvis_plan::{Param, Tool};
 use serde_json::Value;
 
+use super::LEADS;
 use super::draft::{Call, Planner};
 use super::segments::Segment;
 use super::things::{self, Group, Thing};
@@ -14,8 +15,6 @@ use crate::data;
 use crate::slots;
 use crate::words::{self, listed, slice};
 
-/// Words that lead a thing into an item.
-const LEADS: &str = "for of to in from at on für von nach auf для в на из о 给 到";
 /// Words that ask anew: "when will it be in Graz, and when in Innsbruck".
 const ASKS: &str = "when what how where was wann wie когда сколько";
 /// So many words behind one that asks still name no tool.

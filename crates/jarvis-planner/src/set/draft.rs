@@ -35,7 +35,7 @@ pub(super) struct Call {
     pub(super) after: Vec<usize>,
 }
 
-/// The most calls of a plan.
+/// The most calls that are asked for; what these need comes on top, each for at most one need of one call.
 pub(super) const MOST: usize = 32;
 
 pub(crate) fn draft(

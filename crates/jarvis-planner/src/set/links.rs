@@ -36,7 +36,8 @@ impl Planner<'_> {
                 };
                 let chosen = found.iter().filter(before).find(named).filter(|giver| giver.score >= self.weights.link);
                 let other = found.first().filter(|giver| {
-                    need.required
+                    calls.len() < MOST
+                        && need.required
                         && need.sort != Sort::Content
                         && (need.sort != Sort::Free || giver.result >= WHOLLY && is_told(need))
                         && giver.score >= self.weights.add

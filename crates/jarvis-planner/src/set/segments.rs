@@ -9,6 +9,7 @@ use crate::resources;
 use crate::thesaurus::{self, Part, SenseId};
 use crate::words::{self, Token, listed, slice};
 
+use super::LEADS;
 use super::tools::{Word, words_of};
 
 /// Words between which items of an enumeration stand.
@@ -57,6 +58,8 @@ pub(crate) struct Read {
 /// Stems that say nothing of what is wanted.
 const SMALL: &str = "no yes sure i'm i'v i'd we'r we'v they'v it won't can't don't do did doe thing what's whatev addit addition additionally moreov furthermor besid well abl us know tell show give need want look see some any their them they one two first second final like love interest curious wonder plan current right now help let great thank also provid get find out about";
 
+/// So many items are read: four times as many as a plan has calls.
+const MOST: usize = 128;
 /// So much of each earlier turn is read, and so many turns.
 const MOST_OF_A_TURN: usize = 600;
 const TURNS: usize = 3;
@@ -160,6 +163,9 @@ fn items(read: &mut Read, clause: (Option<usize>, bool), tokens: &[Token], text:
 }
 
 fn add(read: &mut Read, (clause, is_joined): (Option<usize>, bool), tokens: &[Token], text: &str) {
+    if read.segments.len() >= MOST {
+        return;
+    }
     let telling = |word: &Word| {
         !data::POLITE.has(&word.key)
             && !listed(SMALL, &word.key)
@@ -198,9 +204,7 @@ fn add(read: &mut Read, (clause, is_joined): (Option<usize>, bool), tokens: &[To
 /// Whether an item begins with what leads or marks a thing, behind the word that joins it.
 fn leads(tokens: &[Token]) -> bool {
     let first = tokens.iter().find(|token| !listed(BETWEEN, &token.lower));
-    first.is_some_and(|first| {
-        first.is_determiner() || listed("for of to in from at on für von nach для о", &first.lower)
-    })
+    first.is_some_and(|first| first.is_determiner() || listed(LEADS, &first.lower))
 }
 
 /// Verbs that a word behind them makes another of: what they then do, by the name of its sense.

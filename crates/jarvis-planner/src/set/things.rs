@@ -1,6 +1,7 @@
 //! Things that a request names side by side: "Adidas and Puma", "from Leeds to Seville", "33139 and 33140". What is done with one of them
 //! is done with the other, by a call of its own where the tool takes one at a time.
 
+use super::LEADS;
 use crate::clauses::{Clause, is_name};
 use crate::data;
 use crate::foreign;
@@ -47,8 +48,6 @@ const MOST: usize = 32;
 const CODE: usize = 5;
 
 const AND: &str = "and versus vs or und oder sowie и или 和 与 跟";
-/// What stands between two things beside what joins them: "of Picardy and of Bavaria".
-const LEADS: &str = "of for to in from at on the a an near von für in nach der die das из в для на";
 const WITH: &str = "with mit с";
 const COMPARES: &str = "compare comparing comparison vergleiche сравни сравнить";
 const BETWEEN: &str = "between zwischen между";
@@ -149,17 +148,22 @@ fn joint(clause: &Clause, between: &str, before: &str) -> Joint {
     let led = before.split_whitespace().last().is_some_and(|last| listed(FROM, &last.to_lowercase()));
     match words.as_slice() {
         [] if comma => Joint::Comma,
-        [to, rest @ ..] if listed(TO, to) && led && !comma && rest.iter().all(|word| listed(LEADS, word)) => Joint::Way,
-        [and, rest @ ..] if listed(AND, and) && rest.iter().all(|word| listed(LEADS, word)) => Joint::Word,
+        [to, rest @ ..] if listed(TO, to) && led && !comma && are_leads(rest) => Joint::Way,
+        [and, rest @ ..] if listed(AND, and) && are_leads(rest) => Joint::Word,
         [with, rest @ ..]
             if listed(WITH, with)
-                && rest.iter().all(|word| listed(LEADS, word))
+                && are_leads(rest)
                 && clause.tokens.iter().any(|token| listed(COMPARES, &token.lower)) =>
         {
             Joint::Word
         }
         _ => Joint::None,
     }
+}
+
+/// What stands between two things beside what joins them: "of Picardy and of the Veneto".
+fn are_leads(words: &[&str]) -> bool {
+    words.iter().all(|word| listed(LEADS, word) || data::DETERMINERS.has(word))
 }
 
 /// All that a clause names, joined or not.
