@@ -35,7 +35,13 @@ impl Planner<'_> {
                             && self.set.tools.get(giver.tool).is_some_and(|said| said.looks_up)
                 };
                 let chosen = found.iter().filter(before).find(named).filter(|giver| giver.score >= self.weights.link);
-                let other = found.first().filter(|giver| {
+                // What changes the world is not done for what it gives. What sends gives nothing: `forward_geocode` does not.
+                let send = thesaurus::named("send");
+                let acts = |giver: &needs::Giver| {
+                    let tool = self.set.tools.get(giver.tool);
+                    tool.is_some_and(|tool| tool.acts && !send.is_some_and(|send| tool.does.contains(&send)))
+                };
+                let other = found.iter().find(|giver| !acts(giver)).filter(|giver| {
                     calls.len() < MOST
                         && need.required
                         && need.sort != Sort::Content

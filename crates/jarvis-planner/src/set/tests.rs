@@ -6,11 +6,16 @@ use serde_json::json;
 use crate::offline::Offline;
 use crate::retrieval::ToolIndex;
 
-/// A tool as `name: description; param: type: description; …`, a `?` behind a parameter that may be left out.
+/// A tool as `name: description => result; param: type: description; …`, a `?` behind a parameter that may be left out.
 fn tool(text: &str) -> Tool {
     let mut parts = text.split("; ");
     let (name, description) = parts.next().and_then(|part| part.split_once(": ")).unwrap();
+    let (description, result) = match description.split_once(" => ") {
+        Some((description, result)) => (description, Some(result)),
+        None => (description, None),
+    };
     let mut tool = Tool::typed(name, description, &[], &[]);
+    tool.output_schema = result.map(|result| json!({"type": "string", "description": result}));
     tool.params = parts
         .map(|part| {
             let mut fields = part.splitn(3, ": ");
@@ -228,6 +233,17 @@ fn a_look_up_of_another_is_left_alone() {
                 "bank_transfer(amount=50, to_user_id<-0)",
             ],
         )],
+    );
+}
+
+#[test]
+fn what_changes_the_world_is_not_done_for_what_it_gives() {
+    check_filled(
+        &[
+            "order_place: Creates an order for a customer => id of the order; customer; product",
+            "order_refund: Refunds the payment of an order; order_id; amount: number",
+        ],
+        &[("Refund 49.90 euros", &["order_refund(amount=49.90)"])],
     );
 }
 

@@ -288,6 +288,7 @@ impl SetTools {
             let by_first = acts(name_tokens.first());
             let by_name = if by_first.is_empty() { acts(name_tokens.get(1)) } else { by_first.clone() };
             let does = if by_name.is_empty() { acts(words::tokens(&tool.description).first()) } else { by_name };
+            let acts = does.iter().any(|sense| words::listed(ACTS, thesaurus::sense(*sense).name));
             // "Finds a car park": the third person looks up as well.
             let first = |text: &[Token]| {
                 text.first()
@@ -301,12 +302,12 @@ impl SetTools {
                     words::listed("search lookup suggestions suggest list autocomplete", &token.lower)
                 })
                 || first(&words::tokens(&tool.description));
-            read.push(Raw { named, told, does, looks_up, needs, result });
+            read.push(Raw { named, told, does, looks_up, acts: acts && !looks_up, needs, result });
         }
         set.holders.resize(set.words.len(), Vec::new());
         let among = tools.len().max(SHORT);
         set.rarity = counts.iter().map(|count| words::rarity(among, *count)).collect();
-        for Raw { named, told, does, looks_up, needs, result } in read {
+        for Raw { named, told, does, looks_up, acts, needs, result } in read {
             let weigh = |at: usize| {
                 let word = set.words.get(at).map_or("", |word| word.key.as_str());
                 let scale = if data::PALE_STEMS.has(word) { PALE } else { 1.0 };
@@ -320,7 +321,6 @@ impl SetTools {
             let vector = meaning::together(weighed.filter_map(|(at, weight)| Some((weight, vector_of(at)?))));
             let places = |words: &[(usize, f32)]| words.iter().map(|(at, _)| *at).collect();
             let gives = [result, places(&name), places(&told)];
-            let acts = !looks_up && does.iter().any(|sense| words::listed(ACTS, thesaurus::sense(*sense).name));
             let tool = set.tools.len();
             let none = Holder { tool, name: 0.0, told: 0.0 };
             let mut hold = |at: usize, name: f32, told: f32| {
@@ -341,14 +341,14 @@ impl SetTools {
 }
 
 /// Senses of what changes the world.
-const ACTS: &str = "book change cancel create buy sell send remind pay transfer call deliver enrol borrow share attend organise submit \
-    complain rent withdraw drive play print repair clean record";
+const ACTS: &str = "book change cancel create buy sell send remind pay transfer enrol borrow organise submit rent withdraw repair clean";
 
 struct Raw {
     named: Vec<usize>,
     told: Vec<usize>,
     does: Vec<SenseId>,
     looks_up: bool,
+    acts: bool,
     needs: Vec<Need>,
     result: Vec<usize>,
 }
