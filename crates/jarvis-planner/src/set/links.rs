@@ -221,28 +221,31 @@ impl Planner<'_> {
         let segment = self.segment(call.segment);
         let points = segment.map_or(Points::Nowhere, |segment| segment.points);
         let passes = thesaurus::named("send").is_some_and(|send| said.does.contains(&send)) && !self.says_itself(call);
+        let made = || before.iter().rev().find(|other| self.made(call, calls.get(**other)));
         let pointed: Vec<usize> = match points {
             _ if said.looks_up => Vec::new(),
             Points::All => before.iter().filter(looked).copied().collect(),
             Points::Last if self.lacks(call) => before.iter().rev().find(looked).into_iter().copied().collect(),
-            Points::Nowhere if passes => before.iter().rev().find(looked).into_iter().copied().collect(),
-            Points::Last | Points::Nowhere => {
-                before.iter().rev().find(|other| self.made(call, calls.get(**other))).into_iter().copied().collect()
-            }
+            Points::Nowhere if passes => before.iter().rev().find(looked).or_else(made).into_iter().copied().collect(),
+            Points::Last | Points::Nowhere => made().into_iter().copied().collect(),
         };
         let chosen: Vec<usize> = match kin.or(last) {
             Some(one) if pointed.len() < 2 => vec![*one],
             _ if pointed.is_empty() => self.condition(call.segment, calls, &before).into_iter().collect(),
             _ => pointed.clone(),
         };
-        let content = self.content(call).map(str::to_owned).filter(|_| chosen == pointed && chosen.len() == 1);
+        let named = made().is_some_and(|made| chosen == [*made]);
+        let content = self.content(call, named).map(str::to_owned).filter(|_| chosen == pointed && chosen.len() == 1);
         for before in chosen {
             if reaches(calls, at, before) {
                 continue;
             }
             let Some(call) = calls.get_mut(at) else { continue };
             match &content {
-                Some(name) => call.from.push((name.clone(), before)),
+                Some(name) => {
+                    call.args.retain(|(own, _)| own != name);
+                    call.from.push((name.clone(), before));
+                }
                 None => call.after.push(before),
             }
         }
@@ -275,7 +278,12 @@ impl Planner<'_> {
         let (givers, takers) = (said(giver), said(call));
         let pale = |word: &Word| word.senses.iter().any(|sense| thesaurus::sense(*sense).is_pale);
         let mut words = segment.own.iter().filter_map(|at| self.read.words.get(*at));
-        words.any(|word| !pale(word) && is_like(word, &givers) && !is_like(word, &takers))
+        // "The summary" is what summarising gives.
+        let deed = |word: &Word| {
+            let does = |call: &Call| self.set.tools.get(call.tool).map_or(&[][..], |tool| tool.does.as_slice());
+            word.senses.iter().any(|sense| does(giver).contains(sense) && !does(call).contains(sense))
+        };
+        words.any(|word| !pale(word) && (is_like(word, &givers) || deed(word)) && !is_like(word, &takers))
     }
 
     /// "Tell her that I am late": what is sent stands in the request.
@@ -294,12 +302,14 @@ impl Planner<'_> {
         params.iter().any(|param| param.required && !call.args.iter().any(|(name, _)| *name == param.name))
     }
 
-    /// The text that a call must be given to pass on, and is not.
-    fn content(&self, call: &Call) -> Option<&str> {
-        let needs = &self.set.tools.get(call.tool)?.needs;
+    /// The text that a call must be given to pass on, and is not, or only by the word for what an earlier call made ("mail the summary").
+    fn content(&self, call: &Call, is_named: bool) -> Option<&str> {
+        let needs = self.needs(call.tool);
         let place = needs.iter().position(|need| need.required && need.sort == Sort::Content)?;
         let name = self.param(call.tool, place)?;
-        call.args.iter().all(|(own, _)| own != name).then_some(name.as_str())
+        let value = call.args.iter().find(|(own, _)| own == name).map(|(_, value)| value);
+        let is_open = value.is_none_or(|value| is_named && !self.says_itself(call) && !value.contains(' '));
+        is_open.then_some(name.as_str())
     }
 
     fn is_before(calls: &[Call], one: usize, two: usize) -> bool {

@@ -237,6 +237,20 @@ fn a_look_up_of_another_is_left_alone() {
 }
 
 #[test]
+fn what_was_made_is_passed_on_by_its_name() {
+    check_filled(
+        &[
+            "summarize_document: Summarizes a document; file_name",
+            "send_email: Sends an e-mail; recipient; body: string: Text of the e-mail",
+        ],
+        &[(
+            "Summarize report.docx and email the summary to Petra",
+            &["summarize_document(file_name=report.docx)", "send_email(recipient=Petra, body<-0)"],
+        )],
+    );
+}
+
+#[test]
 fn what_changes_the_world_is_not_done_for_what_it_gives() {
     check_filled(
         &[
