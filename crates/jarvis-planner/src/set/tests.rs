@@ -271,6 +271,7 @@ fn a_way_has_two_ends_and_a_bound_is_no_count() {
         ],
         &[
             ("Find a flight from Graz to Linz", &["flight_search(origin=Graz, destination=Linz)"]),
+            ("Find a flight to Linz from Graz", &["flight_search(origin=Graz, destination=Linz)"]),
             ("Find a flight to Linz", &["flight_search(destination=Linz)"]),
             (
                 "Search a hotel room in Rotterdam for that night under 110",

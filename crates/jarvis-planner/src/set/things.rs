@@ -106,6 +106,11 @@ fn of_clause(at: usize, clause: &Clause, request: &str) -> Vec<Group> {
         match joint {
             Some(Joint::Word) if !open.is_way => open.is_joined = true,
             Some(Joint::Way) if open.things.len() == 1 => (open.is_joined, open.is_way) = (true, true),
+            Some(Joint::Back) if open.things.len() == 1 => {
+                (open.is_joined, open.is_way) = (true, true);
+                open.things.insert(0, thing);
+                continue;
+            }
             Some(Joint::Comma) if open.is_joined => open.is_doubtful = true,
             Some(Joint::Comma) => {}
             _ => close(&mut open),
@@ -132,7 +137,10 @@ struct Open {
 enum Joint {
     Word,
     Comma,
+    /// "From X to Y".
     Way,
+    /// "To Y from X".
+    Back,
     None,
 }
 
@@ -145,10 +153,11 @@ fn joint(clause: &Clause, between: &str, before: &str) -> Joint {
     if bare.contains([';', '?', '!', ':']) || bare.contains(". ") || words.len() > 3 {
         return Joint::None;
     }
-    let led = before.split_whitespace().last().is_some_and(|last| listed(FROM, &last.to_lowercase()));
+    let led = before.split_whitespace().last().map(str::to_lowercase).unwrap_or_default();
     match words.as_slice() {
         [] if comma => Joint::Comma,
-        [to, rest @ ..] if listed(TO, to) && led && !comma && are_leads(rest) => Joint::Way,
+        [to, rest @ ..] if listed(TO, to) && listed(FROM, &led) && !comma && are_leads(rest) => Joint::Way,
+        [from, rest @ ..] if listed(FROM, from) && listed(TO, &led) && !comma && are_leads(rest) => Joint::Back,
         [and, rest @ ..] if listed(AND, and) && are_leads(rest) => Joint::Word,
         [with, rest @ ..]
             if listed(WITH, with)
@@ -285,7 +294,7 @@ mod tests {
             ("Wheat yields of Picardy and of Bavaria in 2021", &["Picardy | Bavaria"]),
             ("Trends for 33139 and 33140", &["33139 | 33140"]),
             ("Drive from Munich to Verona next Saturday", &["Munich -> Verona"]),
-            ("Flights to Verona from Munich", &[]),
+            ("Flights to Verona from Munich", &["Munich -> Verona"]),
             ("The weather in Munich, Germany", &[]),
             ("Quotes for AAPL, MSFT and NVDA", &["AAPL | MSFT | NVDA"]),
             ("Pay 50 euros and 30 euros", &[]),
