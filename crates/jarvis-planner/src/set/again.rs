@@ -76,10 +76,6 @@ impl Planner<'_> {
         group.things.iter().map(one).collect()
     }
 
-    pub(super) fn needs(&self, tool: usize) -> &[Need] {
-        self.set.tools.get(tool).map_or(&[], |said| said.needs.as_slice())
-    }
-
     /// The things that a call is for: those of its own item, else, for "both" and "each" and for what looks up by a name, the last before.
     fn group(&self, call: &Call) -> Option<&Group> {
         let segment = self.segment(call.segment)?;

@@ -171,9 +171,9 @@ pub(crate) fn wanted(
     let mut all = spoken_of(evidence, count, weights);
     lift(&mut all, weights);
     for (wanted, tool) in all.iter_mut().zip(&set.tools) {
-        let sends = thesaurus::named("send").is_some_and(|send| tool.does.contains(&send));
-        let orders =
-            |segment: &Segment| segment.sends && sends || segment.does.iter().any(|sense| tool.does.contains(sense));
+        let orders = |segment: &Segment| {
+            segment.sends && tool.sends() || segment.does.iter().any(|sense| tool.does.contains(sense))
+        };
         wanted.unordered = tool.acts && !read.segments.iter().any(orders);
     }
     all.sort_by(|one, two| two.probability.total_cmp(&one.probability).then(one.tool.cmp(&two.tool)));

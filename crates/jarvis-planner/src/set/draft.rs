@@ -161,6 +161,11 @@ impl Planner<'_> {
         self.segment(segment).and_then(|segment| self.reading.clauses.get(segment.clause?))
     }
 
+    /// What a tool must be given, a place for each of its parameters.
+    pub(super) fn needs(&self, tool: usize) -> &[Need] {
+        self.set.tools.get(tool).map_or(&[], |said| said.needs.as_slice())
+    }
+
     pub(super) fn param(&self, tool: usize, place: usize) -> Option<&String> {
         self.index.tool(tool).and_then(|tool| tool.params.get(place)).map(|param| &param.name)
     }

@@ -21,7 +21,7 @@ impl Planner<'_> {
         let mut at = 0;
         while let Some(call) = calls.get(at) {
             let (taker, segment) = (call.tool, call.segment);
-            let needs = self.set.tools.get(taker).map(|said| said.needs.clone()).unwrap_or_default();
+            let needs = self.needs(taker);
             for (place, need) in needs.iter().enumerate() {
                 if calls.get(at).is_some_and(|call| self.is_given(call, place, need)) {
                     continue;
@@ -35,13 +35,7 @@ impl Planner<'_> {
                             && self.set.tools.get(giver.tool).is_some_and(|said| said.looks_up)
                 };
                 let chosen = found.iter().filter(before).find(named).filter(|giver| giver.score >= self.weights.link);
-                // What changes the world is not done for what it gives. What sends gives nothing: `forward_geocode` does not.
-                let send = thesaurus::named("send");
-                let acts = |giver: &needs::Giver| {
-                    let tool = self.set.tools.get(giver.tool);
-                    tool.is_some_and(|tool| tool.acts && !send.is_some_and(|send| tool.does.contains(&send)))
-                };
-                let other = found.iter().find(|giver| !acts(giver)).filter(|giver| {
+                let other = found.iter().find(|giver| self.may_be_added(giver.tool)).filter(|giver| {
                     calls.len() < MOST
                         && need.required
                         && need.sort != Sort::Content
@@ -77,6 +71,12 @@ impl Planner<'_> {
                 break;
             }
         }
+    }
+
+    /// Whether a tool may be called for what it gives alone: what changes the world is not. A name that says to send, such as
+    /// `forward_geocode`, speaks of something else there, since what sends gives nothing.
+    fn may_be_added(&self, tool: usize) -> bool {
+        self.set.tools.get(tool).is_some_and(|said| !said.acts || said.sends())
     }
 
     /// The calls of a tool that another may be given something by.
@@ -220,7 +220,7 @@ impl Planner<'_> {
         };
         let segment = self.segment(call.segment);
         let points = segment.map_or(Points::Nowhere, |segment| segment.points);
-        let passes = thesaurus::named("send").is_some_and(|send| said.does.contains(&send)) && !self.says_itself(call);
+        let passes = said.sends() && !self.says_itself(call);
         let made = || before.iter().rev().find(|other| self.made(call, calls.get(**other)));
         let pointed: Vec<usize> = match points {
             _ if said.looks_up => Vec::new(),

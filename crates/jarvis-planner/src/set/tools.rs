@@ -115,6 +115,13 @@ pub(crate) struct Said {
     pub(crate) gives: [Vec<usize>; 3],
 }
 
+impl Said {
+    /// Whether it sends something to somebody.
+    pub(crate) fn sends(&self) -> bool {
+        thesaurus::named("send").is_some_and(|send| self.does.contains(&send))
+    }
+}
+
 /// What sort of value a parameter takes, as far as links go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
