@@ -237,6 +237,22 @@ fn a_look_up_of_another_is_left_alone() {
 }
 
 #[test]
+fn the_object_counts_over_the_verb() {
+    check_filled(
+        &[
+            "changeFlight: Changes the date of a flight; booking",
+            "cardPaymentSettings: Settings of a bank card and when it is paid; card?",
+            "webSearch: Searches the web; query?",
+            "hotel_search: Searches hotels in a city; city?",
+        ],
+        &[
+            ("Change the payment date of my card", &["cardPaymentSettings()"]),
+            ("Change my flight", &["changeFlight()"]),
+        ],
+    );
+}
+
+#[test]
 fn what_was_made_is_passed_on_by_its_name() {
     check_filled(
         &[
