@@ -55,6 +55,11 @@ impl<I: Eq + Hash> Log<I> {
         &self.done
     }
 
+    /// Takes an item for one that is not done: its next result is written behind the one there is. Returns whether it was done.
+    pub fn again(&mut self, id: &I) -> bool {
+        self.done.remove(id)
+    }
+
     /// Writes the result of an item; nothing when there is one already.
     ///
     /// # Errors

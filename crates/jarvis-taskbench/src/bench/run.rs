@@ -18,9 +18,9 @@ use tokio_util::sync::CancellationToken;
 use super::score::{SampleScore, score};
 use super::{BenchError, PlanGraph, PlanSet, Sample, floors};
 use crate::data::{DependencyType, Lines, SampleId, ToolList, UserRequest};
-use crate::evaluate::Predictions;
 use crate::evaluate::strict::Catalogue;
 use crate::evaluate::strict::plan::{Cause, Plan};
+use crate::evaluate::{Prediction, Predictions};
 use crate::infer::ask::{Answered, Asker, PLAN_STAGE, failed};
 use crate::infer::job::{begin_log, keep, planned};
 use crate::infer::{InferError, InferOptions, Links, OfflinePlans, Outputs, PlanBy, Prompts, reply_schema};
@@ -60,6 +60,8 @@ pub async fn plan_set(
 ) -> Result<PlannedSet, BenchError> {
     let temporary = tempfile::tempdir().map_err(|error| DataError::write(Path::new("a temporary folder"), error))?;
     let mut outputs = Outputs::open(dir.unwrap_or(temporary.path()), name)?;
+    let asked: Vec<(SampleId, &str)> = set.samples.iter().map(|sample| (id(sample), sample.request.as_str())).collect();
+    outputs.leave_out_changed(asked.iter().map(|(id, text)| (id, *text)));
     let pending: Vec<&Sample> = set.samples.iter().filter(|sample| !outputs.is_done(&id(sample))).collect();
     let (all, of) = (set.samples.len(), pending.len());
     let links = options.links.unwrap_or(set.form.links());
@@ -192,12 +194,14 @@ async fn plan_all(
     batch.drain(planned.flatten(), |answered, _| keep(answered?, outputs)).await
 }
 
-/// Scores the predictions of a set; a sample without one counts as an empty plan.
+/// Scores the predictions of a set; a sample without one, or with one that answers another request, counts as an empty plan.
 pub fn score_predictions(set: &PlanSet, predictions: &Predictions<'_>) -> Vec<SampleScore> {
     let kept = Mutex::new(None);
     let one = |sample: &Sample| {
         let catalogue = catalogue(&kept, &sample.tools, set.dependency);
-        let plan = predictions.get(&id(sample)).map(|prediction| match &prediction.result {
+        let answers =
+            |prediction: &&Prediction<'_>| prediction.request.as_ref().is_none_or(|asked| *asked == sample.request);
+        let plan = predictions.get(&id(sample)).filter(answers).map(|prediction| match &prediction.result {
             Some(result) => Plan::of_result(result, &catalogue),
             None => Plan::malformed(Cause::NoNodes, "it has no `task_nodes`".to_owned()),
         });

@@ -22,6 +22,8 @@ pub struct Predictions<'a> {
 pub struct Prediction<'a> {
     pub line: usize,
     pub id: SampleId,
+    /// The request that it answers, where the line says so.
+    pub request: Option<String>,
     /// What the model gave: the value of `result`, or the line itself where that is missing but `task_nodes` is there
     /// (as GNN4TaskPlan writes). `None` when there is neither.
     pub result: Option<Json<'a>>,
@@ -64,13 +66,14 @@ impl<'a> Prediction<'a> {
             return Err(bad(format!("it is {}, not an object", value.what())));
         }
         let id = value.look("id").and_then(SampleId::of).ok_or_else(|| bad("it has no `id`".into()))?;
+        let request = value.look("user_request").and_then(Look::text).map(str::to_owned);
         if value.look("result").is_none() {
             let result = value.look("task_nodes").is_some().then_some(value);
-            return Ok(Prediction { line, id, result, nested: false });
+            return Ok(Prediction { line, id, request, result, nested: false });
         }
         let JsonValue::Object(pairs) = value else { return Err(bad("it is not an object".into())) };
         let result =
             Arc::unwrap_or_clone(pairs).into_iter().rev().find(|(key, _)| key == "result").map(|(_, value)| value);
-        Ok(Prediction { line, id, result, nested: true })
+        Ok(Prediction { line, id, request, result, nested: true })
     }
 }

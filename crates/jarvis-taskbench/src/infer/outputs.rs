@@ -4,7 +4,7 @@
 //! `{name}.errors.jsonl` (not `.json`, which evaluators take for predictions) and hold the last attempt of each request
 //! that has no prediction. The lock is on the predictions file and ends with the process.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,8 @@ pub struct Outputs {
     errors: Errors,
     pub(super) log: Log,
     notes: Vec<String>,
+    /// The request that each prediction answers, where it says so.
+    asked: HashMap<SampleId, String>,
 }
 
 impl Outputs {
@@ -30,11 +32,19 @@ impl Outputs {
     pub fn open(dir: &Path, name: &str) -> Result<Outputs, DataError> {
         std::fs::create_dir_all(dir).map_err(|error| DataError::write(dir, error))?;
         let path = dir.join(format!("{name}.json"));
-        let predictions = jarvis_batch::Log::open(&path, id_of)?;
+        let mut asked = HashMap::new();
+        let predictions = jarvis_batch::Log::open(&path, |line| {
+            let (id, request) = read(line)?;
+            match request {
+                Some(request) => asked.insert(id.clone(), request),
+                None => asked.remove(&id),
+            };
+            Some(id)
+        })?;
         let notes = predictions.notes("prediction");
         let errors = Errors::open(dir.join(format!("{name}.errors.jsonl")), predictions.done())?;
         let log = Log::open(dir.join(format!("{name}.log")), name)?;
-        Ok(Outputs { predictions, errors, log, notes })
+        Ok(Outputs { predictions, errors, log, notes, asked })
     }
 
     pub fn path(&self) -> &Path {
@@ -52,6 +62,19 @@ impl Outputs {
 
     pub fn is_done(&self, id: &SampleId) -> bool {
         self.predictions.done().contains(id)
+    }
+
+    /// Takes predictions that answer another request than the one now under their id for none. Of two predictions of an id the
+    /// later counts, so the file stays as it is; a note says how many they are.
+    pub(crate) fn leave_out_changed<'r>(&mut self, requests: impl Iterator<Item = (&'r SampleId, &'r str)>) {
+        let changed = requests.filter(|(id, text)| self.asked.get(*id).is_some_and(|asked| asked != text));
+        let changed = changed.filter(|(id, _)| self.predictions.again(id)).count();
+        if changed > 0 {
+            let path = self.predictions.path().display();
+            self.notes.push(format!(
+                "{path}: predictions that answer another request than the one now under their id are made again: {changed}"
+            ));
+        }
     }
 
     pub fn done(&self) -> usize {
@@ -88,8 +111,15 @@ impl Outputs {
 }
 
 fn id_of(line: &[u8]) -> Option<SampleId> {
+    Some(read(line)?.0)
+}
+
+/// The id of a line and the request it answers.
+fn read(line: &[u8]) -> Option<(SampleId, Option<String>)> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    parse(line.trim_ascii()).ok()?.look("id").and_then(SampleId::of)
+    let line = parse(line.trim_ascii()).ok()?;
+    let request = line.look("user_request").and_then(Look::text).map(str::to_owned);
+    Some((line.look("id").and_then(SampleId::of)?, request))
 }
 
 /// The errors: lines are appended as they happen, and the file is rewritten whole when a run starts and ends.

@@ -233,6 +233,32 @@ async fn a_model_sees_the_dialogue_and_what_links_mean() {
     assert!(!last.contains("A link must stand exactly"), "{last}");
 }
 
+/// A plan that was kept answers the request that it was made for, not another one that stands under its id now.
+#[tokio::test(start_paused = true)]
+async fn a_kept_plan_of_another_request_is_made_anew() {
+    let (dir, asked) = (tempfile::tempdir().unwrap(), Arc::new(Mutex::new(0)));
+    let model = |works: bool| {
+        let asked = Arc::clone(&asked);
+        let nodes = r#"{"task_steps": [], "task_nodes": [{"task": "set_timer", "arguments": []}], "task_links": []}"#;
+        PlanBy::Model(Scripted::new(move |_, _: &str| {
+            *asked.lock().unwrap() += 1;
+            if works { Ok(nodes.to_owned()) } else { Ok("no plan".to_owned()) }
+        }))
+    };
+    let (read, both) = (|plans: &str| sets(neutral(&["set_timer"], plans).path()).remove(0), Options::default());
+    let plans = line("1", &["set_timer"], &[]) + &line("2", &["set_timer"], &[]);
+    planned(&read(&plans), &model(true), &both, Some(dir.path())).await;
+    assert_eq!(*asked.lock().unwrap(), 2);
+
+    let changed = read(&plans.replace("do 2", "do 3"));
+    let failed = planned(&changed, &model(false), &both, Some(dir.path())).await;
+    assert_eq!((failed.summary.already, failed.summary.failed), (1, 1));
+    assert_eq!(failed.scores.iter().map(|score| score.missing).collect::<Vec<_>>(), [false, true]);
+    let mended = planned(&changed, &model(true), &both, Some(dir.path())).await;
+    assert!(mended.scores.iter().all(|score| score.exact), "{:?}", mended.scores);
+    assert_eq!(planned(&changed, &model(true), &both, Some(dir.path())).await.summary.already, 2);
+}
+
 #[tokio::test]
 async fn reports_hold_every_row() {
     let mut ended = Vec::new();
