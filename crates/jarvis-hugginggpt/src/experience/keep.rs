@@ -25,8 +25,9 @@ impl HuggingGpt {
         self.memory.as_ref().filter(|_| uses && !request.without_experience)
     }
 
-    /// Keeps the plan of a run that is about to end, before that is told. `given` says that a person gave the plan.
-    pub(crate) fn keep_plan(&self, request: &Request, run: &Run, given: bool, events: &Events) {
+    /// Keeps the plan of a run that is about to end, before that is told, whoever carried it out. `given` says that a person gave the
+    /// plan.
+    pub fn keep_plan(&self, request: &Request, run: &Run, given: bool, events: &Events) {
         let off = self.settings.experience == ExperienceUse::Off || request.without_experience;
         let Some(memory) = self.memory.as_ref().filter(|_| !off) else { return };
         let says_nothing = request.text.trim().is_empty() || run.plan.tasks().is_empty();

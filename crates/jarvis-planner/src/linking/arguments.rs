@@ -270,8 +270,8 @@ fn content(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, own_word
     if things.is_empty() {
         things = linker.bind(cx, Kind::Json);
     }
-    // What is said in a recording is nearer than the order's own words.
-    if things.is_empty() && (param.required || step.nature() == Some(Nature::Ask)) && linker.only_audible(at, own) {
+    // What is said in a recording or stands on a picture is nearer than the order's own words.
+    if things.is_empty() && (param.required || step.nature() == Some(Nature::Ask)) && linker.holds_text(at, own) {
         things = linker.bridge(cx, Kind::Text);
     }
     if things.is_empty()

@@ -31,11 +31,14 @@ impl Linker<'_> {
         })
     }
 
-    /// True when nothing at hand is text, and something can be listened to.
-    pub(super) fn only_audible(&self, at: usize, own: &[Thing]) -> bool {
+    /// True when nothing at hand is text, and something can be listened to, or a picture is attached of which nothing is made yet:
+    /// what holds the text is given, and the order's own words are none.
+    pub(super) fn holds_text(&self, at: usize, own: &[Thing]) -> bool {
         let (here, near) = self.kinds_at_hand(at, own);
         let has = |wanted: Kind| here.iter().chain(&near).any(|kind| *kind == wanted);
-        !has(Kind::Text) && (has(Kind::Audio) || has(Kind::Video))
+        let is_unused = |thing: &Thing| !self.tasks.iter().any(|task| task.args.values().any(|arg| *arg == thing.arg()));
+        let mut pictures = self.attachments.iter().filter(|thing| thing.is(Kind::Image));
+        !has(Kind::Text) && (has(Kind::Audio) || has(Kind::Video) || pictures.any(is_unused))
     }
 
     /// The text that a subject such as "inspired by the answer" refers to: all its words occurred before, and it names what

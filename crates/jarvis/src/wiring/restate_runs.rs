@@ -102,6 +102,9 @@ impl Pipeline for OnRestate {
             Ok(()) => self.carry_out(&request, model, cx, shown, began).await,
             Err(why) => Err(RunError::Stopped(why)),
         };
+        if let Ok(run) = &ended {
+            self.pipeline.keep_plan(&request, run, false, events);
+        }
         report_end(ended, events, began)
     }
 }

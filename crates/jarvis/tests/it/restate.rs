@@ -245,6 +245,8 @@ async fn what_needs_no_leave_is_answered_at_once_by_restate_too() {
         "{plan}"
     );
     assert_eq!(world.shop.calls().iter().filter(|call| call.starts_with("POST")).count(), 1);
+    let kept = world.shop.harness.run(&["experience", "list"]);
+    assert_eq!(kept.stdout.matches("good (succeeded)").count(), 1, "{} {}", kept.stdout, kept.stderr);
 }
 
 /// Restate knows nothing of what another run did: what takes it over is carried out in the process, and is nobody else's.
