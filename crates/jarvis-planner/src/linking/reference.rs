@@ -36,7 +36,8 @@ impl Linker<'_> {
     pub(super) fn holds_text(&self, at: usize, own: &[Thing]) -> bool {
         let (here, near) = self.kinds_at_hand(at, own);
         let has = |wanted: Kind| here.iter().chain(&near).any(|kind| *kind == wanted);
-        let is_unused = |thing: &Thing| !self.tasks.iter().any(|task| task.args.values().any(|arg| *arg == thing.arg()));
+        let is_unused =
+            |thing: &Thing| !self.tasks.iter().any(|task| task.args.values().any(|arg| *arg == thing.arg()));
         let mut pictures = self.attachments.iter().filter(|thing| thing.is(Kind::Image));
         !has(Kind::Text) && (has(Kind::Audio) || has(Kind::Video) || pictures.any(is_unused))
     }

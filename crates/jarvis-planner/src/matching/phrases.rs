@@ -100,13 +100,18 @@ fn wanted(cx: Context<'_>, hits: Vec<Hit>, bag: &Bag) -> Vec<Hit> {
     };
     // What works on sound alone has no use for the picture that is named, and a hint needs something to work on.
     let useless = |hit: &Hit| {
-        let named = hand.own.iter().any(|kind| kind.is_media());
         let lacks = |kind: &Kind| !(hand.has(*kind) || *kind == Kind::Audio && hand.has(Kind::Video));
         let nothing = hand.own.is_empty() && hand.near.is_empty();
         let concepts = || hit.concepts.iter().map(|id| lexicon::concept(*id));
-        let sound = named && concepts().all(|concept| concept.takes.iter().all(|kind| kind.is_media() && lacks(kind)));
+        let needs = |concept: &lexicon::Concept| concept.takes.iter().all(|kind| kind.is_media() && lacks(kind));
+        let named = hand.own.iter().any(|kind| kind.is_media());
+        let sound = named && concepts().all(needs);
         let hint = nothing && !hit.strong && concepts().all(|concept| concept.nature == Nature::Make);
-        sound || hint
+        // "Trim the hedge": what changes a recording has none, and none is spoken of or pointed at.
+        let changes = |concept: &lexicon::Concept| concept.takes.contains(&concept.gives);
+        let spoken = |kind: &Kind| flow.speaks_of(*kind) || clause.pointers.pronoun || clause.pointers.each;
+        let absent = concepts().all(|concept| changes(concept) && needs(concept) && !concept.takes.iter().any(spoken));
+        sound || hint || absent
     };
     hits.into_iter()
         .filter(|hit| !given(hit) && !useless(hit))
