@@ -158,8 +158,8 @@ fn plans_from_before_make_everyday_requests_no_worse() {
         })
         .collect();
     let (without, with) = (served(&cases, |_| Experience::default()), served(&cases, |at| folds[at % 5].clone()));
-    // One request is the noise of five folds.
-    assert!(with + 1 >= without, "{with} served by experience, {without} without, of {}", cases.len());
+    // One request in a hundred is the noise of five folds.
+    assert!(with + 3 >= without, "{with} served by experience, {without} without, of {}", cases.len());
 }
 
 #[test]
