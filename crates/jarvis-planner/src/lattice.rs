@@ -16,7 +16,7 @@ use crate::matching::{self, AtHand, Beside};
 use crate::resources;
 use crate::retrieval::{Bag, ToolIndex};
 use crate::weights::Weights;
-use crate::words::grammar::gives_order;
+use crate::words::grammar::{gives_order, tells};
 use crate::words::{self, Token};
 
 #[derive(Debug, Clone, Default)]
@@ -139,7 +139,9 @@ impl<'e> Builder<'e> {
         let sentence = self.sentences.get(at).map_or(&[][..], Vec::as_slice);
         let beside = Beside { shares: &shares, sentence };
         let mut found = matching::candidates(clause, request, &hand, &bag, index, weights, beside);
+        // "Wrote" is no slip of "write".
         if !found.iter().any(|candidate| candidate.score >= weights.cost)
+            && !tells(&clause.tokens)
             && let Some(meant) = spelled(clause, &hand, index)
         {
             *clause = meant;

@@ -14,10 +14,10 @@ use crate::lexicon::{self, ConceptId, Nature};
 use crate::resources::SpanKind;
 use crate::retrieval::{Bag, ToolIndex};
 use crate::weights::Weights;
-use crate::words::grammar::opens_with_order;
+use crate::words::grammar::{opens_with_order, tells};
 use crate::words::{self, Token};
 
-use inputs::feasibility;
+use inputs::{feasibility, has_nothing_to_change};
 use phrases::{ENOUGH, are_made, phrases, step, steps};
 
 pub(crate) use inputs::AtHand;
@@ -65,7 +65,11 @@ pub(crate) fn candidates(
     let cx = Context { clause, request, flow: &flow, hand, index };
     let scored = phrases(cx, bag, &evidence);
     let handed = presents(clause) && !scored.iter().any(|(hit, _)| hit.strong);
-    let telling = if !clause.question && (states(&clause.tokens) || handed) { weights.telling } else { 1.0 };
+    let telling = if !clause.question && (states(&clause.tokens) || tells(&clause.tokens) || handed) {
+        weights.telling
+    } else {
+        1.0
+    };
     let made = are_made(cx, &scored);
     let asked = if made { Vec::new() } else { steps(cx, &scored) };
     if !asked.is_empty() {
@@ -99,6 +103,7 @@ pub(crate) fn candidates(
         // Where tools say what they make, "make coffee" names none of them.
         let names_it =
             words.telling || tool.outputs.is_empty() || (flow.makes(tool) && (index.is_bare(at) || words.action > 0.0));
+        let takes: Vec<Kind> = tool.params.iter().filter(|param| param.required).map(|param| param.kind).collect();
         let again = made && scored.iter().any(|(_, best)| best.tool == at);
         if again
             || index.is_own(at)
@@ -106,6 +111,7 @@ pub(crate) fn candidates(
             || words.opposed
             || spoken < weights.spoken
             || (answered && answers(at, index))
+            || has_nothing_to_change(cx, &takes, tool.outputs.first().copied())
         {
             continue;
         }

@@ -233,7 +233,13 @@ fn is_place(what: SpanKind) -> bool {
 /// `quotes`.
 fn join(clause: &Clause, request: &str, kept: &[Token], quotes: bool) -> String {
     let (Some(first), Some(last)) = (kept.first(), kept.last()) else { return String::new() };
-    let mut pieces: Vec<(usize, usize)> = kept.iter().map(|token| (token.start, token.end)).collect();
+    // "What's" and "Anna's" are read as "what" and "Anna", and stay what they are.
+    let whole = |token: &Token| {
+        let rest = slice(request, token.end, request.len());
+        let ending = ["'s", "’s"].into_iter().find(|ending| rest.starts_with(ending));
+        (token.start, token.end + ending.map_or(0, str::len))
+    };
+    let mut pieces: Vec<(usize, usize)> = kept.iter().map(whole).collect();
     if quotes {
         for span in clause.spans.iter().filter(|span| span.what == SpanKind::Quote) {
             let beside = slice(request, last.end, span.start).trim().is_empty();

@@ -8,6 +8,8 @@ use crate::lexicon::ConceptId;
 use crate::retrieval::ToolIndex;
 use crate::words;
 
+use super::Context;
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct AtHand {
     pub(crate) own: Vec<Kind>,
@@ -40,6 +42,14 @@ const IDLE: f32 = 0.3;
 
 /// What it adds when the tool takes and gives what the clause says, and costs when it does not.
 const FLOW: f32 = 0.2;
+
+/// "Trim the hedge", "join me for lunch": what changes a recording or picture has none, and none is spoken of or pointed at.
+pub(super) fn has_nothing_to_change(cx: Context<'_>, takes: &[Kind], gives: Option<Kind>) -> bool {
+    let Context { clause, flow, hand, .. } = cx;
+    let Some(kind) = gives.filter(|kind| kind.is_media() && takes.contains(kind)) else { return false };
+    let at_hand = hand.has(kind) || kind == Kind::Audio && hand.has(Kind::Video);
+    !at_hand && !flow.speaks_of(kind) && !clause.pointers.pronoun && !clause.pointers.each
+}
 
 /// How well the inputs at hand suit a tool: something added for what the clause names, something taken for what is
 /// missing, less where another tool can make it.

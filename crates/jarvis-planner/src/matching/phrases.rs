@@ -3,7 +3,7 @@
 
 use jarvis_plan::Kind;
 
-use super::inputs::feasibility;
+use super::inputs::{feasibility, has_nothing_to_change};
 use super::{Context, states};
 use crate::candidate::Step;
 use crate::clauses::Clause;
@@ -107,11 +107,14 @@ fn wanted(cx: Context<'_>, hits: Vec<Hit>, bag: &Bag) -> Vec<Hit> {
         let named = hand.own.iter().any(|kind| kind.is_media());
         let sound = named && concepts().all(needs);
         let hint = nothing && !hit.strong && concepts().all(|concept| concept.nature == Nature::Make);
-        // "Trim the hedge": what changes a recording has none, and none is spoken of or pointed at.
         let changes = |concept: &lexicon::Concept| concept.takes.contains(&concept.gives);
-        let spoken = |kind: &Kind| flow.speaks_of(*kind) || clause.pointers.pronoun || clause.pointers.each;
-        let absent = concepts().all(|concept| changes(concept) && needs(concept) && !concept.takes.iter().any(spoken));
-        sound || hint || absent
+        let absent = concepts().all(|concept| has_nothing_to_change(cx, &concept.takes, Some(concept.gives)));
+        // "Cut ten seconds of film.mp4": its sound alone is not what is wanted back.
+        let filmed = hand.own.contains(&Kind::Video) && !hand.own.contains(&Kind::Audio);
+        let filmed = filmed
+            && !flow.speaks_of(Kind::Audio)
+            && concepts().all(|concept| changes(concept) && concept.gives == Kind::Audio);
+        sound || hint || absent || filmed
     };
     hits.into_iter()
         .filter(|hit| !given(hit) && !useless(hit))

@@ -46,6 +46,23 @@ pub(crate) fn gives_order(tokens: &[Token]) -> bool {
     })
 }
 
+/// "I already sent it", "my sister paints pictures": somebody did or does something, and nobody is told to.
+pub(crate) fn tells(tokens: &[Token]) -> bool {
+    let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    let (subject, is_third) = match lower(0) {
+        "i" | "we" | "they" => (1, false),
+        "he" | "she" => (1, true),
+        "my" | "our" | "his" | "her" | "their" => (2, true),
+        _ => return false,
+    };
+    let Some(verb) = tokens.iter().skip(subject).find(|token| !data::BESIDE_VERBS.has(&token.lower)) else {
+        return false;
+    };
+    let past = verb.lower.len() > 4 && verb.lower.ends_with("ed") || data::PASTS.has(&verb.lower);
+    let present = is_third && verb.lower.ends_with('s') && !verb.lower.ends_with("ss") && is_order_verb(verb);
+    past || present
+}
+
 /// True for "translated" in "the translated text": it tells which thing is meant and orders nothing.
 pub(crate) fn is_attribute(tokens: &[Token], at: usize) -> bool {
     let (Some(token), Some(next)) = (tokens.get(at), tokens.get(at + 1)) else { return false };
