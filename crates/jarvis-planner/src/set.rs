@@ -16,8 +16,5 @@ pub(crate) mod split;
 pub(crate) mod things;
 pub(crate) mod tools;
 
-/// Words that lead a thing into an item.
-const LEADS: &str = "for of to in from at on near für von nach auf для в на из о 给 到";
-
 #[cfg(test)]
 mod tests;

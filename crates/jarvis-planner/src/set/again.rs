@@ -5,7 +5,6 @@
 use jarvis_plan::{Param, Tool};
 use serde_json::Value;
 
-use super::LEADS;
 use super::draft::{Call, Planner};
 use super::segments::Segment;
 use super::things::{self, Group, Thing};
@@ -15,8 +14,6 @@ use crate::data;
 use crate::slots;
 use crate::words::{self, listed, slice};
 
-/// Words that ask anew: "when will it be in Graz, and when in Innsbruck".
-const ASKS: &str = "when what how where was wann wie когда сколько";
 /// So many words behind one that asks still name no tool.
 const FEW: usize = 3;
 
@@ -93,8 +90,8 @@ impl Planner<'_> {
         // "The second one", "together", but neither "one day" nor "the first of May".
         let is_one = |at: usize| {
             let word = |at: usize| said_words.get(at).map_or("", String::as_str);
-            listed(AT_ONCE, word(at))
-                || listed(ONE, word(at)) && at > 0 && word(at - 1) == "the" && word(at + 1) != "of"
+            data::AT_ONCE.has(word(at))
+                || data::ONE_OF_TWO.has(word(at)) && at > 0 && word(at - 1) == "the" && word(at + 1) != "of"
         };
         if (0..said_words.len()).any(is_one) {
             return None;
@@ -167,10 +164,6 @@ fn is_each(word: &str) -> bool {
         || listed("beide beiden beides jeden jede", word)
 }
 
-/// Words that speak of one of them behind "the", and words that take all at once.
-const ONE: &str = "former latter first second one former's latter's";
-const AT_ONCE: &str = "together combined zusammen вместе";
-
 /// Whether the second item begins with the word that leads the thing of the first.
 fn is_alike(one: &Segment, two: &Segment) -> bool {
     let before: Vec<String> = words::lowers(&one.text).collect();
@@ -180,7 +173,7 @@ fn is_alike(one: &Segment, two: &Segment) -> bool {
         let named = words.any(|word| {
             word.len() > 1 && word.starts_with(|first: char| first.is_uppercase() || first.is_ascii_digit())
         });
-        let asks = listed(ASKS, &lead) && two.own.len() <= FEW && before.contains(&lead) && named;
-        asks || listed(LEADS, &lead) && before.iter().skip(1).any(|word| *word == lead) && two.inherits
+        let asks = data::ASKING.has(&lead) && two.own.len() <= FEW && before.contains(&lead) && named;
+        asks || data::LEADS.has(&lead) && before.iter().skip(1).any(|word| *word == lead) && two.inherits
     })
 }

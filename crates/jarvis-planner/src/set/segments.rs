@@ -9,12 +9,7 @@ use crate::resources;
 use crate::thesaurus::{self, Part, SenseId};
 use crate::words::{self, Token, listed, slice};
 
-use super::LEADS;
 use super::tools::{Word, words_of};
-
-/// Words between which items of an enumeration stand.
-const BETWEEN: &str =
-    "and or plus also then but while as including along и а или также затем потом und oder sowie dann 和 及 与 并 还";
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Segment {
@@ -54,9 +49,6 @@ pub(crate) struct Read {
     pub(crate) clause_of: Vec<Option<usize>>,
     pub(crate) segments: Vec<Segment>,
 }
-
-/// Stems that say nothing of what is wanted.
-const SMALL: &str = "no yes sure i'm i'v i'd we'r we'v they'v it won't can't don't do did doe thing what's whatev addit addition additionally moreov furthermor besid well abl us know tell show give need want look see some any their them they one two first second final like love interest curious wonder plan current right now help let great thank also provid get find out about";
 
 /// So many items are read: four times as many as a plan has calls.
 const MOST: usize = 128;
@@ -108,10 +100,6 @@ fn tells(tokens: &[Token]) -> bool {
         })
 }
 
-/// What begins an answer that agrees, and one that does not.
-const REFUSES: &str = "no nope nein нет не 不 没 아니요";
-const AGREES: &str = "yes yeah yep sure ok okay ja gern gerne да конечно давай oui sí si 好 是 对 可 네";
-
 /// What earlier turns say that this one goes on with: the offer that it agrees to ("Shall I book it?" "Yes"), or the request of which
 /// it answers a question.
 fn carried(request: &Request) -> Vec<String> {
@@ -126,7 +114,8 @@ fn carried(request: &Request) -> Vec<String> {
         .collect();
     let asks = |said: &&&str| said.ends_with(['?', '？']);
     let offer = sentences.last().filter(asks);
-    if listed(AGREES, &first.lower) || (first.lower == "please" && tokens.get(1).is_some_and(|next| next.lower == "do"))
+    if data::AGREEMENTS.has(&first.lower)
+        || (first.lower == "please" && tokens.get(1).is_some_and(|next| next.lower == "do"))
     {
         return offer.map(|offer| (*offer).to_owned()).into_iter().collect();
     }
@@ -134,7 +123,7 @@ fn carried(request: &Request) -> Vec<String> {
     let only_asks = offer.is_some()
         && sentences.iter().all(|said| said.ends_with(['?', '？']) || said.split_whitespace().count() <= FEW);
     let orders = tokens.iter().take_while(|token| token.lower != "and").any(thesaurus::is_action);
-    let orders = orders || listed(REFUSES, &first.lower);
+    let orders = orders || data::REFUSALS.has(&first.lower);
     let asked = before.iter().rev().find(|turn| turn.role == Role::User).filter(|_| only_asks && !orders);
     asked.map(|turn| words::head(&turn.content, MOST_OF_A_TURN).to_owned()).into_iter().collect()
 }
@@ -148,7 +137,7 @@ fn is_border(tokens: &[Token], at: usize, request: &str) -> bool {
     };
     let gap = slice(request, before.end, token.start);
     gap.contains([',', ';', ':', '(', ')', '，', '、', '；', '：', '—', '–', '\n', '/'])
-        || listed(BETWEEN, &token.lower)
+        || data::BETWEEN_ITEMS.has(&token.lower)
 }
 
 /// Reads the items of a clause, and whether "and" joins it to the one before, or of what an earlier turn says; `text` is what the places of
@@ -168,7 +157,7 @@ fn add(read: &mut Read, (clause, is_joined): (Option<usize>, bool), tokens: &[To
     }
     let telling = |word: &Word| {
         !data::POLITE.has(&word.key)
-            && !listed(SMALL, &word.key)
+            && !data::SMALL_STEMS.has(&word.key)
             && !word.key.chars().all(|letter| letter.is_ascii_digit())
     };
     let mut own = Vec::new();
@@ -203,8 +192,8 @@ fn add(read: &mut Read, (clause, is_joined): (Option<usize>, bool), tokens: &[To
 
 /// Whether an item begins with what leads or marks a thing, behind the word that joins it.
 fn leads(tokens: &[Token]) -> bool {
-    let first = tokens.iter().find(|token| !listed(BETWEEN, &token.lower));
-    first.is_some_and(|first| first.is_determiner() || listed(LEADS, &first.lower))
+    let first = tokens.iter().find(|token| !data::BETWEEN_ITEMS.has(&token.lower));
+    first.is_some_and(|first| first.is_determiner() || data::LEADS.has(&first.lower))
 }
 
 /// Verbs that a word behind them makes another of: what they then do, by the name of its sense.
@@ -235,7 +224,8 @@ const FAR: usize = 6;
 /// things elsewhere or that ask for an answer.
 fn sends(tokens: &[Token], text: &str) -> bool {
     let small = |token: &Token| {
-        listed(BETWEEN, &token.lower) || data::POLITE.has(&token.lower) && !listed("tell let answer", &token.lower)
+        data::BETWEEN_ITEMS.has(&token.lower)
+            || data::POLITE.has(&token.lower) && !listed("tell let answer", &token.lower)
     };
     let core = tokens.iter().position(|token| !small(token)).unwrap_or(tokens.len());
     let Some([verb, whom, rest @ ..]) = tokens.get(core..) else { return false };

@@ -1,13 +1,12 @@
 //! Things that a request names side by side: "Adidas and Puma", "from Leeds to Seville", "33139 and 33140". What is done with one of them
 //! is done with the other, by a call of its own where the tool takes one at a time.
 
-use super::LEADS;
 use crate::clauses::{Clause, is_name};
 use crate::data;
 use crate::foreign;
 use crate::resources::SpanKind;
 use crate::thesaurus;
-use crate::words::{self, Token, listed, slice};
+use crate::words::{self, Token, slice};
 
 /// Things of one form, joined.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,15 +46,6 @@ const MOST: usize = 32;
 /// Digits alone are a code from so many on.
 const CODE: usize = 5;
 
-const AND: &str = "and versus vs or und oder sowie и или 和 与 跟";
-const WITH: &str = "with mit с";
-const COMPARES: &str = "compare comparing comparison vergleiche сравни сравнить";
-const BETWEEN: &str = "between zwischen между";
-const FROM: &str = "from von из с от 从";
-const TO: &str = "to nach в до 到";
-const MONTHS: &str = "january february march april may june july august september october november december monday tuesday wednesday \
-    thursday friday saturday sunday januar februar märz mai juni juli oktober dezember";
-
 /// The groups of all clauses, in the order written. What is taken for text to work on may name things as well.
 pub(crate) fn groups(clauses: &[Clause], request: &str) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
@@ -90,11 +80,11 @@ fn of_clause(at: usize, clause: &Clause, request: &str) -> Vec<Group> {
         let lead =
             |thing: &Thing| slice(request, clause.start, thing.from).split_whitespace().last().map(str::to_lowercase);
         let first = things.first().and_then(lead);
-        let leads = |list: &str| first.as_deref().is_some_and(|first| listed(list, first));
+        let leads = |list: &data::WordSet| first.as_deref().is_some_and(|first| list.has(first));
         // "Between 100000 and 200000" is one range.
-        let is_range = leads(BETWEEN) && things.first().is_some_and(|thing| thing.form == Form::Code);
+        let is_range = leads(&data::BETWEEN) && things.first().is_some_and(|thing| thing.form == Form::Code);
         if things.len() > 1 && is_joined && !is_doubtful && !is_range {
-            let is_led = leads(LEADS) && things.iter().all(|thing| lead(thing) == first);
+            let is_led = leads(&data::LEADS) && things.iter().all(|thing| lead(thing) == first);
             groups.push(Group { clause: at, things, is_way, is_led });
         }
     };
@@ -156,13 +146,13 @@ fn joint(clause: &Clause, between: &str, before: &str) -> Joint {
     let led = before.split_whitespace().last().map(str::to_lowercase).unwrap_or_default();
     match words.as_slice() {
         [] if comma => Joint::Comma,
-        [to, rest @ ..] if listed(TO, to) && listed(FROM, &led) && !comma && are_leads(rest) => Joint::Way,
-        [from, rest @ ..] if listed(FROM, from) && listed(TO, &led) && !comma && are_leads(rest) => Joint::Back,
-        [and, rest @ ..] if listed(AND, and) && are_leads(rest) => Joint::Word,
+        [to, rest @ ..] if data::TO.has(to) && data::FROM.has(&led) && !comma && are_leads(rest) => Joint::Way,
+        [from, rest @ ..] if data::FROM.has(from) && data::TO.has(&led) && !comma && are_leads(rest) => Joint::Back,
+        [and, rest @ ..] if data::JOINS_THINGS.has(and) && are_leads(rest) => Joint::Word,
         [with, rest @ ..]
-            if listed(WITH, with)
+            if data::WITH.has(with)
                 && are_leads(rest)
-                && clause.tokens.iter().any(|token| listed(COMPARES, &token.lower)) =>
+                && clause.tokens.iter().any(|token| data::COMPARES.has(&token.lower)) =>
         {
             Joint::Word
         }
@@ -172,7 +162,7 @@ fn joint(clause: &Clause, between: &str, before: &str) -> Joint {
 
 /// What stands between two things beside what joins them: "of Picardy and of the Veneto".
 fn are_leads(words: &[&str]) -> bool {
-    words.iter().all(|word| listed(LEADS, word) || data::DETERMINERS.has(word))
+    words.iter().all(|word| data::LEADS.has(word) || data::DETERMINERS.has(word))
 }
 
 /// All that a clause names, joined or not.
@@ -205,7 +195,7 @@ fn run(tokens: &[Token], from: usize, request: &str) -> usize {
         tokens.get(at).is_some_and(|token| {
             let digits = token.lower.bytes().any(|byte| byte.is_ascii_digit());
             let name = is_name(token, request)
-                && !listed(MONTHS, &token.lower)
+                && !data::CALENDAR_NAMES.has(&token.lower)
                 && !token.lower.starts_with("i'")
                 && !token.lower.starts_with("i’");
             digits || name && !(opens(token, request) && is_common(token))

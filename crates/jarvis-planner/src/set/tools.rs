@@ -144,17 +144,14 @@ pub(crate) enum Side {
 impl Side {
     /// What the words of a name say.
     fn of(name: &[String]) -> Option<Side> {
-        let says = |list: &str| name.iter().any(|word| words::listed(list, word));
+        let says = |list: &data::WordSet| name.iter().any(|word| list.has(word));
         match () {
-            () if says(FIRST) => Some(Side::First),
-            () if says(SECOND) => Some(Side::Second),
+            () if says(&data::FIRST_OF_TWO) => Some(Side::First),
+            () if says(&data::SECOND_OF_TWO) => Some(Side::Second),
             () => None,
         }
     }
 }
-
-const FIRST: &str = "from origin source start departure pickup 1 a first one left";
-const SECOND: &str = "to destination target end arrival dropoff 2 b second two right";
 
 /// A parameter of a tool.
 #[derive(Debug, Clone)]
@@ -168,25 +165,17 @@ pub(crate) struct Need {
     pub(crate) words: Vec<(usize, f32)>,
 }
 
-/// Last words of names of references.
-const REFERENCES: &str = "id ids uuid guid code codes number no symbol ticker slug lat lon latitude longitude lng coordinates key token handle ref reference isin sku asin iata icao";
-const CONTENTS: &str = "text message content body note summary description sentence paragraph document data";
-/// Words of names that say nothing of what is referred to.
-const FILLERS: &str = "id ids uuid guid code number no key the of";
-const LOOK_UPS: &str = "search find lookup look list suggest suggestions autocomplete query browse locate identify resolve geocode get fetch check";
-/// Stems of verbs with which descriptions of look-ups begin. What "returns" or "reports" may give something back or hand it in.
-static LOOK_UP_STEMS: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
-    let verbs = "search find list suggest query browse locate identify resolve get fetch check tell show read retrieve";
-    verbs.split(' ').map(words::stem).collect()
-});
+/// Stems of [`data::LOOK_UP_VERBS`].
+static LOOK_UP_STEMS: LazyLock<FxHashSet<String>> =
+    LazyLock::new(|| data::LOOK_UP_VERBS.words().map(words::stem).collect());
 
 fn sort(param: &Param, name: &[String]) -> Sort {
     let last = name.last().map_or("", String::as_str);
     let kind = param.schema.as_ref().and_then(|schema| schema.get("type")).and_then(Value::as_str).unwrap_or_default();
     match () {
-        () if words::listed(REFERENCES, last) => Sort::Reference,
+        () if data::REFERENCES.has(last) => Sort::Reference,
         () if matches!(kind, "number" | "integer" | "float" | "double" | "int") => Sort::Number,
-        () if words::listed(CONTENTS, last) => Sort::Content,
+        () if data::CONTENTS.has(last) => Sort::Content,
         () => Sort::Free,
     }
 }
@@ -261,11 +250,12 @@ impl SetTools {
             for param in &tool.params {
                 let name: Vec<String> = split::words_of(&param.name, &spoken);
                 let sort = sort(param, &name);
-                let told: Vec<String> = name.iter().filter(|word| !words::listed(FILLERS, word)).cloned().collect();
+                let told: Vec<String> =
+                    name.iter().filter(|word| !data::REFERENCE_FILLERS.has(word)).cloned().collect();
                 let named = words_of(&words::tokens(&told.join(" ")));
                 let described = words_of(&words::tokens(&param.description));
                 let mut said: Vec<(usize, f32)> = named.into_iter().map(|(_, word)| (place(word), 1.0)).collect();
-                for (_, word) in described.into_iter().filter(|(_, word)| !words::listed(FILLERS, &word.key)) {
+                for (_, word) in described.into_iter().filter(|(_, word)| !data::REFERENCE_FILLERS.has(&word.key)) {
                     let at = place(word);
                     if said.iter().all(|(other, _)| *other != at) {
                         said.push((at, 0.5));
@@ -295,14 +285,14 @@ impl SetTools {
             let by_first = acts(name_tokens.first());
             let by_name = if by_first.is_empty() { acts(name_tokens.get(1)) } else { by_first.clone() };
             let does = if by_name.is_empty() { acts(words::tokens(&tool.description).first()) } else { by_name };
-            let acts = does.iter().any(|sense| words::listed(ACTS, thesaurus::sense(*sense).name));
+            let acts = does.iter().any(|sense| data::ACTING_SENSES.has(thesaurus::sense(*sense).name));
             // "Finds a car park": the third person looks up as well.
             let first = |text: &[Token]| {
                 text.first()
-                    .is_some_and(|token| words::listed(LOOK_UPS, &token.lower) || LOOK_UP_STEMS.contains(&token.stem))
+                    .is_some_and(|token| data::LOOK_UPS.has(&token.lower) || LOOK_UP_STEMS.contains(&token.stem))
             };
             let by_second =
-                by_first.is_empty() && name_tokens.get(1).is_some_and(|token| words::listed(LOOK_UPS, &token.lower));
+                by_first.is_empty() && name_tokens.get(1).is_some_and(|token| data::LOOK_UPS.has(&token.lower));
             let looks_up = first(&name_tokens)
                 || by_second
                 || name_tokens.last().is_some_and(|token| {
@@ -346,9 +336,6 @@ impl SetTools {
         set
     }
 }
-
-/// Senses of what changes the world.
-const ACTS: &str = "book change cancel create buy sell send remind pay transfer enrol borrow organise submit rent withdraw repair clean";
 
 struct Raw {
     named: Vec<usize>,
