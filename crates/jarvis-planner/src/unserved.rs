@@ -136,14 +136,22 @@ fn inside<'t>(clause: &Clause, steps: &[Step], text: &'t str) -> Vec<&'t str> {
         let orders = match nth {
             // "Turn a.png, my photo, into a sketch": an order goes on until the next one begins.
             0 => pieces.iter().skip(1).any(opens) && by_form(),
-            _ => !takes_words && (known(first) || by_form()),
+            _ => !takes_words && (known(first) || asks(tokens) || by_form()),
         };
         if orders && !data::HANDLING_VERBS.has(&first.lower) && !asks_result(tokens) {
             let next = pieces.get(nth + 1).and_then(|next| clause.tokens.get(next.start)).map(|token| token.start);
-            left.push(whole(first.start, tokens, clause, next, text));
+            let start = tokens.first().filter(|_| asks(tokens)).unwrap_or(first).start;
+            left.push(whole(start, tokens, clause, next, text));
         }
     }
     left
+}
+
+/// "Tell me whether it sounds friendly": a question as an order.
+fn asks(tokens: &[Token]) -> bool {
+    let [verb, rest @ ..] = tokens else { return false };
+    let asks = |token: &Token| is_question_word(token) || words::listed("whether if", &token.lower);
+    data::TELLING_VERBS.has(&verb.lower) && rest.iter().take(2).any(asks)
 }
 
 /// The text from a word on, with the files behind the last of its words.
@@ -245,7 +253,7 @@ const MOST: usize = 80;
 fn asks_result(tokens: &[Token]) -> bool {
     let [verb, rest @ ..] = tokens else { return false };
     let given = |token: &Token| {
-        words::listed("me us the a it its final result results answer output back", &token.lower)
+        words::listed("me us the a it its final result results answer output back about", &token.lower)
             || token.is_determiner()
     };
     words::listed("tell give show send return provide print", &verb.lower) && rest.len() > 1 && rest.iter().all(given)

@@ -155,7 +155,9 @@ impl Linker<'_> {
         if before == Nature::Edit && judges && clause.join == Join::And {
             return true;
         }
-        if clause.pointers.each && before != Nature::Create {
+        // "Each" of what was given, unless the clause before made several.
+        let made = self.last.iter().filter(|thing| thing.is(kind)).count();
+        if clause.pointers.each && before != Nature::Create && made < 2 {
             return false;
         }
         match clause.join {
