@@ -95,12 +95,15 @@ impl Part {
     pub(super) fn goes_on_with(&self, next: &Part, index: &ToolIndex) -> bool {
         match next.join {
             Join::Start | Join::Sentence => false,
-            // What a question or "how" is about may well be an order by its form: "describe how they hold it and drink the tea".
-            Join::Then | Join::And
+            // What is to be done then is another order, whatever comes before.
+            Join::Then if self.acts && next.strays => false,
+            // What a question or "how" is about may well be an order by its form: "describe how they hold it and drink the tea". So may
+            // what more is told of something new, unless it is done with it: "write a poem and fax it".
+            Join::And
                 if self.acts
                     && next.strays
-                    && !self.creates(index)
-                    && (!self.tokens.iter().any(is_question_word) || points_back(&next.tokens)) =>
+                    && (points_back(&next.tokens)
+                        || !self.creates(index) && !self.tokens.iter().any(is_question_word)) =>
             {
                 false
             }

@@ -182,3 +182,46 @@ fn no_part_of_a_request_is_dropped_without_a_word() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Whatever can be done, and whatever cannot behind it: what cannot is told.
+#[test]
+fn what_is_to_be_done_then_is_done_or_told() {
+    let index = ToolIndex::new(jarvis_catalogue::vocabulary().tools());
+    let served = [
+        "describe a.jpg",
+        "make a.jpg grey",
+        "summarise notes.txt",
+        "transcribe talk.wav",
+        "translate notes.txt into French",
+        "read notes.txt aloud",
+        "write a poem about rain",
+        "draw a castle",
+        "list the names in notes.txt",
+        "join a.wav and b.wav",
+        "what is on a.jpg",
+    ];
+    let unserved = [
+        "fax it to Anna",
+        "post it on my blog",
+        "phone Ben",
+        "email it to ann@example.org",
+        "order a pizza",
+        "book a table for two",
+        "turn off the lights",
+        "upload it",
+        "delete the original",
+        "lock the door",
+        "play some jazz",
+        "pay the bill",
+    ];
+    let pairs = served.iter().flat_map(|one| unserved.iter().map(move |two| (one, two)));
+    let joined = pairs.flat_map(|(one, two)| {
+        [", then ", ". Then ", "; ", ", and after that "].map(|joint| format!("{one}{joint}{two}"))
+    });
+    let is_told = |request: &String| {
+        let draft = Offline::draft_with(&index, &Request::new(request.as_str()));
+        draft.notes.iter().any(|note| note.kind == NoteKind::LeftOut)
+    };
+    let silent: Vec<String> = joined.filter(|request| !is_told(request)).collect();
+    assert!(silent.is_empty(), "{}", silent.join("\n"));
+}
