@@ -206,7 +206,7 @@ fn what_is_to_be_done_then_is_done_or_told() {
         "phone Ben",
         "email it to ann@example.org",
         "order a pizza",
-        "book a table for two",
+        "book a room for two",
         "turn off the lights",
         "upload it",
         "delete the original",
