@@ -14,7 +14,7 @@ use crate::lexicon::{self, ConceptId, Nature};
 use crate::resources::SpanKind;
 use crate::retrieval::{Bag, ToolIndex};
 use crate::weights::Weights;
-use crate::words::grammar::{opens_with_order, tells};
+use crate::words::grammar::{is_report, opens_with_order};
 use crate::words::{self, Token};
 
 use inputs::{feasibility, has_nothing_to_change};
@@ -65,7 +65,7 @@ pub(crate) fn candidates(
     let cx = Context { clause, request, flow: &flow, hand, index };
     let scored = phrases(cx, bag, &evidence);
     let handed = presents(clause) && !scored.iter().any(|(hit, _)| hit.strong);
-    let telling = if !clause.question && (states(&clause.tokens) || tells(&clause.tokens) || handed) {
+    let telling = if !clause.question && (states(&clause.tokens) || is_report(&clause.tokens) || handed) {
         weights.telling
     } else {
         1.0

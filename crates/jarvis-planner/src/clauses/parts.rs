@@ -95,15 +95,14 @@ impl Part {
     pub(super) fn goes_on_with(&self, next: &Part, index: &ToolIndex) -> bool {
         match next.join {
             Join::Start | Join::Sentence => false,
-            // What is to be done then is another order, whatever comes before.
-            Join::Then if self.acts && next.strays => false,
-            // What a question or "how" is about may well be an order by its form: "describe how they hold it and drink the tea". So may
-            // what more is told of something new, unless it is done with it: "write a poem and fax it".
+            // What is to be done then is another order, unless it may be told within something new: "a story in which …, then eat it".
+            Join::Then if self.acts && next.strays && !(self.creates(index) && self.tells_more()) => false,
+            // What a question or "how" is about may well be an order by its form: "describe how they hold it and drink the tea".
             Join::And
                 if self.acts
                     && next.strays
-                    && (points_back(&next.tokens)
-                        || !self.creates(index) && !self.tokens.iter().any(is_question_word)) =>
+                    && !self.creates(index)
+                    && (!self.tokens.iter().any(is_question_word) || points_back(&next.tokens)) =>
             {
                 false
             }
@@ -165,6 +164,12 @@ impl Part {
         lexicon::hits(&self.tokens, |concept| index.serves(concept))
             .iter()
             .any(|hit| hit.concepts.iter().map(|id| lexicon::concept(*id)).any(|c| c.nature == Nature::Create))
+    }
+
+    /// Whether something is told of what it is about: "a knight who must find the ring".
+    fn tells_more(&self) -> bool {
+        let tells = |token: &Token| is_question_word(token) || data::DESCRIBING.has(&token.lower);
+        self.tokens.iter().any(tells)
     }
 
     /// "From the edges and a text, …": what the order to come is done with.

@@ -231,7 +231,7 @@ fn text(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, part: Part)
 const SHORT_QUOTE: usize = 3;
 
 fn content(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, own_words: bool) -> Vec<Thing> {
-    let StepContext { at, clause, step, own, inner } = cx;
+    let StepContext { clause, step, own, inner, .. } = cx;
     let own_media = own.iter().any(|thing| Kind::ALL.into_iter().any(|kind| kind.is_media() && thing.is(kind)));
     let own_text = own.iter().any(|thing| thing.is(Kind::Text));
     let made = inner.iter().any(|thing| thing.is(Kind::Text));
@@ -271,7 +271,7 @@ fn content(linker: &mut Linker<'_>, cx: StepContext<'_>, param: &Param, own_word
         things = linker.bind(cx, Kind::Json);
     }
     // What is said in a recording or stands on a picture is nearer than the order's own words.
-    if things.is_empty() && (param.required || step.nature() == Some(Nature::Ask)) && linker.holds_text(at, own) {
+    if things.is_empty() && (param.required || step.nature() == Some(Nature::Ask)) && linker.holds_text(cx) {
         things = linker.bridge(cx, Kind::Text);
     }
     if things.is_empty()

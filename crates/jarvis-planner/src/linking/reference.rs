@@ -9,9 +9,10 @@ use super::{Linker, StepContext, Thing, own_things, wording};
 use crate::candidate::Step;
 use crate::clauses::{Clause, Join};
 use crate::data;
+use crate::flow::kind_at;
 use crate::lexicon::{self, Nature};
 use crate::words::grammar::is_attribute;
-use crate::words::{self, distinct};
+use crate::words::{self, Token, distinct};
 
 impl Linker<'_> {
     /// What the clause means by "the translated text": what was made where an earlier clause translates.
@@ -31,15 +32,22 @@ impl Linker<'_> {
         })
     }
 
-    /// True when nothing at hand is text, and something can be listened to, or a picture is attached of which nothing is made yet:
-    /// what holds the text is given, and the order's own words are none.
-    pub(super) fn holds_text(&self, at: usize, own: &[Thing]) -> bool {
-        let (here, near) = self.kinds_at_hand(at, own);
+    /// True when nothing at hand is text, and something can be listened to, or a picture is attached and the clause speaks of it or of
+    /// what bears writing: "translate the menu", but not "translate good morning".
+    pub(super) fn holds_text(&self, cx: StepContext<'_>) -> bool {
+        let (here, near) = self.kinds_at_hand(cx.at, cx.own);
         let has = |wanted: Kind| here.iter().chain(&near).any(|kind| *kind == wanted);
-        let is_unused =
-            |thing: &Thing| !self.tasks.iter().any(|task| task.args.values().any(|arg| *arg == thing.arg()));
-        let mut pictures = self.attachments.iter().filter(|thing| thing.is(Kind::Image));
-        !has(Kind::Text) && (has(Kind::Audio) || has(Kind::Video) || pictures.any(is_unused))
+        let tokens = &cx.clause.tokens;
+        let is_written = |at: usize| {
+            let said = |token: &Token| data::WRITTEN_STEMS.has(&token.stem) || data::WRITTEN_STEMS.has(&token.lower);
+            let pair =
+                tokens.get(at..at + 2).map(|two| two.iter().map(|token| token.lower.as_str()).collect::<String>());
+            kind_at(tokens, at) == Some(Kind::Image)
+                || tokens.get(at).is_some_and(said)
+                || pair.is_some_and(|pair| data::WRITTEN_STEMS.has(&pair))
+        };
+        let shown = || self.attachments.iter().any(|thing| thing.is(Kind::Image)) && (0..tokens.len()).any(is_written);
+        !has(Kind::Text) && (has(Kind::Audio) || has(Kind::Video) || shown())
     }
 
     /// The text that a subject such as "inspired by the answer" refers to: all its words occurred before, and it names what

@@ -5,8 +5,10 @@ use jarvis_plan::{Kind, Param, Tool};
 use crate::data;
 use crate::flow::Flow;
 use crate::lexicon::ConceptId;
+use crate::meaning;
 use crate::retrieval::ToolIndex;
-use crate::words;
+use crate::words::grammar::strip_polite;
+use crate::words::{self, Token};
 
 use super::Context;
 
@@ -43,13 +45,36 @@ const IDLE: f32 = 0.3;
 /// What it adds when the tool takes and gives what the clause says, and costs when it does not.
 const FLOW: f32 = 0.2;
 
-/// "Trim the hedge", "join me for lunch": what changes a recording or picture has none, and none is spoken of or pointed at.
+/// "Trim the hedge", "join me for lunch": what changes a recording or picture has none, and the order is about something of another
+/// kind, by the meaning of its words.
 pub(super) fn has_nothing_to_change(cx: Context<'_>, takes: &[Kind], gives: Option<Kind>) -> bool {
     let Context { clause, flow, hand, .. } = cx;
     let Some(kind) = gives.filter(|kind| kind.is_media() && takes.contains(kind)) else { return false };
     let at_hand = hand.has(kind) || kind == Kind::Audio && hand.has(Kind::Video);
-    !at_hand && !flow.speaks_of(kind) && !clause.pointers.pronoun && !clause.pointers.each
+    let Some((_, about)) = strip_polite(&clause.tokens).split_first() else { return false };
+    let mut about =
+        about.iter().filter(|token| !data::FUNCTION_WORDS.has(&token.lower) && !token.is_determiner()).peekable();
+    let kinds: Vec<meaning::Vector> = names(kind).iter().filter_map(|name| meaning::of(name)).collect();
+    let is_other = |token: &Token| {
+        let said = meaning::of(&token.lower);
+        data::PRONOUNS_OF_PEOPLE.has(&token.lower)
+            || said.is_some_and(|said| kinds.iter().all(|kind| meaning::near(&said, kind) < OTHER))
+    };
+    !at_hand && !flow.speaks_of(kind) && about.peek().is_some() && about.all(is_other)
 }
+
+/// Words for things of a kind.
+fn names(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Image => &["picture", "photo", "image", "drawing", "scan"],
+        Kind::Audio => &["audio", "sound", "song", "recording", "music", "voice"],
+        Kind::Video => &["video", "film", "movie", "clip"],
+        Kind::Text | Kind::Json => &[],
+    }
+}
+
+/// What is less near to each of them is of another kind.
+const OTHER: f32 = 0.3;
 
 /// How well the inputs at hand suit a tool: something added for what the clause names, something taken for what is
 /// missing, less where another tool can make it.

@@ -107,14 +107,19 @@ fn wanted(cx: Context<'_>, hits: Vec<Hit>, bag: &Bag) -> Vec<Hit> {
         let named = hand.own.iter().any(|kind| kind.is_media());
         let sound = named && concepts().all(needs);
         let hint = nothing && !hit.strong && concepts().all(|concept| concept.nature == Nature::Make);
-        let changes = |concept: &lexicon::Concept| concept.takes.contains(&concept.gives);
-        let absent = concepts().all(|concept| has_nothing_to_change(cx, &concept.takes, Some(concept.gives)));
+        let absent = hit.at == [start]
+            && concepts().all(|concept| has_nothing_to_change(cx, &concept.takes, Some(concept.gives)));
         // "Cut ten seconds of film.mp4": its sound alone is not what is wanted back.
-        let filmed = hand.own.contains(&Kind::Video) && !hand.own.contains(&Kind::Audio);
-        let filmed = filmed
-            && !flow.speaks_of(Kind::Audio)
-            && concepts().all(|concept| changes(concept) && concept.gives == Kind::Audio);
-        sound || hint || absent || filmed
+        let filmed = hand.has(Kind::Video) && !hand.has(Kind::Audio) && !flow.speaks_of(Kind::Audio);
+        let filmed = filmed && concepts().all(|concept| concept.nature == Nature::Edit && concept.gives == Kind::Audio);
+        // "What bird is that?" beside a picture asks of no recording, and "write it down" needs one.
+        let reaches = |concept: &lexicon::Concept| {
+            let told = concept.takes.contains(&Kind::Text) && (hand.has(Kind::Audio) || hand.has(Kind::Video));
+            told || concept.takes.iter().any(|kind| !lacks(kind) || flow.speaks_of(*kind))
+        };
+        let heard = |concept: &lexicon::Concept| concept.takes == [Kind::Audio];
+        let unheard = (hit.asks || !hit.strong && concepts().all(heard)) && !concepts().any(reaches);
+        sound || hint || absent || filmed || unheard
     };
     hits.into_iter()
         .filter(|hit| !given(hit) && !useless(hit))
