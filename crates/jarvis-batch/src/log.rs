@@ -55,12 +55,12 @@ impl<I: Eq + Hash> Log<I> {
         &self.done
     }
 
-    /// Takes an item for one that is not done: its next result is written behind the one there is. Returns whether it was done.
-    pub fn again(&mut self, id: &I) -> bool {
+    /// Takes an item for one that is not done, and returns whether it was. Its line stays; the next result is written behind it.
+    pub fn reopen(&mut self, id: &I) -> bool {
         self.done.remove(id)
     }
 
-    /// Writes the result of an item; nothing when there is one already.
+    /// Writes the result of an item; nothing when it is done.
     ///
     /// # Errors
     /// When it cannot be written.

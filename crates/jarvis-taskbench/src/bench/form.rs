@@ -138,17 +138,17 @@ pub(crate) fn parameters_of_schema(schema: &Value) -> Vec<Value> {
 /// Makes repeated ids different, and says how many there were.
 pub(crate) fn unique_ids(samples: &mut [Sample], notes: &mut Vec<String>) {
     let mut seen = std::collections::HashMap::<String, usize>::new();
-    let mut repeated = 0;
+    let mut repeated: Vec<String> = Vec::new();
     for sample in samples {
         let times = seen.entry(sample.id.clone()).or_default();
         *times += 1;
         if *times > 1 {
+            repeated.push(sample.id.clone());
             sample.id = format!("{}#{times}", sample.id);
-            repeated += 1;
         }
     }
-    if repeated > 0 {
-        notes.push(format!("{repeated} samples repeat the id of another; they are numbered"));
+    if let Some(first) = repeated.first() {
+        notes.push(format!("{} samples repeat the id of another, such as {first}; they are numbered", repeated.len()));
     }
 }
 

@@ -185,7 +185,7 @@ fn free_name(sets: &[PlanSet], name: String, path: &Path) -> String {
 /// What is wrong with records, as notes: the first few by number, then a count.
 fn notes_of(bad: &[(usize, String)], what: &str) -> Vec<String> {
     let mut notes: Vec<String> =
-        bad.iter().take(NAMED).map(|(at, why)| format!("{what} {at}: {why}; it is left out")).collect();
+        bad.iter().take(NAMED).map(|(at, why)| format!("{what} {at} is left out: {why}")).collect();
     if bad.len() > NAMED {
         notes.push(format!("{} more {what}s are left out", bad.len() - NAMED));
     }

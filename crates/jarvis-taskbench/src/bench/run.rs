@@ -61,12 +61,13 @@ pub async fn plan_set(
     let temporary = tempfile::tempdir().map_err(|error| DataError::write(Path::new("a temporary folder"), error))?;
     let mut outputs = Outputs::open(dir.unwrap_or(temporary.path()), name)?;
     let asked: Vec<(SampleId, &str)> = set.samples.iter().map(|sample| (id(sample), sample.request.as_str())).collect();
-    outputs.leave_out_changed(asked.iter().map(|(id, text)| (id, *text)));
+    outputs.begin(asked.iter().map(|(id, text)| (id, *text)))?;
     let pending: Vec<&Sample> = set.samples.iter().filter(|sample| !outputs.is_done(&id(sample))).collect();
     let (all, of) = (set.samples.len(), pending.len());
     let links = options.links.unwrap_or(set.form.links());
     let infer = InferOptions { dependency: set.dependency, links, ..options.infer.clone() };
-    let mut notes: Vec<String> = set.notes.iter().chain(outputs.notes()).cloned().collect();
+    let told = set.notes.iter().map(|note| format!("{}: {note}", set.name));
+    let mut notes: Vec<String> = told.chain(outputs.notes().iter().cloned()).collect();
     begin_log(&mut outputs, &settings(&infer), "name another folder with --out", [all, of], &mut notes);
     let mut batch = Batch::begin(all, of, notes, watch, stop);
     let result = match by {

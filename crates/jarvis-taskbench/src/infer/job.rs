@@ -137,7 +137,7 @@ impl Job {
         watch: &dyn Watch,
         stop: &CancellationToken,
     ) -> Result<Summary, InferError> {
-        outputs.leave_out_changed(self.requests.iter().map(|request| (&request.id, request.text.as_str())));
+        outputs.begin(self.requests.iter().map(|request| (&request.id, request.text.as_str())))?;
         let mut pending: Vec<&UserRequest> =
             self.requests.iter().filter(|request| !outputs.is_done(&request.id)).collect();
         // What failed before comes last, so that runs that are stopped again and again get on all the same.

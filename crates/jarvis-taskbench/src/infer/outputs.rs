@@ -4,7 +4,7 @@
 //! `{name}.errors.jsonl` (not `.json`, which evaluators take for predictions) and hold the last attempt of each request
 //! that has no prediction. The lock is on the predictions file and ends with the process.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ impl Outputs {
             Some(id)
         })?;
         let notes = predictions.notes("prediction");
-        let errors = Errors::open(dir.join(format!("{name}.errors.jsonl")), predictions.done())?;
+        let errors = Errors::open(dir.join(format!("{name}.errors.jsonl")))?;
         let log = Log::open(dir.join(format!("{name}.log")), name)?;
         Ok(Outputs { predictions, errors, log, notes, asked })
     }
@@ -64,17 +64,28 @@ impl Outputs {
         self.predictions.done().contains(id)
     }
 
-    /// Takes predictions that answer another request than the one now under their id for none. Of two predictions of an id the
-    /// later counts, so the file stays as it is; a note says how many they are.
-    pub(crate) fn leave_out_changed<'r>(&mut self, requests: impl Iterator<Item = (&'r SampleId, &'r str)>) {
-        let changed = requests.filter(|(id, text)| self.asked.get(*id).is_some_and(|asked| asked != text));
-        let changed = changed.filter(|(id, _)| self.predictions.again(id)).count();
+    /// Begins a run over these requests. Predictions that answer another request than the one now under their id count for none; of
+    /// two predictions of an id the later counts, so the file stays as it is, and a note says how many they are. Errors of those that
+    /// have a prediction are forgotten.
+    pub(crate) fn begin<'r>(
+        &mut self,
+        requests: impl Iterator<Item = (&'r SampleId, &'r str)>,
+    ) -> Result<(), DataError> {
+        let mut changed = 0;
+        for (id, text) in requests {
+            if self.asked.get(id).is_some_and(|asked| asked != text) && self.predictions.reopen(id) {
+                changed += 1;
+            } else if self.is_done(id) {
+                self.errors.forget(id);
+            }
+        }
         if changed > 0 {
             let path = self.predictions.path().display();
             self.notes.push(format!(
                 "{path}: predictions that answer another request than the one now under their id are made again: {changed}"
             ));
         }
+        self.errors.settle()
     }
 
     pub fn done(&self) -> usize {
@@ -95,6 +106,7 @@ impl Outputs {
 
     pub(super) fn predict(&mut self, id: &SampleId, line: &str) -> Result<(), DataError> {
         self.errors.forget(id);
+        self.asked.remove(id);
         Ok(self.predictions.write(id.clone(), line)?)
     }
 
@@ -133,7 +145,7 @@ struct Errors {
 }
 
 impl Errors {
-    fn open(path: PathBuf, done: &HashSet<SampleId>) -> Result<Errors, DataError> {
+    fn open(path: PathBuf) -> Result<Errors, DataError> {
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
@@ -143,11 +155,11 @@ impl Errors {
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let text = String::from_utf8_lossy(line.trim_ascii()).into_owned();
             match id_of(line) {
-                Some(id) if !done.contains(&id) => {
+                Some(id) => {
                     errors.stale |= errors.known.shift_remove(&id).is_some() || !line.ends_with(b"\n");
                     errors.known.insert(id, text);
                 }
-                Some(_) | None => errors.stale = true,
+                None => errors.stale = true,
             }
         }
         errors.settle()?;

@@ -254,9 +254,14 @@ async fn a_kept_plan_of_another_request_is_made_anew() {
     let failed = planned(&changed, &model(false), &both, Some(dir.path())).await;
     assert_eq!((failed.summary.already, failed.summary.failed), (1, 1));
     assert_eq!(failed.scores.iter().map(|score| score.missing).collect::<Vec<_>>(), [false, true]);
+    // The error stays while other requests of the folder are planned.
+    let errors = || std::fs::read_to_string(dir.path().join("m.errors.jsonl")).unwrap_or_default();
+    planned(&read(&line("1", &["set_timer"], &[])), &model(true), &both, Some(dir.path())).await;
+    assert!(errors().contains("\"id\":\"2\""), "{}", errors());
     let mended = planned(&changed, &model(true), &both, Some(dir.path())).await;
     assert!(mended.scores.iter().all(|score| score.exact), "{:?}", mended.scores);
     assert_eq!(planned(&changed, &model(true), &both, Some(dir.path())).await.summary.already, 2);
+    assert_eq!(errors(), "");
 }
 
 #[tokio::test]
@@ -283,15 +288,15 @@ fn what_cannot_be_used_is_reported() {
     // Lines of plans.jsonl, and the error or the notes.
     let cases = [
         ("", "holds no sample that can be used"),
-        ("no JSON\n", "line 1: not JSON: expected ident at line 1 column 2; it is left out"),
-        (r#"{"id": "1"}"#, "line 1: it has no list under `plan.tasks`; it is left out"),
+        ("no JSON\n", "line 1 is left out: not JSON: expected ident at line 1 column 2"),
+        (r#"{"id": "1"}"#, "line 1 is left out: it has no list under `plan.tasks`"),
         (
             r#"{"id": "1", "request": "r", "plan": {"tasks": [{"tool": "a"}], "links": [[0, 1]]}}"#,
-            "line 1: link [0, 1] leads to no task; it is left out",
+            "line 1 is left out: link [0, 1] leads to no task",
         ),
         (
             r#"{"id": "1", "request": "r", "dialogue": [{"role": "judge"}], "plan": {"tasks": [{"tool": "a"}]}}"#,
-            "line 1: a turn of the dialogue has the role Some(\"judge\"), not user or assistant; it is left out",
+            "line 1 is left out: a turn of the dialogue has the role `judge`, not user or assistant",
         ),
     ];
     for (plans, wanted) in cases {
@@ -306,7 +311,10 @@ fn what_cannot_be_used_is_reported() {
     assert_eq!(set.samples.iter().map(|sample| sample.id.as_str()).collect::<Vec<_>>(), ["1", "1#2"]);
     assert_eq!(
         set.notes,
-        ["1 gold plans name a tool that is not offered", "1 samples repeat the id of another; they are numbered"]
+        [
+            "1 gold plans name a tool that is not offered, such as gone of 1",
+            "1 samples repeat the id of another, such as 1; they are numbered"
+        ]
     );
     let empty = tempfile::tempdir().unwrap();
     std::fs::write(empty.path().join("settings.json"), "{\"a\": 1}").unwrap();

@@ -200,7 +200,7 @@ fn gold_plans_may_stand_apart_from_their_tools() {
     assert_eq!(requests, [text(0), "say hello", text(1)]);
     assert_eq!((&set.samples[0].gold.links, set.samples[1].gold.links.len()), (&vec![(0, 1)], 1));
     assert!(set.graph.is_some() && set.notes.len() == 2, "{:?}", set.notes);
-    assert!(set.notes[0].contains("line 4: no request has its id") && set.notes[1].contains("another"));
+    assert!(set.notes[0].contains("line 4 is left out: no request has its id") && set.notes[1].contains("another"));
     assert!(learn(std::slice::from_ref(set), 1).len() <= 3 && learn(std::slice::from_ref(set), 0).is_empty());
     for missing in ["nowhere", "nowhere=gold.jsonl"] {
         let error = GoldSource::read_all(&[GoldSource::parse(&PathBuf::from(missing))]).unwrap_err();

@@ -27,7 +27,7 @@ pub(super) fn read(path: &Path) -> Result<PlanSet, BenchError> {
         let names = names.map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>());
         Ok((sample(record)?, names))
     });
-    let mut unknown = 0;
+    let mut unknown: Vec<String> = Vec::new();
     let mut samples = Vec::with_capacity(read.len());
     for (mut sample, names) in read {
         sample.tools = match names {
@@ -40,11 +40,12 @@ pub(super) fn read(path: &Path) -> Result<PlanSet, BenchError> {
                 Arc::clone(part)
             }
         };
-        unknown += usize::from(sample.gold.nodes.iter().any(|name| sample.tools.get(name).is_none()));
+        let missing = sample.gold.nodes.iter().find(|name| sample.tools.get(name).is_none());
+        unknown.extend(missing.map(|name| format!("{name} of {}", sample.id)));
         samples.push(sample);
     }
-    if unknown > 0 {
-        notes.push(format!("{unknown} gold plans name a tool that is not offered"));
+    if let Some(first) = unknown.first() {
+        notes.push(format!("{} gold plans name a tool that is not offered, such as {first}", unknown.len()));
     }
     Ok(PlanSet {
         name: name_of(path),
@@ -122,7 +123,8 @@ fn dialogue(turns: &Value) -> Result<Vec<Turn>, String> {
         let role = match text(turn, "role") {
             Some("user") => Role::User,
             Some("assistant") => Role::Assistant,
-            other => return Err(format!("a turn of the dialogue has the role {other:?}, not user or assistant")),
+            Some(other) => return Err(format!("a turn of the dialogue has the role `{other}`, not user or assistant")),
+            None => return Err("a turn of the dialogue has no role".to_owned()),
         };
         Ok(Turn::said(role, text(turn, "content").unwrap_or_default()))
     };
