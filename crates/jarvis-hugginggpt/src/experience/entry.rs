@@ -111,6 +111,15 @@ impl Entry {
         Some(Entry { request: text, attachments, follows, tools: tools(&plan), plan })
     }
 
+    /// The request as the person wrote it: files by their names, where they have one.
+    pub fn as_written(&self) -> String {
+        let named = self.attachments.iter().filter(|file| !file.arg.is_empty());
+        named.fold(self.request.clone(), |request, file| match &file.name {
+            Some(name) => request.replace(&file.arg, name),
+            None => request,
+        })
+    }
+
     /// Equal for entries of the same plan for the same request.
     pub(super) fn same(&self) -> String {
         let tasks = serde_json::to_string(self.plan.tasks()).unwrap_or_default();

@@ -102,13 +102,16 @@ impl HuggingGpt {
     /// The plans from before that count when this request is planned, the most important first.
     pub async fn counted(&self, request: &Request, events: &Events) -> Vec<Counted> {
         let known = self.recall(request, events).await;
-        let counted = |id: String, likeness: f32, request: String, used| Counted { id, likeness, request, used };
+        let counted = |known: &Known, id: String, likeness: f32, request: String, used| {
+            let request = known.place(&id).map_or(request, |one| one.entry.as_written());
+            Counted { id, likeness, request, used }
+        };
         if self.chat.is_none() {
             let (tools, planner) = (self.cache.plannable(&self.vocabulary, &self.sources), Arc::clone(&self.planner));
             let (asked, most) = (request.clone(), self.settings.experience_demos);
             let found = move || -> Vec<Counted> {
                 let evidence = |Similar { likeness, past }: Similar<'_>| {
-                    counted(past.id.clone(), likeness, past.request.clone(), Use::Evidence)
+                    counted(&known, past.id.clone(), likeness, past.request.clone(), Use::Evidence)
                 };
                 planner.counted(&asked, &tools, known.evidence(), most).into_iter().map(evidence).collect()
             };
@@ -118,10 +121,10 @@ impl HuggingGpt {
         if let Some(Reused { id, likeness, request, .. }) =
             self.reuse(&known, request, &offered, &self.vocabulary, None)
         {
-            return vec![counted(id, likeness, request, Use::Reused)];
+            return vec![counted(&known, id, likeness, request, Use::Reused)];
         }
         let shown = self.demonstrations(&known, request, &offered, events).await.into_iter().rev();
-        shown.map(|one| counted(one.id, one.likeness, one.request, Use::Demonstration)).collect()
+        shown.map(|one| counted(&known, one.id, one.likeness, one.request, Use::Demonstration)).collect()
     }
 
     /// What the offline planner makes of each part of a request, for people to read.

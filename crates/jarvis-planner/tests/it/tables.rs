@@ -159,7 +159,7 @@ fn plans_from_before_make_everyday_requests_no_worse() {
         .collect();
     let (without, with) = (served(&cases, |_| Experience::default()), served(&cases, |at| folds[at % 5].clone()));
     // One request in a hundred is the noise of five folds.
-    assert!(with + 3 >= without, "{with} served by experience, {without} without, of {}", cases.len());
+    assert!(with + cases.len() / 100 >= without, "{with} served by experience, {without} without, of {}", cases.len());
 }
 
 #[test]
@@ -216,12 +216,14 @@ fn what_is_to_be_done_then_is_done_or_told() {
     ];
     let pairs = served.iter().flat_map(|one| unserved.iter().map(move |two| (one, two)));
     let joined = pairs.flat_map(|(one, two)| {
-        [", then ", ". Then ", "; ", ", and after that "].map(|joint| format!("{one}{joint}{two}"))
+        [", then ", ". Then ", "; ", ", and after that "].map(|joint| (format!("{one}{joint}{two}"), two))
     });
-    let is_told = |request: &String| {
-        let draft = Offline::draft_with(&index, &Request::new(request.as_str()));
-        draft.notes.iter().any(|note| note.kind == NoteKind::LeftOut)
+    let is_told = |request: &str, two: &str| {
+        let draft = Offline::draft_with(&index, &Request::new(request));
+        let tells = |note: &jarvis_plan::Note| note.kind == NoteKind::LeftOut && note.text.contains(two);
+        !draft.tasks.is_empty() && draft.notes.iter().any(tells)
     };
-    let silent: Vec<String> = joined.filter(|request| !is_told(request)).collect();
+    let silent: Vec<String> =
+        joined.filter(|(request, two)| !is_told(request, two)).map(|(request, _)| request).collect();
     assert!(silent.is_empty(), "{}", silent.join("\n"));
 }

@@ -107,7 +107,10 @@ pub(super) async fn run(command: ExperienceCommand, global: &Global, printer: Pr
                 return printer.json(&found);
             }
             if found.is_empty() {
-                printer.progress("there is no experience like that; runs that succeed become it");
+                printer.progress(match query {
+                    Some(_) => "there is no experience like that",
+                    None => "there is no experience yet; runs that carry out tasks become it",
+                });
             }
             for (likeness, one) in &found {
                 let likeness = likeness.map(|likeness| format!("{likeness:.2}  ")).unwrap_or_default();
@@ -126,7 +129,7 @@ pub(super) async fn run(command: ExperienceCommand, global: &Global, printer: Pr
             found.entry.attachments.iter().for_each(|file| {
                 printer.out(&format!("file: {} {}", file.kind, file.name.as_deref().unwrap_or(&file.arg)));
             });
-            printer.out(&found.entry.request);
+            printer.out(&found.entry.as_written());
             for task in export::tasks_json(&found.entry.plan).as_array().into_iter().flatten() {
                 printer.out(&task.to_string());
             }
@@ -158,7 +161,7 @@ fn line(one: &Remembered) -> String {
     let good = if one.good { "good" } else { "bad" };
     let counts = format!("{good} ({})", one.verdict.as_str());
     let tools = one_line(&one.entry.tools.join(", "), 40);
-    format!("{}  {}  {counts:<16}  {tools:<24}  {}", one.id, when(one.at_ms), one_line(&one.entry.request, 60))
+    format!("{}  {}  {counts:<16}  {tools:<24}  {}", one.id, when(one.at_ms), one_line(&one.entry.as_written(), 60))
 }
 
 /// The one whose id begins so.

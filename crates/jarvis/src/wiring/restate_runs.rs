@@ -72,7 +72,7 @@ pub(crate) fn carried_out_by_restate(mut setup: Setup, client: Client, approver:
 /// HuggingGPT, carried out by Restate.
 struct OnRestate {
     client: Client,
-    /// Names the model, the tools and the limits; it carries out nothing.
+    /// Names the model, the tools and the limits, and keeps the plans; it carries out nothing.
     pipeline: Arc<HuggingGpt>,
     approver: Arc<dyn Approver>,
 }

@@ -172,3 +172,16 @@ async fn a_plan_that_a_person_gave_is_good_when_it_succeeds() {
     let (_, listed) = person.harness.json(&["experience", "list", "--json"]);
     assert_eq!((&listed[0]["verdict"], &listed[0]["good"]), (&json!("edited"), &json!(true)), "{listed}");
 }
+
+#[test]
+fn what_is_kept_is_shown_with_the_names_that_people_gave() {
+    let harness = Harness::new();
+    let empty = harness.run(&["experience", "list"]);
+    assert_eq!((empty.code, empty.stderr.contains("no experience yet")), (0, true), "{}", empty.stderr);
+    harness.picture("boat.png");
+    assert_eq!(harness.run(&["run", "make boat.png grey", "-q"]).code, 0);
+    let listed = harness.run(&["experience", "list"]);
+    assert!(listed.stdout.contains("make boat.png grey"), "{}", listed.stdout);
+    let told = harness.run(&["plan", "make boat.png grey", "--explain", "--out", "-"]);
+    assert!(told.stderr.contains(": make boat.png grey"), "{} {}", told.stdout, told.stderr);
+}

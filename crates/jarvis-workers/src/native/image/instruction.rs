@@ -187,7 +187,7 @@ patterns! {
     SLIGHT STRONG VERTICAL HORIZONTAL COUNTER AROUND SQUARE CENTRE LEFT RIGHT TOP BOTTOM THIRD QUARTER EACH_SIDE OFF
     KEEP_RATIO READ_TOO SIZING EXACTLY WITHOUT LABEL WATERMARK WORDLESS BORDER THICK THIN FILE_SIZE COMPRESS METADATA MAKE_SQUARE SAVE_AS DECIMAL_COMMA QUALITY NAMED_THING BARE_SIDE SOME_METADATA TITLE_ABOVE IN_COLUMN_PLAINLY IN_ROW IN_COLUMN IN_GRID
     EXCEPT CONDITION REGION BEYOND TILTED SCALE_OF KEEP_SIZE FREE_RATIO ONLY_SLIGHTLY GROUND PART_OF NAMING
-    UPRIGHT LIES_WRONG STAYS TOO_BIG NOTHING_ELSE WHY AREA POINT FRAME_NTH FRAME_THICK FRAMES REPEATED EMPTY_SIDES TRANSPARENT GAP NO_GAP GRID_SIZE
+    UPRIGHT LIES_WRONG STAYS TOO_BIG NOTHING_ELSE WHY AREA POINT FRAME_NTH FRAME_THICK FRAMES REPEATED EMPTY_SIDES TRANSPARENT GAP NO_GAP GRID_SIZE PART_TURN SIZE_NOUN
 }
 
 /// A pattern of `data/image_edits.tsv`.
@@ -219,6 +219,7 @@ pub(super) fn read(text: &str) -> Instruction {
     let plain = NOISE_BETWEEN.replace_all(&plain, "${1}x${2}");
     let plain = DESCRIBED.replace_all(&plain, "the picture");
     let plain = DECIMAL_COMMA.replace_all(&plain, "${1}.${2}");
+    let plain = PART_TURN.replace_all(&plain, in_degrees);
     let plain = purpose::without(&plain);
     let (plain, areas) = area::extract(&plain);
     let (frame, plain) = frame::extract(&plain).map_or((None, plain), |(frame, rest)| (Some(frame), rest));
@@ -391,6 +392,17 @@ pub(super) fn read(text: &str) -> Instruction {
         found.unclear = Some(Unclear::Area);
     }
     found
+}
+
+/// "A quarter turn" in degrees, so that no part of it is read as a size.
+fn in_degrees(turn: &regex::Captures<'_>) -> String {
+    let part = turn.iter().skip(1).flatten().next().map_or("", |part| part.as_str());
+    let degrees = match () {
+        () if part.starts_with("half") || part.starts_with("пол") => 180,
+        () if part.starts_with("three") || part.starts_with("три") => 270,
+        () => 90,
+    };
+    format!(" rotate {degrees} degrees ")
 }
 
 /// "It is upside down, rotate it": a turn without degrees or a side is the one that makes it upright; any other is the order.

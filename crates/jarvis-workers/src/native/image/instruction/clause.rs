@@ -6,8 +6,8 @@ use super::extent::{crop, resize};
 use super::{
     AROUND, BLUR, BORDER, BRIGHTER, BY_NUMBER, CONTRAST, COOL, COUNTER, CROP, Crop, DARKER, DEGREES, EDGES,
     EMPTY_SIDES, Empty, FLIP, GRAY, HALF, HORIZONTAL, INVERT, LESS, MAKE_SQUARE, METADATA, NUMBER, OF_EDGES, Op,
-    PERCENT, PIXELATE, PIXELS, Place, RATIO, RESIZE, ROTATE, SATURATION, SEPIA, SHARPEN, SIZED, SKETCH, SLIGHT, STRONG,
-    THICK, THIN, TRANSPARENT, Thickness, UNBLUR, UPRIGHT, VERTICAL, WARM,
+    PERCENT, PIXELATE, PIXELS, Place, RATIO, RESIZE, ROTATE, SATURATION, SEPIA, SHARPEN, SIZE_NOUN, SIZED, SKETCH,
+    SLIGHT, STRONG, THICK, THIN, TRANSPARENT, TWO, Thickness, UNBLUR, UPRIGHT, VERTICAL, WARM,
 };
 use crate::native::words::Colour;
 
@@ -43,8 +43,14 @@ pub(super) fn clause_ops(clause: &str) -> Vec<Op> {
         }
     }
     add(at(&INVERT), Some(Op::Invert));
-    let sign = if LESS.is_match(clause) { -1.0 } else { 1.0 };
-    let amount = amount(clause);
+    // "Half as bright" is less by a half, "twice as bright" more by the whole, where no size is spoken of.
+    let times = !SIZED.is_match(clause) && !SIZE_NOUN.is_match(clause) && !PERCENT.is_match(clause);
+    let (sign, amount) = match (LESS.is_match(clause), times && HALF.is_match(clause), times && TWO.is_match(clause)) {
+        (_, true, _) => (-1.0, 50.0),
+        (false, _, true) => (1.0, 100.0),
+        (true, _, _) => (-1.0, amount(clause)),
+        (false, _, _) => (1.0, amount(clause)),
+    };
     match (at(&BRIGHTER), at(&DARKER)) {
         // "насыщенность ярче" and the like stay two operations; "dark" beside "bright" is a contradiction.
         (Some(place), None) => add(Some(place), Some(Op::Brightness(sign * amount))),
@@ -81,7 +87,7 @@ pub(super) fn clause_ops(clause: &str) -> Vec<Op> {
         None => {
             // In "increase the brightness by 20%" the number is not a size.
             let tone = [&BRIGHTER, &DARKER, &CONTRAST, &SATURATION, &SHARPEN, &BLUR, &UNBLUR, &PIXELATE];
-            let sized = SIZED.is_match(clause) || HALF.is_match(clause);
+            let sized = SIZED.is_match(clause) || HALF.is_match(clause) && SIZE_NOUN.is_match(clause);
             if sized || !tone.iter().any(|pattern| pattern.is_match(clause)) {
                 add(at(&RESIZE), resize(clause).map(Op::Resize));
             }
