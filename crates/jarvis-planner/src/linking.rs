@@ -6,6 +6,7 @@
 
 mod arguments;
 mod own;
+mod place;
 mod reference;
 pub(crate) mod wording;
 

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use jarvis_plan::{Arg, DraftRef, Kind, Param, Tool};
 use serde_json::Value;
 
-use super::{Linker, StepContext, Thing, wording};
+use super::{Linker, StepContext, Thing, place, wording};
 use crate::candidate::Step;
 use crate::clauses::Clause;
 use crate::lexicon::Nature;
@@ -146,6 +146,9 @@ fn media(
         things.splice(0..0, others.into_iter().take(missing).collect::<Vec<_>>().into_iter().rev());
         // What the request names stands in the order in which it does.
         things.sort_by_cached_key(|thing| linker.named_at(thing));
+    }
+    if params.len() > 1 {
+        things.sort_by_cached_key(|thing| place::said(cx.clause, thing));
     }
     if !params.iter().any(|param| is_address(&param.name)) {
         things = linker.fetched(things, kind);
