@@ -17,7 +17,7 @@ use crate::words::{self, listed, slice};
 /// So many words behind one that asks still name no tool.
 const FEW: usize = 3;
 
-/// The items for which a tool is called, in their order: the one that it was chosen for, and those behind it; `wanted` are the items that
+/// The items for which a tool is called, in their order: the one that it was chosen for, and those beside it; `wanted` are the items that
 /// tools were chosen for.
 pub(super) fn objects(
     segments: &[Segment],
@@ -36,13 +36,17 @@ pub(super) fn objects(
         }
         _ => false,
     };
-    let goes_on = |at: &usize| {
-        let pair = at.checked_sub(1).and_then(|before| segments.get(before)).zip(segments.get(*at));
-        pair.filter(|_| !wanted.contains(at)).is_some_and(|(one, two)| {
+    let is_next = |at: usize| {
+        let pair = at.checked_sub(1).and_then(|before| segments.get(before)).zip(segments.get(at));
+        pair.is_some_and(|(one, two)| {
             goes_on(one.clause, two.clause) && (is_alike(one, two) || slots::measure_alike(&one.text, &two.text))
         })
     };
-    std::iter::once(chosen).chain((chosen + 1..segments.len()).take_while(goes_on)).collect()
+    // "Set the bedroom to 18 and the study to 21": the second may say more for the tool.
+    let first = (1..=chosen).rev().take_while(|at| is_next(*at) && !wanted.contains(&(at - 1))).last();
+    let first = first.map_or(chosen, |at| at - 1);
+    let behind = (chosen + 1..segments.len()).take_while(|at| is_next(*at) && !wanted.contains(at));
+    (first..=chosen).chain(behind).collect()
 }
 
 /// Whether one call takes several things.
@@ -174,6 +178,16 @@ fn is_alike(one: &Segment, two: &Segment) -> bool {
             word.len() > 1 && word.starts_with(|first: char| first.is_uppercase() || first.is_ascii_digit())
         });
         let asks = data::ASKING.has(&lead) && two.own.len() <= FEW && before.contains(&lead) && named;
-        asks || data::LEADS.has(&lead) && before.iter().skip(1).any(|word| *word == lead) && two.inherits
+        let led = data::LEADS.has(&lead) && before.iter().skip(1).any(|word| *word == lead);
+        // "Set the bedroom to 18 and the study to 21": a number is for each.
+        let counted = amount_lead(&one.text).is_some_and(|one| amount_lead(&two.text).is_some_and(|two| one == two));
+        asks || two.inherits && (led || counted)
     })
+}
+
+/// The word that leads the last number of an item: "to" of "the study to 21 degrees".
+fn amount_lead(text: &str) -> Option<String> {
+    let said: Vec<String> = words::lowers(text).collect();
+    let number = said.iter().rposition(|word| word.starts_with(|first: char| first.is_ascii_digit()))?;
+    said.get(number.checked_sub(1)?).filter(|lead| data::LEADS.has(lead)).cloned()
 }

@@ -105,25 +105,43 @@ impl Planner<'_> {
                 |param: &&Param| once && !slots::counts(param) && args.iter().all(|(name, _)| *name != param.name);
             let open: Vec<&Param> = tool.params.iter().filter(open).collect();
             let more = slots::fill(tool, &open, clause, &self.request.text);
-            // What one parameter has is no other's.
-            let new: Vec<_> =
-                more.into_iter().filter(|(_, value)| args.iter().all(|(_, taken)| taken != value)).collect();
+            // What one parameter has is no other's: the 90 of "90 kg" is no place.
+            let is_taken = |value: &str, taken: &str| {
+                value == taken || value.split_whitespace().next() == Some(taken) && taken.parse::<f64>().is_ok()
+            };
+            let is_new = |(_, value): &(String, String)| args.iter().all(|(_, taken)| !is_taken(value, taken));
+            let new: Vec<_> = more.into_iter().filter(is_new).collect();
             args.extend(new);
-            args.extend(self.ends((at, tool), own_clause, &args));
+            // Where a way is told, nothing else is where something begins or ends.
+            let way = self.way(own_clause, (from, to.unwrap_or(clause.end)));
+            let is_end = |name: &str| {
+                let mut params = tool.params.iter().zip(self.needs(at));
+                params.any(|(param, need)| param.name == name && need.side.is_some() && slots::takes_words(param))
+            };
+            args.retain(|(name, value)| {
+                way.is_none_or(|way| !is_end(name) || way.things.iter().any(|thing| value.contains(&thing.text)))
+            });
+            args.extend(self.ends((at, tool), way, &args));
         }
         Call { tool, segment, thing: None, is_asked: false, args, from: Vec::new(), after: Vec::new() }
+    }
+
+    /// "From Graz to Linz": the way that a part of a clause tells, or else the only one of the clause.
+    fn way(&self, clause: Option<usize>, (from, to): (usize, usize)) -> Option<&Group> {
+        let ways = || self.groups.iter().filter(|group| group.is_way && Some(group.clause) == clause);
+        let is_here = |group: &&Group| group.things.iter().all(|thing| thing.from >= from && thing.to <= to);
+        let only = || ways().next().filter(|_| ways().nth(1).is_none());
+        ways().find(is_here).or_else(only)
     }
 
     /// "From Graz to Linz": what is not given yet of where something begins and where it ends.
     fn ends(
         &self,
         (at, tool): (usize, &Tool),
-        clause: Option<usize>,
+        way: Option<&Group>,
         args: &[(String, String)],
     ) -> Vec<(String, String)> {
-        let Some(way) = self.groups.iter().find(|group| group.is_way && Some(group.clause) == clause) else {
-            return Vec::new();
-        };
+        let Some(way) = way else { return Vec::new() };
         let ends = [Side::First, Side::Second].into_iter().zip(&way.things);
         let needs = self.needs(at);
         let open = |side: Side| {

@@ -131,6 +131,36 @@ fn check_filled(tools: &[&str], cases: &[(&str, &[&str])]) {
 }
 
 #[test]
+fn numbers_and_ways_go_where_they_belong() {
+    let tools = [
+        "freight_quote: Price for moving goods between two ports; origin; dest; weight_kg: number: Weight in kilograms",
+        "set_thermostat: Sets the heating of a room; degrees: number: Degrees Celsius",
+        "convert_currency: Converts money; amount: number; to: string: Code of the currency",
+    ];
+    check_filled(
+        &tools,
+        &[
+            (
+                "Get a freight quote for 90 kg from Hamburg to Oslo",
+                &["freight_quote(origin=Hamburg, dest=Oslo, weight_kg=90)"],
+            ),
+            (
+                "Set the thermostat of the bedroom to 18 and that of the study to 21",
+                &["set_thermostat(degrees=18)", "set_thermostat(degrees=21)"],
+            ),
+            (
+                "Compare the freight from Genoa to Tunis and from Marseille to Oran",
+                &["freight_quote(origin=Genoa, dest=Tunis)", "freight_quote(origin=Marseille, dest=Oran)"],
+            ),
+            (
+                "What is the freight from Rotterdam to Santos for 400 kg?",
+                &["freight_quote(origin=Rotterdam, dest=Santos, weight_kg=400)"],
+            ),
+        ],
+    );
+}
+
+#[test]
 fn what_is_named_side_by_side_is_done_one_by_one() {
     let tools = [
         "weather_forecast: Tells the weather expected in a city; city",
