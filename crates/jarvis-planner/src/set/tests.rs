@@ -130,6 +130,35 @@ fn check_filled(tools: &[&str], cases: &[(&str, &[&str])]) {
     }
 }
 
+/// What Korean ties to the end of a word differs between a request and a description.
+#[test]
+fn korean_is_read_by_its_syllables() {
+    let tools = [
+        "flight_agent: 항공편을 검색하고 예약하거나 변경, 취소합니다.",
+        "hotel_agent: 호텔을 검색하고 객실을 예약합니다.",
+        "weather_agent: 지역의 날씨와 미세먼지 정보를 알려줍니다.",
+        "bank_agent: 계좌 잔액을 조회하고 돈을 이체합니다.",
+        "calendar_agent: 일정을 등록하고 수정하고 알려줍니다.",
+        "taxi_agent: 택시를 호출하고 요금을 알려줍니다.",
+        "restaurant_agent: 식당을 추천하고 자리를 예약합니다.",
+        "music_agent: 음악을 재생하고 노래를 추천합니다.",
+        "shopping_agent: 상품을 검색하고 주문하고 배송을 조회합니다.",
+        "news_agent: 최신 뉴스를 검색하고 요약합니다.",
+        "movie_agent: 영화를 추천하고 영화표를 예매합니다.",
+        "health_agent: 병원을 찾고 진료를 예약합니다.",
+    ];
+    check_filled(
+        &tools,
+        &[
+            ("내일 제주도 가는 항공편 좀 예약해줘", &["flight_agent()"]),
+            ("엄마한테 5만원 이체해줘", &["bank_agent()"]),
+            ("오늘 날씨 알려주고, 택시도 불러줘", &["weather_agent()", "taxi_agent()"]),
+            ("금요일 3시에 회의 일정 등록해줘", &["calendar_agent()"]),
+            ("고마워, 수고했어", &[]),
+        ],
+    );
+}
+
 #[test]
 fn numbers_and_ways_go_where_they_belong() {
     let tools = [

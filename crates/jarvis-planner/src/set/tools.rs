@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use jarvis_plan::{Param, Tool, is_han};
+use jarvis_plan::{Param, Script, Tool, is_han};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use super::split;
 /// A word that is compared: of a request, or of what tools say.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Word {
-    /// A stem, or a pair of Chinese characters.
+    /// A stem, or a pair of Chinese characters or Korean syllables.
     pub(crate) key: String,
     pub(crate) senses: Vec<SenseId>,
     pub(crate) vector: Option<Vector>,
@@ -60,6 +60,13 @@ pub(crate) fn words_of(tokens: &[Token]) -> Vec<(usize, Word)> {
             continue;
         }
         if data::STOP_WORDS.has(&token.lower) || data::FUNCTION_WORDS.has(&token.lower) {
+            continue;
+        }
+        // What Korean ties to a word's end changes, and its syllables by twos stay: "항공편을", "항공편도".
+        let letters: Vec<char> = token.lower.chars().collect();
+        if letters.len() > 1 && letters.iter().all(|letter| Script::of(*letter) == Script::Hangul) {
+            let pairs = letters.windows(2).take((letters.len() - 1) - letters.len().saturating_sub(1) / 2);
+            found.extend(pairs.map(|pair| (at, Word::new(pair.iter().collect(), Vec::new(), None))));
             continue;
         }
         let senses = thesaurus::of_token(token).to_vec();
