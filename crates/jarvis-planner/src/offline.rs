@@ -98,11 +98,12 @@ impl Offline {
         {
             return Offline::draft_by(index, &request, weights, experience);
         }
-        if index.own.is_empty()
-            && let Some(language) = foreign::language(text)
-        {
+        let unread = foreign::language(text).filter(|_| index.own.is_empty()).map(|language| {
             let note = format!("{language} is not read without a language model; English, Russian and Chinese are");
-            return Draft { tasks: Vec::new(), notes: vec![Note::left_out(note)], ..Draft::default() };
+            Note::left_out(note)
+        });
+        if let Some(note) = unread.clone().filter(|_| !index.is_set()) {
+            return Draft { tasks: Vec::new(), notes: vec![note], ..Draft::default() };
         }
         if let Some(file) = clauses::taken_out(request) {
             let note = Note::left_out(format!("all but {file} is not planned here; name the files that are meant"));
@@ -118,7 +119,12 @@ impl Offline {
         let mut reading = clauses::read(text, &files, index);
         let evidence = Evidence::new(index, experience, weights);
         if index.is_set() {
-            return set::draft::draft(&reading, request, index, weights, &evidence);
+            let mut draft = set::draft::draft(&reading, request, index, weights, &evidence);
+            // Functions may well be described in that language.
+            if let Some(note) = unread.filter(|_| draft.tasks.is_empty()) {
+                draft.notes = vec![note];
+            }
+            return draft;
         }
         let steps = Lattice::new(&mut reading, request, index, weights, &evidence).decode(index, weights);
         let mut linker = Linker::new(request, &reading, index);

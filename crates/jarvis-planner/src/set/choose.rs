@@ -106,6 +106,10 @@ pub(crate) fn alike(one: &Word, two: &Word, weights: &SetWeights) -> f32 {
     if one.latin.as_ref().is_some_and(|latin| is_spelled(latin, &two.key)) {
         return SPELLED;
     }
+    let is_unknown = |word: &Word| word.vector.is_none() && word.senses.is_empty();
+    if is_unknown(one) && is_unknown(two) && begins_alike(&one.key, &two.key) {
+        return BEGUN;
+    }
     let telling = |sense: &SenseId| !thesaurus::sense(*sense).is_pale;
     let shares = one.senses.iter().filter(|sense| two.senses.contains(sense));
     let shared =
@@ -117,6 +121,16 @@ pub(crate) fn alike(one: &Word, two: &Word, weights: &SetWeights) -> f32 {
     f32::max(shared, meant)
 }
 
+/// Whether two words of a language without stems here are likely forms of one: "überweise" and "überweist".
+fn begins_alike(one: &str, two: &str) -> bool {
+    let (short, long) = if one.len() < two.len() { (one, two) } else { (two, one) };
+    let common = short.bytes().zip(long.bytes()).take_while(|(a, b)| a == b).count();
+    let letters = short.bytes().chain(long.bytes()).all(|byte| byte.is_ascii_lowercase());
+    letters && common >= LEAST && common * 4 >= long.len() * 3
+}
+
+/// What such a word counts.
+const BEGUN: f32 = 0.8;
 /// What a word counts that a name has in Latin letters.
 const SPELLED: f32 = 0.9;
 /// The shortest such word, and the shortest that is found inside a name.

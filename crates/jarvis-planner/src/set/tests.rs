@@ -160,6 +160,52 @@ fn korean_is_read_by_its_syllables() {
 }
 
 #[test]
+fn functions_may_be_described_in_any_language() {
+    let german = [
+        "flight_agent: Sucht und bucht Flüge, ändert oder storniert sie.",
+        "weather_agent: Gibt Auskunft über das Wetter an einem Ort.",
+        "bank_agent: Zeigt den Kontostand und überweist Geld.",
+        "taxi_agent: Ruft ein Taxi und nennt den Preis.",
+        "news_agent: Sucht aktuelle Nachrichten und fasst sie zusammen.",
+    ];
+    let spanish = [
+        "hotel_agent: Busca hoteles y reserva habitaciones.",
+        "bank_agent: Muestra el saldo de la cuenta y transfiere dinero.",
+        "taxi_agent: Llama un taxi y dice el precio.",
+        "news_agent: Busca noticias y las resume.",
+    ];
+    let japanese = [
+        "hotel_agent: ホテルを検索し部屋を予約します。",
+        "weather_agent: 地域の天気を知らせます。",
+        "taxi_agent: タクシーを呼び料金を知らせます。",
+        "flight_agent: 航空券を検索して予約し、変更や取消もします。",
+        "bank_agent: 口座の残高を調べ、送金します。",
+        "music_agent: 音楽を再生し曲をすすめます。",
+        "news_agent: ニュースを検索し要約します。",
+        "movie_agent: 映画をすすめ、映画のチケットを買います。",
+        "health_agent: 病院を探し診察を予約します。",
+        "calendar_agent: 予定を登録し表示します。",
+    ];
+    check_filled(
+        &german,
+        &[
+            ("Buche mir einen Flug nach Wien", &["flight_agent()"]),
+            ("Wie wird das Wetter morgen in Köln?", &["weather_agent()"]),
+            ("Fass die Nachrichten von heute zusammen", &["news_agent()"]),
+            ("Danke dir!", &[]),
+        ],
+    );
+    check_filled(
+        &spanish,
+        &[
+            ("Necesito una habitación de hotel en Sevilla", &["hotel_agent()"]),
+            ("Llama un taxi, por favor", &["taxi_agent()"]),
+        ],
+    );
+    check_filled(&japanese, &[("明日の大阪の天気は？", &["weather_agent()"]), ("タクシーを呼んで", &["taxi_agent()"])]);
+}
+
+#[test]
 fn numbers_and_ways_go_where_they_belong() {
     let tools = [
         "freight_quote: Price for moving goods between two ports; origin; dest; weight_kg: number: Weight in kilograms",

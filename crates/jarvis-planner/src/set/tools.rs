@@ -27,6 +27,9 @@ pub(crate) struct Word {
 
 impl Word {
     fn new(key: String, senses: Vec<SenseId>, vector: Option<Vector>) -> Word {
+        // "Flüge" and "Flug" differ by a mark that comes and goes.
+        let marked = !key.is_ascii() && key.chars().all(|letter| Script::of(letter) == Script::Latin);
+        let key = if marked { in_latin(&key) } else { key };
         let latin = (!key.is_ascii()).then(|| in_latin(&key));
         Word { key, senses, vector, latin }
     }
@@ -60,6 +63,12 @@ pub(crate) fn words_of(tokens: &[Token]) -> Vec<(usize, Word)> {
             continue;
         }
         if data::STOP_WORDS.has(&token.lower) || data::FUNCTION_WORDS.has(&token.lower) {
+            continue;
+        }
+        // What Japanese writes by single letters ties words together.
+        if Script::of(token.lower.chars().next().unwrap_or_default()) == Script::Kana
+            && token.lower.chars().count() == 1
+        {
             continue;
         }
         // What Korean ties to a word's end changes, and its syllables by twos stay: "항공편을", "항공편도".

@@ -75,7 +75,7 @@ async fn described_functions() {
 
 #[tokio::test]
 async fn service_agents_in_dialogues() {
-    check("service", [70.0, 44.0]).await;
+    check("service", [70.0, 43.0]).await;
 }
 
 /// The same where each request is offered what it wants, and nothing else.
