@@ -103,7 +103,10 @@ pub(crate) fn candidates(
         // Where tools say what they make, "make coffee" names none of them.
         let names_it =
             words.telling || tool.outputs.is_empty() || (flow.makes(tool) && (index.is_bare(at) || words.action > 0.0));
-        let takes: Vec<Kind> = tool.params.iter().filter(|param| param.required).map(|param| param.kind).collect();
+        let is_idle = || {
+            let takes = tool.params.iter().filter(|param| param.required).map(|param| param.kind);
+            has_nothing_to_change(cx, &takes.collect::<Vec<_>>(), tool.outputs.first().copied())
+        };
         let again = made && scored.iter().any(|(_, best)| best.tool == at);
         if again
             || index.is_own(at)
@@ -111,7 +114,7 @@ pub(crate) fn candidates(
             || words.opposed
             || spoken < weights.spoken
             || (answered && answers(at, index))
-            || has_nothing_to_change(cx, &takes, tool.outputs.first().copied())
+            || is_idle()
         {
             continue;
         }
