@@ -16,7 +16,7 @@ use crate::matching::{self, AtHand, Beside};
 use crate::resources;
 use crate::retrieval::{Bag, ToolIndex};
 use crate::weights::Weights;
-use crate::words::grammar::{gives_order, is_report};
+use crate::words::grammar::gives_order;
 use crate::words::{self, Token};
 
 #[derive(Debug, Clone, Default)]
@@ -141,7 +141,7 @@ impl<'e> Builder<'e> {
         let mut found = matching::candidates(clause, request, &hand, &bag, index, weights, beside);
         // "Wrote" is no slip of "write".
         if !found.iter().any(|candidate| candidate.score >= weights.cost)
-            && !is_report(&clause.tokens)
+            && !matching::is_report(&clause.tokens)
             && let Some(meant) = spelled(clause, &hand, index)
         {
             *clause = meant;

@@ -411,15 +411,19 @@ fn ids(things: &[Thing]) -> Vec<i64> {
         .collect()
 }
 
+/// The name of a file in small letters, without its folder.
+fn file_name(path: &str) -> String {
+    path.rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase()
+}
+
 /// What a clause itself names. The name of an attached file means the attachment.
 pub(crate) fn own_things(clause: &Clause, request: &Request) -> Vec<Thing> {
     let mut things: Vec<Thing> = Vec::new();
     for span in &clause.spans {
-        let base = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase();
         let attached = request.attachments.iter().find(|resource| {
             let called = resource.name.as_deref();
             span.what == SpanKind::Path
-                && called.is_some_and(|name| name == span.text || base(name) == base(&span.text))
+                && called.is_some_and(|name| name == span.text || file_name(name) == file_name(&span.text))
         });
         let thing = match (attached, span.kind) {
             (Some(resource), _) => Thing::Given { kind: resource.kind, text: resource.as_arg().to_owned() },

@@ -13,8 +13,9 @@ use crate::flow::Flow;
 use crate::lexicon::{self, ConceptId, Nature};
 use crate::resources::SpanKind;
 use crate::retrieval::{Bag, ToolIndex};
+use crate::thesaurus;
 use crate::weights::Weights;
-use crate::words::grammar::{is_report, opens_with_order};
+use crate::words::grammar::{gives_order, is_order_verb, opens_with_order};
 use crate::words::{self, Token};
 
 use inputs::{feasibility, has_nothing_to_change};
@@ -244,6 +245,33 @@ pub(crate) fn states(tokens: &[Token]) -> bool {
             | ("我", "有")
             | ("这", "是")
     ) || matches!(lower(0), "вот" | "there's" | "here's" | "i've" | "we've" | "i’ve" | "i'm" | "i’m" | "user" | "given")
+}
+
+/// "I already sent it", "my sister paints pictures": somebody did or does something, and nobody is told to. What they wished, or what
+/// anything follows on ("so", "to", "and need"), may well be an order.
+pub(crate) fn is_report(tokens: &[Token]) -> bool {
+    let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    let (subject, is_third) = match lower(0) {
+        "i" | "we" | "they" => (1, false),
+        "he" | "she" => (1, true),
+        "my" | "our" | "his" | "her" | "their" => (2, true),
+        _ => return false,
+    };
+    let beside = tokens.iter().skip(subject).take_while(|token| data::BESIDE_VERBS.has(&token.lower)).count();
+    let said = tokens.get(subject + beside..).unwrap_or_default();
+    let [verb, rest @ ..] = said else { return false };
+    let is_aim = |two: &[Token]| matches!(two, [to, act] if to.lower == "to" && (is_order_verb(act) || thesaurus::is_action(act)));
+    if said.windows(2).any(is_aim)
+        || data::WISHED.has(&verb.lower)
+        || rest.iter().any(|token| data::AFTER_REPORTS.has(&token.lower))
+        || gives_order(said)
+    {
+        return false;
+    }
+    // "My photo resized" is no sentence.
+    let past = verb.lower.len() > 4 && verb.lower.ends_with("ed") && (subject == 1 || !rest.is_empty());
+    let present = is_third && verb.lower.ends_with('s') && !verb.lower.ends_with("ss") && is_order_verb(verb);
+    past || data::PASTS.has(&verb.lower) || present
 }
 
 /// "Here is the text: …": it only hands over what the rest is about.

@@ -14,7 +14,7 @@ use crate::matching;
 use crate::own;
 use crate::retrieval::ToolIndex;
 use crate::thesaurus;
-use crate::words::grammar::{gives_order, is_order_verb, is_question_word, is_report, strip_polite};
+use crate::words::grammar::{gives_order, is_order_verb, is_question_word, strip_polite};
 use crate::words::{self, Token, pattern, slice};
 
 /// What holds of every result: the file that was given stays as it is, and a sound that is made faster keeps its pitch.
@@ -280,7 +280,7 @@ fn is_order(text: &str, index: &ToolIndex) -> bool {
     // "Help me complete these tasks": the tasks themselves stand elsewhere.
     let task = tokens.iter().any(|token| token.stem == "task");
     let orders = acts || asks || names || clauses::orders_by_form(&tokens, &[], text);
-    !shows && !task && !asks_result(&tokens) && !matching::states(&tokens) && !is_report(&tokens) && orders
+    !shows && !task && !asks_result(&tokens) && !matching::states(&tokens) && !matching::is_report(&tokens) && orders
 }
 
 fn short(text: &str) -> String {

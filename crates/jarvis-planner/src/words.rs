@@ -55,7 +55,8 @@ pub(crate) fn lowers(text: &str) -> impl Iterator<Item = String> {
 /// The words of a text, each with the place where it begins.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.unicode_word_indices().flat_map(|(start, word)| {
-        let word = without_genitive(without_genitive(word, "'s"), "’s");
+        let [plain, curly] = GENITIVES;
+        let word = without_genitive(without_genitive(word, plain), curly);
         // `book_flight` is one word to Unicode and two to a reader; so is a word glued to Chinese.
         let parts = word.split('_').scan(start, |at, part| {
             let begins = *at;
@@ -65,6 +66,9 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
         parts.filter(|(_, part)| !part.is_empty())
     })
 }
+
+/// Endings of "Anna's" and "what's", which no word is read with.
+pub(crate) const GENITIVES: [&str; 2] = ["'s", "’s"];
 
 /// What `trim_end_matches` gives, which makes a searcher for each word.
 fn without_genitive<'a>(mut word: &'a str, ending: &str) -> &'a str {

@@ -148,7 +148,7 @@ fn media(
         things.sort_by_cached_key(|thing| linker.named_at(thing));
     }
     if params.len() > 1 {
-        things.sort_by_cached_key(|thing| place::said(cx.clause, thing));
+        things.sort_by_cached_key(|thing| place::said(cx.clause, thing, linker.request));
     }
     if !params.iter().any(|param| is_address(&param.name)) {
         things = linker.fetched(things, kind);

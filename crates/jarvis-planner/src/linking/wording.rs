@@ -236,7 +236,7 @@ fn join(clause: &Clause, request: &str, kept: &[Token], quotes: bool) -> String 
     // "What's" and "Anna's" are read as "what" and "Anna", and stay what they are.
     let whole = |token: &Token| {
         let rest = slice(request, token.end, request.len());
-        let ending = ["'s", "’s"].into_iter().find(|ending| rest.starts_with(ending));
+        let ending = words::GENITIVES.into_iter().find(|ending| rest.starts_with(ending));
         (token.start, token.end + ending.map_or(0, str::len))
     };
     let mut pieces: Vec<(usize, usize)> = kept.iter().map(whole).collect();

@@ -107,7 +107,7 @@ pub(crate) fn alike(one: &Word, two: &Word, weights: &SetWeights) -> f32 {
         return SPELLED;
     }
     let is_unknown = |word: &Word| word.vector.is_none() && word.senses.is_empty();
-    if is_unknown(one) && is_unknown(two) && begins_alike(&one.key, &two.key) {
+    if is_unknown(one) && is_unknown(two) && are_forms_of_one(&one.key, &two.key) {
         return BEGUN;
     }
     let telling = |sense: &SenseId| !thesaurus::sense(*sense).is_pale;
@@ -122,7 +122,7 @@ pub(crate) fn alike(one: &Word, two: &Word, weights: &SetWeights) -> f32 {
 }
 
 /// Whether two words of a language without stems here are likely forms of one: "überweise" and "überweist".
-fn begins_alike(one: &str, two: &str) -> bool {
+fn are_forms_of_one(one: &str, two: &str) -> bool {
     let (short, long) = if one.len() < two.len() { (one, two) } else { (two, one) };
     let common = short.bytes().zip(long.bytes()).take_while(|(a, b)| a == b).count();
     let letters = short.bytes().chain(long.bytes()).all(|byte| byte.is_ascii_lowercase());

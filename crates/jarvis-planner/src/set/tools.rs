@@ -71,10 +71,10 @@ pub(crate) fn words_of(tokens: &[Token]) -> Vec<(usize, Word)> {
         {
             continue;
         }
-        // What Korean ties to a word's end changes, and its syllables by twos stay: "항공편을", "항공편도".
+        // What Korean ties to a word's end changes ("항공편을", "항공편도"): the pairs of its first half stay.
         let letters: Vec<char> = token.lower.chars().collect();
         if letters.len() > 1 && letters.iter().all(|letter| Script::of(*letter) == Script::Hangul) {
-            let pairs = letters.windows(2).take((letters.len() - 1) - letters.len().saturating_sub(1) / 2);
+            let pairs = letters.windows(2).take(letters.len() / 2);
             found.extend(pairs.map(|pair| (at, Word::new(pair.iter().collect(), Vec::new(), None))));
             continue;
         }

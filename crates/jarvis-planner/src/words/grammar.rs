@@ -7,7 +7,6 @@ use rustc_hash::FxHashSet;
 
 use super::{Token, stem};
 use crate::data;
-use crate::thesaurus;
 
 static ORDER_STEMS: LazyLock<FxHashSet<String>> = LazyLock::new(|| data::ORDER_VERBS.words().map(stem).collect());
 static QUESTION_STEMS: LazyLock<FxHashSet<String>> = LazyLock::new(|| data::QUESTION_WORDS.words().map(stem).collect());
@@ -45,33 +44,6 @@ pub(crate) fn gives_order(tokens: &[Token]) -> bool {
         [before, token] => data::ORDER_VERBS.has(&token.lower) && !before.is_determiner(),
         _ => false,
     })
-}
-
-/// "I already sent it", "my sister paints pictures": somebody did or does something, and nobody is told to. What they wished, or what
-/// anything follows on ("so", "to", "and need"), may well be an order.
-pub(crate) fn is_report(tokens: &[Token]) -> bool {
-    let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
-    let (subject, is_third) = match lower(0) {
-        "i" | "we" | "they" => (1, false),
-        "he" | "she" => (1, true),
-        "my" | "our" | "his" | "her" | "their" => (2, true),
-        _ => return false,
-    };
-    let beside = tokens.iter().skip(subject).take_while(|token| data::BESIDE_VERBS.has(&token.lower)).count();
-    let said = tokens.get(subject + beside..).unwrap_or_default();
-    let [verb, rest @ ..] = said else { return false };
-    let is_aim = |two: &[Token]| matches!(two, [to, act] if to.lower == "to" && (is_order_verb(act) || thesaurus::is_action(act)));
-    if said.windows(2).any(is_aim)
-        || data::WISHED.has(&verb.lower)
-        || rest.iter().any(|token| data::AFTER_REPORTS.has(&token.lower))
-        || gives_order(said)
-    {
-        return false;
-    }
-    // "My photo resized" is no sentence.
-    let past = verb.lower.len() > 4 && verb.lower.ends_with("ed") && (subject == 1 || !rest.is_empty());
-    let present = is_third && verb.lower.ends_with('s') && !verb.lower.ends_with("ss") && is_order_verb(verb);
-    past || data::PASTS.has(&verb.lower) || present
 }
 
 /// True for "translated" in "the translated text": it tells which thing is meant and orders nothing.

@@ -227,3 +227,18 @@ fn what_is_to_be_done_then_is_done_or_told() {
         joined.filter(|(request, two)| !is_told(request, two)).map(|(request, _)| request).collect();
     assert!(silent.is_empty(), "{}", silent.join("\n"));
 }
+
+/// Files stand under other names once they are taken in, and are spoken of by those that they came with.
+#[test]
+fn which_comes_first_is_said_by_the_names_that_people_gave() {
+    let index = ToolIndex::new(jarvis_catalogue::vocabulary().tools());
+    let file = |path: &str, name: &str| jarvis_plan::Resource {
+        kind: jarvis_plan::Kind::Audio,
+        source: jarvis_plan::Source::Public(path.to_owned()),
+        name: Some(name.to_owned()),
+    };
+    let attachments = vec![file("/audios/5f.wav", "tone.wav"), file("/audios/81.wav", "hum.wav")];
+    let text = "glue /audios/5f.wav and /audios/81.wav together, hum first";
+    let draft = Offline::draft_with(&index, &Request { attachments, ..Request::new(text) });
+    assert_eq!(compact(&draft), "audio-joining(audio1=/audios/81.wav,audio2=/audios/5f.wav)");
+}
