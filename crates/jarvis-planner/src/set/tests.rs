@@ -357,6 +357,27 @@ fn the_object_counts_over_the_verb() {
     );
 }
 
+/// A word for a field leads to its tool, and a general search is what is left for the rest.
+#[test]
+fn a_general_search_serves_what_no_other_tool_is_for() {
+    check_filled(
+        &[
+            "changeFlight: Changes the date of a flight; booking?",
+            "cardPaymentSettings: Settings of a bank card and when it is paid; card?",
+            "webSearch: Searches the web; query?",
+            "hotel_search: Searches hotels in a city; city?",
+            "weather_forecast: Tells the weather expected in a city; city?",
+            "stock_quote: Tells the price of a share; symbol?",
+        ],
+        &[
+            ("Find a hotel in Graz", &["hotel_search(city=Graz)"]),
+            ("Search the weather in Graz", &["weather_forecast(city=Graz)"]),
+            ("Search for the history of tulips", &["webSearch(query=history of tulips)"]),
+            ("What does the web say about Faust?", &["webSearch(query=Faust)"]),
+        ],
+    );
+}
+
 #[test]
 fn what_was_made_is_passed_on_by_its_name() {
     check_filled(
