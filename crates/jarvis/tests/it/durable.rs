@@ -201,9 +201,10 @@ async fn a_run_is_killed_at_every_write_and_goes_on() {
                 whole(&events, &told);
                 let (done, keys) = agency.done();
                 assert_eq!(keys.len(), 1, "{told}: a booking has one key, {keys:?}");
-                // Only what was on its way when it died was done again.
+                // Only what was on its way when it died was done again: at most the planning call and the three finds that follow it, which on
+                // a busy machine wait for one write.
                 let extra: usize = done.iter().map(|(step, times)| times - once.get(step).copied().unwrap_or(0)).sum();
-                assert!(extra <= 3, "{told}: {done:#?}");
+                assert!(extra <= 4, "{told}: {done:#?}");
                 again += extra;
                 let kept = kept(&before);
                 for (step, times) in &done {
