@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod deny;
+mod dist;
 mod doors;
 mod restate;
 mod setup;
@@ -48,6 +49,8 @@ Commands:
           --figures  measure instead, in a release build
   bench   run every benchmark of the workspace
   load    build jarvis for release and measure `jarvis serve` from outside; see `cargo xtask load --help`
+  dist    make everything that a release publishes into target/dist, and with --check install and try it;
+          see `cargo xtask dist --help`
   deny    run cargo-deny with deny.toml: licences, bans, sources, and advisories where their database is present
   help    print this text
 
@@ -88,6 +91,11 @@ fn command(args: &[String]) -> Result<()> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
         ["load", rest @ ..] => steps::load(&root, rest),
+        ["dist", "--help" | "-h", ..] => {
+            print!("{}", dist::HELP);
+            Ok(())
+        }
+        ["dist", rest @ ..] => dist::run(&root, rest),
         [] | ["help" | "--help" | "-h", ..] | [_, "--help" | "-h", ..] => {
             print!("{HELP}");
             Ok(())

@@ -1,5 +1,7 @@
 //! Tokenizers and context sizes by model name. Tokenizers are inside the program and loaded when first used.
 
+mod vocabulary;
+
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -124,12 +126,16 @@ impl Encoding {
     }
 
     fn load(self) -> &'static CoreBPE {
+        static P50K: LazyLock<CoreBPE> = LazyLock::new(|| vocabulary::read(Encoding::P50k));
+        static R50K: LazyLock<CoreBPE> = LazyLock::new(|| vocabulary::read(Encoding::R50k));
+        static CL100K: LazyLock<CoreBPE> = LazyLock::new(|| vocabulary::read(Encoding::Cl100k));
+        static O200K: LazyLock<CoreBPE> = LazyLock::new(|| vocabulary::read(Encoding::O200k));
         match self {
-            Encoding::R50k => tiktoken_rs::r50k_base_singleton(),
-            Encoding::P50k => tiktoken_rs::p50k_base_singleton(),
-            Encoding::Cl100k => tiktoken_rs::cl100k_base_singleton(),
-            Encoding::O200k => tiktoken_rs::o200k_base_singleton(),
-            Encoding::Harmony => tiktoken_rs::o200k_harmony_singleton(),
+            Encoding::R50k => &R50K,
+            Encoding::P50k => &P50K,
+            Encoding::Cl100k => &CL100K,
+            // They differ in special tokens alone.
+            Encoding::O200k | Encoding::Harmony => &O200K,
         }
     }
 

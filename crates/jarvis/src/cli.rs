@@ -258,6 +258,12 @@ pub(crate) enum Command {
         jarvis doctor --llm auto    # which local model that is, and what it can do\n  \
         jarvis doctor --llm qwen3:8b --base-url http://localhost:11434/v1    # tests that model too")]
     Doctor(DoctorArgs),
+    /// Say whether a server answers: exit status 0 when it does, for health checks
+    #[cfg(feature = "serve")]
+    #[command(after_help = "Examples:\n  \
+        jarvis health\n  \
+        jarvis health http://127.0.0.1:9000 --timeout 2")]
+    Health(HealthArgs),
     /// Take the text out of a PDF, an office file or a web page: from standard input to standard output
     #[cfg(feature = "documents")]
     #[command(hide = true)]
@@ -272,6 +278,18 @@ pub(crate) enum Command {
         /// The shell.
         shell: Shell,
     },
+}
+
+/// `jarvis health`.
+#[cfg(feature = "serve")]
+#[derive(Debug, Args)]
+pub(crate) struct HealthArgs {
+    /// The address of the server
+    #[arg(default_value = "http://127.0.0.1:8004", value_name = "URL")]
+    pub(crate) address: String,
+    /// How long to wait for its answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    pub(crate) timeout: u64,
 }
 
 /// `jarvis run`.

@@ -9,6 +9,8 @@ mod doctor;
 pub(crate) mod easytool;
 pub(crate) mod experience;
 #[cfg(feature = "serve")]
+mod health;
+#[cfg(feature = "serve")]
 mod mcp;
 pub(crate) mod models;
 mod plan;
@@ -63,6 +65,8 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
             Err(not_built("bench"))
         }
         Command::Doctor(args) => doctor::run(&args, &cli.global, printer).await,
+        #[cfg(feature = "serve")]
+        Command::Health(args) => health::run(&args, printer).await,
         // Handled before a runtime is needed.
         Command::Completions { .. } => Ok(ExitCode::SUCCESS),
         #[cfg(feature = "documents")]

@@ -134,6 +134,23 @@ async fn it_serves_and_ends_when_told() {
     assert_eq!(runs[0]["status"], "done");
 }
 
+#[test]
+fn health_says_by_its_exit_status_whether_a_server_answers() {
+    let harness = Harness::new();
+    let server = Server::start(&harness, &[]);
+    let answered = harness.run(&["health", &server.url]);
+    assert_eq!((answered.code, answered.stdout.as_str()), (0, "healthy\n"), "{}", answered.stderr);
+    let dead = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    for (address, code, says) in [
+        (format!("http://{dead}"), 1, "no server answers at"),
+        (format!("{}/nothing/", server.url), 1, "answers with 404"),
+        ("jarvis".to_owned(), 2, "is not an address"),
+    ] {
+        let ended = harness.run(&["health", &address]);
+        assert!(ended.code == code && ended.stderr.contains(says), "{address}: {} {}", ended.code, ended.stderr);
+    }
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_journal_that_cannot_be_used_keeps_it_from_starting() {

@@ -1,0 +1,127 @@
+//! The binaries: built by cargo-zigbuild against an old glibc or statically against musl, with the list of their crates inside.
+//!
+//! A build is equal byte for byte to another one of the same commit: paths are mapped away, and one codegen unit a crate leaves no
+//! order to chance.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::options::Options;
+use super::targets::{PORTS, Target};
+use super::toolchain::Tools;
+use super::{Binary, Release};
+
+/// Puts the list of all crates into the binary, where `cargo audit bin` and scanners of images find it.
+const AUDITABLE: (&str, &str) = ("cargo-auditable", "0.7.7");
+
+/// Builds the binary of each target, or takes the one that was given.
+///
+/// # Errors
+/// When a build fails, or the given binary is not there.
+pub(super) fn binaries(release: &Release, options: &Options) -> Result<Vec<Binary>> {
+    if let (Some(path), [target]) = (&options.binary, options.targets.as_slice()) {
+        if !path.is_file() {
+            bail!("{} is not a file", path.display());
+        }
+        return Ok(vec![Binary { target, path: path.clone() }]);
+    }
+    let tools = Tools::ready(&release.root)?;
+    options
+        .targets
+        .iter()
+        .map(|target| {
+            let folder = release.root.join("target/dist-build");
+            Ok(Binary { target, path: build(&release.root, &tools, target, &folder)? })
+        })
+        .collect()
+}
+
+/// Builds the sources in `root` for a target into `folder`, and names the binary.
+pub(super) fn build(root: &Path, tools: &Tools, target: &Target, folder: &Path) -> Result<PathBuf> {
+    println!("dist: building for {}", target.zig);
+    tools.cargo_program(AUDITABLE.0, AUDITABLE.1)?;
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args(["auditable", "zigbuild", "--locked", "--release", "--package", "jarvis", "--bin", "jarvis", "--target"])
+        .arg(target.zig)
+        .arg("--target-dir")
+        .arg(folder)
+        .env("PATH", tools.search_path()?)
+        .env_remove("RUSTFLAGS")
+        .env("CARGO_ENCODED_RUSTFLAGS", flags(root, folder, target)?)
+        .current_dir(root);
+    for (name, value) in maps(root, folder)? {
+        cargo.env(name, value);
+    }
+    if let Some(rustc) = tools.rustc_for(target.triple)? {
+        cargo.env("RUSTC", rustc);
+    }
+    let status = cargo.status().context("cargo cannot start")?;
+    if !status.success() {
+        bail!("the build for {} failed ({status})", target.zig);
+    }
+    Ok(folder.join(target.triple).join("release/jarvis"))
+}
+
+/// Checks the sources for the targets that nothing is published for.
+///
+/// # Errors
+/// Names the targets that fail; all are tried.
+pub(super) fn check_ports(root: &Path) -> Result<()> {
+    let tools = Tools::ready(root)?;
+    let mut failed = Vec::new();
+    for triple in PORTS {
+        println!("dist: checking {triple}");
+        let mut cargo = Command::new(tools.program("cargo-zigbuild"));
+        cargo.args(["check", "--locked", "--package", "jarvis", "--target", triple]).env("PATH", tools.search_path()?);
+        cargo.arg("--target-dir").arg(root.join("target/dist-build")).current_dir(root);
+        if let Some(rustc) = tools.rustc_for(triple)? {
+            cargo.env("RUSTC", rustc);
+        }
+        if !cargo.status().context("cargo-zigbuild cannot start")?.success() {
+            failed.push(triple);
+        }
+    }
+    if failed.is_empty() {
+        println!("dist: the sources compile for {}; nothing was linked or run", PORTS.join(", "));
+        return Ok(());
+    }
+    bail!("the sources do not compile for {}", failed.join(", "))
+}
+
+/// What of this machine's paths would otherwise stand in the binary, and what stands for it.
+fn mapped(root: &Path, folder: &Path) -> Result<[(PathBuf, &'static str); 3]> {
+    let home = match std::env::var_os("CARGO_HOME") {
+        Some(home) => PathBuf::from(home),
+        None => std::env::home_dir().context("there is no home folder")?.join(".cargo"),
+    };
+    Ok([(root.to_owned(), "/jarvis"), (folder.to_owned(), "/build"), (home, "/cargo")])
+}
+
+fn flags(root: &Path, folder: &Path, target: &Target) -> Result<OsString> {
+    let mut flags = OsString::new();
+    for (from, to) in mapped(root, folder)? {
+        flags.push("--remap-path-prefix=");
+        flags.push(from);
+        flags.push(format!("={to}\u{1f}"));
+    }
+    if target.is_static {
+        // zig brings the start files and libc of musl.
+        flags.push("-Clink-self-contained=no");
+    }
+    Ok(flags)
+}
+
+/// The same for C: its asserts name their files.
+fn maps(root: &Path, folder: &Path) -> Result<Vec<(&'static str, OsString)>> {
+    let mut flags = OsString::new();
+    for (from, to) in mapped(root, folder)? {
+        flags.push("-ffile-prefix-map=");
+        flags.push(from);
+        flags.push(format!("={to} "));
+    }
+    Ok(vec![("CFLAGS", flags.clone()), ("CXXFLAGS", flags)])
+}
