@@ -1,4 +1,8 @@
 //! A graph of two tasks, written down and run: `cargo run -p jarvis-engine --example graph`.
+//!
+//! ```text
+//! "sum({\"text\":\"fetch({\\\"url\\\":\\\"a\\\"})\"})"
+//! ```
 
 use jarvis_engine::{Engine, Graph, Job, out};
 use jarvis_plan::Vocabulary;

@@ -25,3 +25,7 @@ pub use resolve::{
     ByOutput, Outcomes, Resolved, Resolver, Unresolved, as_planned, fill, finished, part, planned_fault, unavailable,
 };
 pub use schedule::Schedule;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

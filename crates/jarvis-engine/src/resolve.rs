@@ -49,7 +49,7 @@ impl Outcomes for std::collections::BTreeMap<TaskId, Outcome> {
 /// Replaces the references in a task's arguments. A pipeline brings its own where a reference may stand for less or more
 /// than the output of the task that it names.
 pub trait Resolver: Send + Sync {
-    /// The arguments that the task runs with. Tasks with a [`Fault`] do not come here.
+    /// The arguments that the task runs with. Tasks with a [`Fault`](jarvis_plan::Fault) do not come here.
     ///
     /// # Errors
     /// When a reference stands for nothing.

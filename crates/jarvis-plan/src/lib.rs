@@ -62,3 +62,7 @@ pub use tool::{Cost, Effect, Example, Param, Tool};
 pub use usage::{Budget, DAILY, Money, Spent, StageUsage, Tokens, Usage};
 pub use vocabulary::{Meant, Vocabulary};
 pub use words::{cardinal, rows, spell_out, stem};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -14,7 +14,7 @@ const MAX_NAME: usize = 200;
 
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// As it was asked, cut to [`MAX_CHARS`].
+    /// As it was asked, cut to `MAX_CHARS`.
     pub raw: String,
     /// The same in lower case and plain forms.
     pub folded: String,
