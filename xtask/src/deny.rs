@@ -2,30 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
-use crate::setup::succeeds;
 use crate::steps::cargo;
+use crate::tools::DENY;
 
-pub(crate) const INSTALL: &str = "cargo install --locked cargo-deny@0.20";
-
-pub(crate) fn is_installed() -> bool {
-    succeeds(&["cargo", "deny", "--version"])
-}
-
-/// Runs cargo-deny with the workspace's `deny.toml`.
+/// Runs cargo-deny with the workspace's `deny.toml`, after it has downloaded the advisories where `fetch` says so.
 ///
 /// # Errors
 /// When it finds something, or is not installed.
-pub(crate) fn run(root: &Path) -> Result<()> {
-    if !is_installed() {
-        bail!("cargo-deny is not installed\nhint: {INSTALL}");
+pub(crate) fn run(root: &Path, fetch: bool) -> Result<()> {
+    DENY.needed()?;
+    if fetch {
+        cargo(root, &["deny", "fetch", "db"])?;
     }
     cargo(root, &["deny", "--all-features", "check", "licenses", "bans", "sources"])?;
     if database().is_some_and(|folder| folder.read_dir().is_ok_and(|mut entries| entries.next().is_some())) {
         cargo(root, &["deny", "--all-features", "check", "--disable-fetch", "advisories"])
     } else {
-        println!("skipped: advisories, since their database is absent; `cargo deny fetch db` downloads it");
+        println!("skipped: advisories, since their database is absent; `cargo xtask deny --fetch` downloads it");
         Ok(())
     }
 }

@@ -3,20 +3,26 @@
 // A development command has no printer to go through.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod crates;
 mod deny;
 mod dist;
 mod doors;
+mod fuzz;
+mod release;
 mod restate;
 mod setup;
 mod steps;
 mod tidy;
+mod tools;
 mod weights;
+mod workflows;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
+use crate::release::Receiver;
 use crate::steps::Half;
 
 const HELP: &str = "\
@@ -51,7 +57,23 @@ Commands:
   load    build jarvis for release and measure `jarvis serve` from outside; see `cargo xtask load --help`
   dist    make everything that a release publishes into target/dist, and with --check install and try it;
           see `cargo xtask dist --help`
-  deny    run cargo-deny with deny.toml: licences, bans, sources, and advisories where their database is present
+  deny [--fetch]
+          run cargo-deny with deny.toml: licences, bans, sources, and advisories where their database is present;
+          --fetch  download it first
+  crates  check the crates for crates.io: package each and build it from its package, make their documentation without a
+          warning, run their examples, and compare their API with that of the last tag where cargo-semver-checks is installed
+  workflows
+          look at .github with actionlint and zizmor, installed into target/
+  fuzz [--seconds N]
+          run each target of fuzz/ for N seconds (60), by cargo-fuzz; faults are kept under fuzz/artifacts
+  tool NAME
+          install cargo-deny, cargo-fuzz or cargo-semver-checks, where it is missing
+  release-notes VERSION
+          print the section of a version in CHANGELOG.md
+  release check TAG
+          check that a tag is `v` and the version of the workspace, and that the changelog has its notes
+  release github|crates|npm TAG [--dry-run]
+          give what `cargo xtask dist` made to GitHub or a registry; called by .github/workflows/release.yml
   help    print this text
 
 While writing:      cargo test -p jarvis-engine
@@ -110,8 +132,34 @@ fn command(args: &[String]) -> Result<()> {
         ["restate"] => restate::prove(&root, restate::Form::Whole),
         ["restate", "--figures"] => restate::prove(&root, restate::Form::Figures),
         ["bench"] => steps::bench(&root),
-        ["deny"] => deny::run(&root),
+        ["deny"] => deny::run(&root, false),
+        ["deny", "--fetch"] => deny::run(&root, true),
+        ["crates"] => crates::check(&root),
+        ["workflows"] => workflows::lint(&root),
+        ["fuzz"] => fuzz::run(&root, fuzz::SECONDS),
+        ["fuzz", "--seconds", seconds] => match seconds.parse() {
+            Ok(seconds) if seconds > 0 => fuzz::run(&root, seconds),
+            _ => bail!(UsageError(format!("`{seconds}` is not a number of seconds above 0"))),
+        },
+        ["tool", name] => tools::install(&root, name),
+        ["release-notes", version] => {
+            println!("{}", release::notes(&root, version)?);
+            Ok(())
+        }
+        ["release", "check", tag] => release::check(&root, tag),
+        ["release", receiver @ ("github" | "crates" | "npm"), tag] => release::publish(&root, to(receiver), tag, false),
+        ["release", receiver @ ("github" | "crates" | "npm"), tag, "--dry-run"] => {
+            release::publish(&root, to(receiver), tag, true)
+        }
         other => bail!(UsageError(format!("unknown command `{}`", other.join(" ")))),
+    }
+}
+
+fn to(receiver: &str) -> Receiver {
+    match receiver {
+        "crates" => Receiver::Crates,
+        "npm" => Receiver::Npm,
+        _ => Receiver::Github,
     }
 }
 

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::{deny, doors, restate, setup, tidy, weights};
+use crate::tools::DENY;
+use crate::{crates, deny, doors, restate, setup, tidy, weights, workflows};
 
 /// Which checks to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,7 @@ pub(crate) fn test(root: &Path, half: Half) -> Result<()> {
     })?;
     if half != Half::Doors {
         steps.run("test", || cargo(root, &["test", "--no-fail-fast", "--workspace", FEATURES]))?;
+        steps.run("examples", || crates::examples(root))?;
     }
     installed?;
     if half != Half::Rust {
@@ -83,11 +85,12 @@ fn doors(root: &Path, steps: &mut Steps) -> Result<()> {
     steps.run("python", || doors::python(root))?;
     steps.run("web", || doors::web(root))?;
     steps.run("restate", || restate::prove(root, restate::Form::Short))?;
+    steps.run("workflows", || workflows::lint(root))?;
     steps.run("deny", || {
-        if deny::is_installed() {
-            return deny::run(root);
+        if DENY.is_installed() {
+            return deny::run(root, false);
         }
-        println!("skipped: cargo-deny is not installed ({})", deny::INSTALL);
+        println!("skipped: cargo-deny is not installed ({})", DENY.install());
         Ok(())
     })
 }
@@ -141,12 +144,12 @@ pub(crate) fn cargo_with<'a>(
 
 /// Steps that were run, with their times.
 #[derive(Default)]
-struct Steps {
+pub(crate) struct Steps {
     done: Vec<(&'static str, Duration)>,
 }
 
 impl Steps {
-    fn run(&mut self, name: &'static str, step: impl FnOnce() -> Result<()>) -> Result<()> {
+    pub(crate) fn run(&mut self, name: &'static str, step: impl FnOnce() -> Result<()>) -> Result<()> {
         println!("==> {name}");
         let start = Instant::now();
         let result = step();
@@ -157,10 +160,10 @@ impl Steps {
         result.with_context(|| format!("step `{name}` failed"))
     }
 
-    fn summary(&self) {
+    pub(crate) fn summary(&self) {
         println!("\nsteps:");
         for (name, time) in &self.done {
-            println!("  {name:<8} {:>7.1} s", time.as_secs_f64());
+            println!("  {name:<9} {:>6.1} s", time.as_secs_f64());
         }
     }
 }

@@ -2,9 +2,11 @@
 
 mod floors;
 mod manifests;
+mod published;
 mod source;
 #[cfg(test)]
 mod tests;
+mod workflows;
 mod workspace;
 
 use std::fmt;
@@ -12,7 +14,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) use workspace::Workspace;
+pub(crate) use workspace::{Example, Workspace};
 
 /// A broken rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,6 +72,8 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
         findings.extend(manifests::member(&member.manifest, &read(root, &member.manifest)?));
     }
     findings.extend(source::check(&workspace.sources));
+    findings.extend(published::check(&workspace.for_registry(root), &workspace.channel));
+    findings.extend(workspace.forge.iter().flat_map(|(path, text)| workflows::check(path, text)));
     let architecture = root.join("ARCHITECTURE.md");
     if architecture.is_file() {
         let text = read(root, "ARCHITECTURE.md")?;

@@ -6,14 +6,28 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use super::published;
+
 /// What the rules look at.
 pub(crate) struct Workspace {
     pub(super) crates: Vec<Crate>,
     pub(super) sources: Vec<Source>,
     /// `docs/*.md`, relative to the root.
     pub(super) docs: Vec<String>,
+    /// The YAML files under `.github`.
+    pub(super) forge: Vec<(String, String)>,
+    /// The packages as `cargo metadata` tells of them.
+    pub(super) packages: Vec<Value>,
+    /// The channel in rust-toolchain.toml.
+    pub(super) channel: String,
     /// How many bench targets there are.
     pub(crate) benches: usize,
+}
+
+/// An example of a crate for crates.io.
+pub(crate) struct Example<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) path: &'a Path,
 }
 
 /// A member of the workspace.
@@ -50,9 +64,54 @@ impl Workspace {
             let is_bench = |target: &&Value| list(target, "kind").iter().any(|kind| kind == "bench");
             benches += list(package, "targets").iter().filter(is_bench).count();
         }
-        let mut workspace = Workspace { crates, sources: Vec::new(), docs: Vec::new(), benches };
+        let packages = packages.to_vec();
+        let channel = channel(root)?;
+        let mut workspace =
+            Workspace { crates, sources: Vec::new(), docs: Vec::new(), forge: Vec::new(), packages, channel, benches };
         workspace.walk(root, "")?;
+        for folder in [".github", ".github/workflows", ".github/ISSUE_TEMPLATE"] {
+            workspace.forge(root, folder)?;
+        }
         Ok(workspace)
+    }
+
+    /// The names of the crates for crates.io, in alphabetical order.
+    pub(crate) fn published(&self) -> Vec<String> {
+        let packages = self.packages.iter().filter(|package| published::is_published(package));
+        let mut names: Vec<String> = packages.filter_map(|package| text(package, "name")).map(str::to_owned).collect();
+        names.sort();
+        names
+    }
+
+    /// The examples of these crates.
+    pub(crate) fn examples(&self) -> impl Iterator<Item = Example<'_>> {
+        let packages = self.packages.iter().filter(|package| published::is_published(package));
+        let is_example = |target: &&Value| list(target, "kind").iter().any(|kind| kind == "example");
+        packages.flat_map(|package| list(package, "targets")).filter(is_example).filter_map(|target| {
+            Some(Example { name: text(target, "name")?, path: Path::new(text(target, "src_path")?) })
+        })
+    }
+
+    /// The crates for the rules of crates.io.
+    pub(super) fn for_registry(&self, root: &Path) -> Vec<published::Package<'_>> {
+        let path = |json| {
+            let path = Path::new(text(json, "manifest_path")?);
+            path.strip_prefix(root).unwrap_or(path).to_str()
+        };
+        self.packages.iter().map(|json| published::Package { path: path(json).unwrap_or_default(), json }).collect()
+    }
+
+    /// Gathers the YAML files in a folder of `.github`, which may be missing.
+    fn forge(&mut self, root: &Path, folder: &str) -> Result<()> {
+        let Ok(entries) = root.join(folder).read_dir() else { return Ok(()) };
+        for entry in entries {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".yml") || name.ends_with(".yaml") {
+                let path = format!("{folder}/{name}");
+                self.forge.push((path.clone(), super::read(root, &path)?));
+            }
+        }
+        Ok(())
     }
 
     /// Gathers Rust files and documents; build output and hidden folders are left out.
@@ -75,6 +134,12 @@ impl Workspace {
         }
         Ok(())
     }
+}
+
+fn channel(root: &Path) -> Result<String> {
+    let toolchain: toml::Table = super::read(root, "rust-toolchain.toml")?.parse().context("rust-toolchain.toml")?;
+    let channel = toolchain.get("toolchain").and_then(|toolchain| toolchain.get("channel"));
+    Ok(channel.and_then(toml::Value::as_str).context("rust-toolchain.toml names no channel")?.to_owned())
 }
 
 fn member(root: &Path, package: &Value, names: &[&str]) -> Result<Crate> {
