@@ -9,6 +9,7 @@ mod id;
 mod lines;
 mod requests;
 mod tools;
+mod traces;
 
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,9 @@ pub use id::SampleId;
 pub use lines::{BadLine, Lines};
 pub use requests::{Requests, UserRequest};
 pub use tools::{BenchTool, GraphLink, ToolGraph, ToolList, normalised};
+pub use traces::Traces;
+#[cfg(feature = "planning")]
+pub(crate) use traces::{SETTINGS, last_settings};
 
 use crate::DataError;
 use crate::json::{Json, parse};

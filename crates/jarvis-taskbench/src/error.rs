@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "planning")]
 use jarvis_chat::ChatError;
+#[cfg(feature = "planning")]
 use jarvis_store::files::FileError;
 use serde::Serialize;
 
@@ -68,6 +70,7 @@ impl DataError {
     }
 }
 
+#[cfg(feature = "planning")]
 impl From<FileError> for DataError {
     fn from(error: FileError) -> DataError {
         match error {
@@ -102,6 +105,7 @@ words! {
     }
 }
 
+#[cfg(feature = "planning")]
 impl FailureKind {
     pub(crate) fn of(error: &ChatError) -> FailureKind {
         match error {

@@ -24,6 +24,7 @@
 pub mod gnn4taskplan;
 pub mod groups;
 pub mod legacy;
+#[cfg(feature = "planning")]
 pub mod output;
 pub mod predictions;
 pub mod rouge;

@@ -15,13 +15,13 @@ mod outputs;
 mod prompt;
 mod reply;
 mod shape;
-mod traces;
 
 use std::sync::Arc;
 
 use jarvis_chat::ChatModel;
 use jarvis_planner::Basis;
 
+pub use crate::data::Traces;
 pub use ask::{Failed, PLAN_STAGE, REFORMAT_STAGE};
 pub use demos::{Demo, demos, demos_of_folder, demos_shown, known_demos};
 pub use error::InferError;
@@ -32,7 +32,6 @@ pub use outputs::Outputs;
 pub use prompt::Prompts;
 pub use reply::{NoPlan, ReadPlan, read_plan};
 pub use shape::{check_plan, reply_schema};
-pub use traces::Traces;
 
 /// The name under which a run counts predictions whose reply was not plain JSON and was mended.
 pub const MENDED: &str = "mended";

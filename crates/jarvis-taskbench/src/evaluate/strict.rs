@@ -23,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::{Map, Value, json};
 
 pub use intervals::Bootstrap;
+#[cfg(feature = "planning")]
 pub(crate) use lost::reasons;
 pub use plan::Cause;
 pub use pool::{Figure, Prf, StrictFigures, pool};

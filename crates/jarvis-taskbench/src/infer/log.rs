@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::DataError;
+pub(super) use crate::data::{SETTINGS, last_settings};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
@@ -23,15 +24,6 @@ impl Level {
             Level::Error => "ERROR",
         }
     }
-}
-
-/// What stands before the settings of a run.
-pub(super) const SETTINGS: &str = "settings: ";
-
-/// The settings of the last run that wrote this log; `None` too where it cannot be read, since a log stops no run.
-pub(super) fn last_settings(log: &Path) -> Option<String> {
-    let log = std::fs::read_to_string(log).ok()?;
-    log.lines().rev().find_map(|line| line.split_once(SETTINGS)).map(|(_, settings)| settings.to_owned())
 }
 
 #[derive(Debug)]

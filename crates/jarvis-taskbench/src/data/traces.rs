@@ -4,9 +4,17 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::log::last_settings;
-use crate::data::{Lines, SampleId};
+use super::{Lines, SampleId};
 use crate::json::{Look, parse};
+
+/// What stands before the settings of a run in its log.
+pub(crate) const SETTINGS: &str = "settings: ";
+
+/// The settings of the last run that wrote this log; `None` too where it cannot be read, since a log stops no run.
+pub(crate) fn last_settings(log: &Path) -> Option<String> {
+    let log = std::fs::read_to_string(log).ok()?;
+    log.lines().rev().find_map(|line| line.split_once(SETTINGS)).map(|(_, settings)| settings.to_owned())
+}
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traces {
