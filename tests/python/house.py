@@ -227,6 +227,54 @@ class FakeModel:
         self.server.server_close()
 
 
+class Shop:
+    """An HTTP API that keeps what it was asked to reserve, as a tool of jarvis that changes something."""
+
+    def __enter__(self):
+        reserved = self.reserved = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+
+            def do_POST(self):
+                reserved.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+                data = b'{"reservation": 5}'
+                self.send_response(201)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def document(self):
+        """How it describes itself."""
+        body = {"type": "object", "required": ["article"], "properties": {"article": {"type": "integer"}}}
+        operation = {
+            "operationId": "reserve",
+            "summary": "Reserves an article",
+            "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
+            "responses": {"201": {"description": "Reserved"}},
+        }
+        return {
+            "openapi": "3.1.0",
+            "info": {"title": "Shop", "version": "1"},
+            "servers": [{"url": f"http://127.0.0.1:{self.server.server_port}"}],
+            "paths": {"/reservations": {"post": operation}},
+        }
+
+    def config(self, document):
+        """The configuration that has it as a tool; `document` is the file of its description."""
+        return f"tools:\n  - name: shop\n    when: an article is wanted\n    openapi: {{document: {document}}}\n"
+
+
 def picture(width=40, height=24):
     """A PNG with a red square on white."""
     rows = b"".join(

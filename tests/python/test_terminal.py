@@ -7,13 +7,11 @@ import pty
 import select
 import subprocess
 import termios
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from house import BINARY, PATIENCE
+from house import BINARY, PATIENCE, Shop
 
 QUESTION = "Allow it?"
 
@@ -21,47 +19,14 @@ QUESTION = "Allow it?"
 @pytest.fixture
 def shop():
     """A shop that keeps what it was asked to reserve."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-        def do_POST(self):
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            self.server.reserved.append(body)
-            data = b'{"reservation": 5}'
-            self.send_response(201)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.reserved = []
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with Shop() as shop:
+        yield shop
 
 
 def reserving(folder, shop):
     """The configuration of a house that has the shop as a tool."""
-    body = {"type": "object", "required": ["article"], "properties": {"article": {"type": "integer"}}}
-    operation = {
-        "operationId": "reserve",
-        "summary": "Reserves an article",
-        "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
-        "responses": {"201": {"description": "Reserved"}},
-    }
-    document = {
-        "openapi": "3.1.0",
-        "info": {"title": "Shop", "version": "1"},
-        "servers": [{"url": f"http://127.0.0.1:{shop.server_port}"}],
-        "paths": {"/reservations": {"post": operation}},
-    }
-    (folder / "shop.json").write_text(json.dumps(document), encoding="utf-8")
-    tools = "tools:\n  - name: shop\n    when: an article is wanted\n    openapi: {document: shop.json}\n"
-    (folder / "jarvis.yaml").write_text(tools, encoding="utf-8")
+    (folder / "shop.json").write_text(json.dumps(shop.document()), encoding="utf-8")
+    (folder / "jarvis.yaml").write_text(shop.config("shop.json"), encoding="utf-8")
 
 
 def at_terminal(folder, typed):
