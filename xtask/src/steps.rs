@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::tools::DENY;
-use crate::{crates, deny, doors, restate, setup, tidy, weights, workflows};
+use crate::{bindings, crates, deny, doors, restate, setup, tidy, weights, workflows};
 
 /// Which checks to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +83,7 @@ fn doors(root: &Path, steps: &mut Steps) -> Result<()> {
         cargo_with(root, &["test", "--tests", "--workspace", FEATURES, "--", NEEDS_PROGRAMS], env)
     })?;
     steps.run("python", || doors::python(root))?;
+    steps.run("bindings", || bindings::run(root))?;
     steps.run("web", || doors::web(root))?;
     steps.run("restate", || restate::prove(root, restate::Form::Short))?;
     steps.run("workflows", || workflows::lint(root))?;

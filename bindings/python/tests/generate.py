@@ -1,6 +1,6 @@
 """Makes ``jarvis/types.py`` of the document that a server describes its API with.
 
-``python generate.py openapi.json types.py``; the test of drift does the same and compares.
+``python generate.py http://…/openapi.json types.py``; the test of drift does the same and compares.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -81,4 +82,5 @@ def generate(document: dict[str, Any], out: Path) -> None:
 
 
 if __name__ == "__main__":
-    generate(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), Path(sys.argv[2]))
+    with urllib.request.urlopen(sys.argv[1]) as reply:
+        generate(json.load(reply), Path(sys.argv[2]))
