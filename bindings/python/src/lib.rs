@@ -1,8 +1,7 @@
 //! `jarvis._native`: TaskBench's figures and drawings of plans, computed without Python.
 //!
 //! Samples and figures cross as JSON text: `jarvis_taskbench` reads text as the original evaluator's language does, and floats come
-//! back with every digit. The package is the interface; this
-//! module is its own.
+//! back with every digit. The package is the interface; this module is its own.
 
 mod draw;
 mod input;

@@ -223,7 +223,9 @@ def test_errors_say_what_to_do(at_home: Path) -> None:
         (STUDIO, predictions, {"metrics": ["f2"]}, "unknown metric `f2`"),
         (STUDIO, predictions, {"metrics": "bertscore"}, "BERTScore needs"),
         (STUDIO, predictions, {"dependency_type": "both"}, "unknown dependency type"),
-        (STUDIO, predictions, {"intervals": 0}, "at least 1"),
+        (STUDIO, predictions, {"intervals": 0}, "`intervals` is 0"),
+        (STUDIO, predictions, {"seed": -1}, "`seed` is -1"),
+        (STUDIO, predictions, {"threads": 10**6}, "`threads` is 1000000"),
         ([{"id": {1}}], [], tool, "cannot be written as JSON"),
     ]
     for gold, said, settings, message in cases:

@@ -146,10 +146,10 @@ def evaluate(
             code="usage",
             exit_code=2,
         )
-    if intervals is not None and intervals < 1:
-        raise JarvisError(
-            "`intervals` is the number of resamples, at least 1", hint="1000 is usual", code="usage", exit_code=2
-        )
+    if intervals is not None:
+        _bounded("intervals", intervals, 1, 100_000)
+    _bounded("seed", seed, 0, 2**64 - 1)
+    _bounded("threads", threads, 0, 1024)
     settings: Settings = {
         "dependency_type": dependency_type,
         "profile": profile,
@@ -167,6 +167,13 @@ def evaluate(
     }
     figures = _evaluate(_lines(gold, "gold"), _lines(predictions, "predictions"), _document(tools), settings)
     return Evaluation(json.loads(figures))
+
+
+def _bounded(name: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise JarvisError(
+            f"`{name}` is {value}", hint=f"give a number from {least} to {most}", code="usage", exit_code=2
+        )
 
 
 def _words(words: object) -> list[str]:
