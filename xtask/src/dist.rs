@@ -116,7 +116,7 @@ fn pack(release: &Release, options: &Options) -> Result<()> {
     installer::write(release)?;
     deb::write(release)?;
     oci::write(release)?;
-    packages::write(release, options)?;
+    packages::write(release)?;
     brew::write(release)?;
     if options.sbom {
         sbom::write(release)?;

@@ -42,6 +42,7 @@ pub(super) fn binaries(release: &Release, options: &Options) -> Result<Vec<Binar
 /// Builds the sources in `root` for a target into `folder`, and names the binary.
 pub(super) fn build(root: &Path, tools: &Tools, target: &Target, folder: &Path) -> Result<PathBuf> {
     println!("dist: building for {}", target.zig);
+    tools.add_target(target.triple)?;
     tools.cargo_program(AUDITABLE.0, AUDITABLE.1)?;
     let mut cargo = Command::new("cargo");
     cargo
@@ -50,15 +51,8 @@ pub(super) fn build(root: &Path, tools: &Tools, target: &Target, folder: &Path) 
         .arg("--target-dir")
         .arg(folder)
         .env("PATH", tools.search_path()?)
-        .env_remove("RUSTFLAGS")
-        .env("CARGO_ENCODED_RUSTFLAGS", flags(root, folder, target)?)
         .current_dir(root);
-    for (name, value) in maps(root, folder)? {
-        cargo.env(name, value);
-    }
-    if let Some(rustc) = tools.rustc_for(target.triple)? {
-        cargo.env("RUSTC", rustc);
-    }
+    reproducible(&mut cargo, root, folder, target.triple)?;
     let status = cargo.status().context("cargo cannot start")?;
     if !status.success() {
         bail!("the build for {} failed ({status})", target.zig);
@@ -75,12 +69,10 @@ pub(super) fn check_ports(root: &Path) -> Result<()> {
     let mut failed = Vec::new();
     for triple in PORTS {
         println!("dist: checking {triple}");
+        tools.add_target(triple)?;
         let mut cargo = Command::new(tools.program("cargo-zigbuild"));
         cargo.args(["check", "--locked", "--package", "jarvis", "--target", triple]).env("PATH", tools.search_path()?);
         cargo.arg("--target-dir").arg(root.join("target/dist-build")).current_dir(root);
-        if let Some(rustc) = tools.rustc_for(triple)? {
-            cargo.env("RUSTC", rustc);
-        }
         if !cargo.status().context("cargo-zigbuild cannot start")?.success() {
             failed.push(triple);
         }
@@ -101,27 +93,22 @@ fn mapped(root: &Path, folder: &Path) -> Result<[(PathBuf, &'static str); 3]> {
     Ok([(root.to_owned(), "/jarvis"), (folder.to_owned(), "/build"), (home, "/cargo")])
 }
 
-fn flags(root: &Path, folder: &Path, target: &Target) -> Result<OsString> {
-    let mut flags = OsString::new();
-    for (from, to) in mapped(root, folder)? {
-        flags.push("--remap-path-prefix=");
-        flags.push(from);
-        flags.push(format!("={to}\u{1f}"));
+/// Gives a build what makes it equal to one elsewhere: no path of this machine, in Rust and in C, whose asserts name their files.
+pub(super) fn reproducible(command: &mut Command, root: &Path, folder: &Path, triple: &str) -> Result<()> {
+    let flag = |name: &str, from: &Path, to: &str| {
+        let mut flag = OsString::from(name);
+        flag.push(from);
+        flag.push(format!("={to}"));
+        flag
+    };
+    let mapped = mapped(root, folder)?;
+    let mut rust: Vec<OsString> = mapped.iter().map(|(from, to)| flag("--remap-path-prefix=", from, to)).collect();
+    if triple.ends_with("musl") {
+        // zig brings the start files and libc.
+        rust.push("-Clink-self-contained=no".into());
     }
-    if target.is_static {
-        // zig brings the start files and libc of musl.
-        flags.push("-Clink-self-contained=no");
-    }
-    Ok(flags)
-}
-
-/// The same for C: its asserts name their files.
-fn maps(root: &Path, folder: &Path) -> Result<Vec<(&'static str, OsString)>> {
-    let mut flags = OsString::new();
-    for (from, to) in mapped(root, folder)? {
-        flags.push("-ffile-prefix-map=");
-        flags.push(from);
-        flags.push(format!("={to} "));
-    }
-    Ok(vec![("CFLAGS", flags.clone()), ("CXXFLAGS", flags)])
+    let c: Vec<OsString> = mapped.iter().map(|(from, to)| flag("-ffile-prefix-map=", from, to)).collect();
+    let (rust, c) = (rust.join("\u{1f}".as_ref()), c.join(" ".as_ref()));
+    command.env_remove("RUSTFLAGS").env("CARGO_ENCODED_RUSTFLAGS", rust).env("CFLAGS", &c).env("CXXFLAGS", &c);
+    Ok(())
 }

@@ -20,8 +20,8 @@ Options:
   --no-sbom        leave out the bill of materials, for which cargo-cyclonedx is built
   --ports          check that the sources compile for macOS and Windows, as far as this machine can: nothing is linked or run
 
-cargo-zigbuild, zig and maturin are installed from PyPI into target/dist-tools. A target whose standard library rustup
-cannot fetch gets it from the source in Debian's package rust-web-src, with the compiler of the same version.
+cargo-zigbuild, zig and maturin are installed from PyPI into target/dist-tools, cargo-auditable and cargo-cyclonedx from
+crates.io, and the standard library of each target by rustup.
 ";
 
 /// What to make.
