@@ -130,13 +130,33 @@ impl Store {
         Ok(records.into_iter().filter(is_free).collect())
     }
 
+    /// Pulls that were cut off and that no process goes on with. Pulling the model again resumes them.
+    ///
+    /// # Errors
+    /// When the list cannot be read.
+    pub fn abandoned(&self) -> Result<Vec<Record>, ModelError> {
+        Ok(self.unreferenced()?.into_iter().filter(|record| record.stage == Stage::Pulling).collect())
+    }
+
+    /// Removes what abandoned pulls left.
+    ///
+    /// # Errors
+    /// As [`Store::prune`].
+    pub fn remove_abandoned(&self) -> Result<Removed, ModelError> {
+        self.discard_all(self.abandoned()?)
+    }
+
     /// Removes what no model needs any more.
     ///
     /// # Errors
     /// When the list cannot be read, or a file cannot be removed.
     pub fn prune(&self) -> Result<Removed, ModelError> {
+        self.discard_all(self.unreferenced()?)
+    }
+
+    fn discard_all(&self, records: Vec<Record>) -> Result<Removed, ModelError> {
         let mut removed = Removed::default();
-        for record in self.unreferenced()? {
+        for record in records {
             match self.discard(&record, &mut removed) {
                 Ok(()) => removed.models.push(record.name.clone()),
                 // It is being pulled again.

@@ -18,6 +18,7 @@ mod personal;
 mod presence;
 mod prune;
 mod read;
+mod repair;
 mod responses;
 mod schema;
 mod webhooks;

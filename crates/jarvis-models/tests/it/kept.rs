@@ -52,8 +52,11 @@ async fn what_was_replaced_or_abandoned_is_pruned() {
     let store = machine.store();
     let free: Vec<String> = store.unreferenced().unwrap().into_iter().map(|record| record.name).collect();
     assert_eq!(free, ["caption", "chat"]);
+    let abandoned = store.remove_abandoned().unwrap();
+    assert_eq!((abandoned.models, abandoned.bytes), (vec!["chat".to_owned()], 6_000));
+    assert!(store.abandoned().unwrap().is_empty());
     let removed = store.prune().unwrap();
-    assert_eq!((removed.models, removed.files, removed.bytes), (free, 2, 50_000 + 6_000));
+    assert_eq!((removed.models, removed.files, removed.bytes), (vec!["caption".to_owned()], 1, 50_000));
     assert_eq!(store.local_models(), std::slice::from_ref(&local));
     assert_eq!(fs::read(local.folder.join(DECODER)).unwrap(), weights(20));
     assert!(!machine.cached(&format!("models--org--caption/snapshots/{}", commit("org/caption"))).exists());

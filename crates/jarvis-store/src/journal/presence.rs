@@ -51,23 +51,31 @@ impl Writers {
     /// True when a process that was writing died before it could take its sign away. The sign stays until
     /// [`Writers::sign`] sweeps it up.
     pub(super) fn any_died(&self) -> bool {
-        fs::read_dir(&self.folder).into_iter().flatten().flatten().any(|entry| {
-            // A sign that went away meanwhile was taken away.
-            entry.file_name().to_str().is_some_and(|name| is_sign(name) && !self.is_writing(name))
-                && entry.path().exists()
-        })
+        // A sign that went away meanwhile was taken away.
+        self.stale().iter().any(|path| path.exists())
+    }
+
+    /// The lock files of processes that died.
+    pub(super) fn stale(&self) -> Vec<PathBuf> {
+        self.signs().filter(|(name, _)| !self.is_writing(name)).map(|(_, path)| path).collect()
+    }
+
+    /// True while any process is writing.
+    pub(super) fn is_in_use(&self) -> bool {
+        self.signs().any(|(name, _)| self.is_writing(&name))
+    }
+
+    fn signs(&self) -> impl Iterator<Item = (String, PathBuf)> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let sign = |entry: fs::DirEntry| Some((entry.file_name().into_string().ok()?, entry.path()));
+        entries.filter_map(sign).filter(|(name, _)| is_sign(name))
     }
 
     /// Creates the lock file of this process, and removes those of processes that died.
     pub(super) fn sign(&self) -> Result<Sign, JournalError> {
         let _alone = self.alone()?;
-        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-            if let Some(name) = entry.file_name().to_str()
-                && is_sign(name)
-                && !self.is_writing(name)
-            {
-                let _ = fs::remove_file(entry.path());
-            }
+        for stale in self.stale() {
+            let _ = fs::remove_file(stale);
         }
         let name = Uuid::new_v4().simple().to_string();
         let path = self.folder.join(&name);

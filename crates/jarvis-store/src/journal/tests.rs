@@ -15,6 +15,7 @@ mod experience;
 mod leases;
 mod lists;
 mod orphans;
+mod repair;
 mod users;
 
 fn event(run: &str, seq: u64, kind: EventKind) -> Event {
