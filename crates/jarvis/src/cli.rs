@@ -1,12 +1,14 @@
 //! The command line. Parsing does no work; the commands interpret the arguments.
 
+#[cfg(feature = "self-update")]
+mod own;
 mod runs;
+mod setup;
 
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
 
 use jarvis_hugginggpt::Look;
 
@@ -23,7 +25,10 @@ use crate::commands::{
 use crate::config::env_vars;
 use crate::wiring::pipelines::PIPELINES;
 
+#[cfg(feature = "self-update")]
+pub(crate) use own::{SelfCommand, UninstallArgs, UpdateArgs};
 pub(crate) use runs::{Rating, ResumeArgs, RunsCommand};
+pub(crate) use setup::{CompletionsArgs, DoctorArgs, ManArgs, SetupArgs};
 
 /// Plans a request into a task graph, chooses a model for each task, runs the graph in parallel, and answers.
 #[derive(Debug, Parser)]
@@ -38,6 +43,7 @@ pub(crate) use runs::{Rating, ResumeArgs, RunsCommand};
         jarvis run \"what is in this picture?\" --file photo.jpg --llm auto    # the model of a local server, such as Ollama\n  \
         jarvis run \"what is in this picture?\" --file photo.jpg --llm gpt-4o-mini\n  \
         jarvis plan \"segment photo.jpg, then find the edges of the result\" --format mermaid\n  \
+        jarvis setup    # finds what this machine has, and writes the configuration\n  \
         jarvis doctor\n\n\
         Without --llm jarvis plans with its offline planner, and works with its native models unless others are configured."
 )]
@@ -252,11 +258,11 @@ pub(crate) enum Command {
     #[cfg(not(feature = "bench"))]
     #[command(hide = true)]
     Easytool(Absent),
+    /// Find what this machine has and write the configuration
+    #[command(after_help = setup::SETUP_EXAMPLES)]
+    Setup(SetupArgs),
     /// Say what works, what does not, and how to mend it
-    #[command(after_help = "Examples:\n  \
-        jarvis doctor\n  \
-        jarvis doctor --llm auto    # which local model that is, and what it can do\n  \
-        jarvis doctor --llm qwen3:8b --base-url http://localhost:11434/v1    # tests that model too")]
+    #[command(after_help = setup::DOCTOR_EXAMPLES)]
     Doctor(DoctorArgs),
     /// Say whether a server answers: exit status 0 when it does, for health checks
     #[cfg(feature = "serve")]
@@ -264,6 +270,14 @@ pub(crate) enum Command {
         jarvis health\n  \
         jarvis health http://127.0.0.1:9000 --timeout 2")]
     Health(HealthArgs),
+    /// Update or remove a jarvis that install.sh installed
+    #[cfg(feature = "self-update")]
+    #[command(name = "self", after_help = own::SELF_EXAMPLES)]
+    #[command(subcommand)]
+    Own(SelfCommand),
+    #[cfg(not(feature = "self-update"))]
+    #[command(name = "self", hide = true)]
+    Own(Absent),
     /// Take the text out of a PDF, an office file or a web page: from standard input to standard output
     #[cfg(feature = "documents")]
     #[command(hide = true)]
@@ -272,12 +286,12 @@ pub(crate) enum Command {
     #[cfg(any(feature = "experts", feature = "llm"))]
     #[command(hide = true)]
     LocalModel,
-    /// Print completions for a shell
-    #[command(after_help = "Example:\n  jarvis completions bash > ~/.local/share/bash-completion/completions/jarvis")]
-    Completions {
-        /// The shell.
-        shell: Shell,
-    },
+    /// Print or install completions for a shell
+    #[command(after_help = setup::COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Write man pages, one for each command
+    #[command(hide = true)]
+    Man(ManArgs),
 }
 
 /// `jarvis health`.
@@ -426,7 +440,7 @@ pub(crate) enum PlanFormat {
 }
 
 /// Arguments of a command that this build lacks.
-#[cfg(not(all(feature = "serve", feature = "bench")))]
+#[cfg(not(all(feature = "serve", feature = "bench", feature = "self-update")))]
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Absent {
@@ -502,20 +516,4 @@ pub(crate) struct ServeArgs {
     #[cfg(feature = "restate")]
     #[command(flatten)]
     pub(crate) restate_endpoint: RestateArgs,
-}
-
-/// `jarvis doctor`.
-#[derive(Debug, Args)]
-pub(crate) struct DoctorArgs {
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[cfg(feature = "restate")]
-    /// Look at a Restate server too: its ingress
-    #[arg(long, value_name = "URL", requires = "restate_admin")]
-    pub(crate) restate: Option<url::Url>,
-    #[cfg(feature = "restate")]
-    /// Its admin API
-    #[arg(long, value_name = "URL", requires = "restate")]
-    pub(crate) restate_admin: Option<url::Url>,
 }

@@ -4,15 +4,20 @@ pub(crate) mod ask;
 #[cfg(feature = "bench")]
 pub(crate) mod bench;
 mod chat;
+mod completions;
 mod doctor;
 #[cfg(feature = "bench")]
 pub(crate) mod easytool;
 pub(crate) mod experience;
+#[cfg(feature = "self-update")]
+mod install_source;
 #[cfg(feature = "serve")]
 mod health;
 #[cfg(feature = "serve")]
 mod mcp;
 pub(crate) mod models;
+#[cfg(feature = "self-update")]
+mod own;
 mod plan;
 #[cfg(feature = "bench")]
 pub(crate) mod planner;
@@ -20,6 +25,7 @@ mod run;
 mod runs;
 #[cfg(feature = "serve")]
 mod serve;
+mod setup;
 #[cfg(feature = "bench")]
 pub(crate) mod taskbench;
 pub(crate) mod tools;
@@ -33,6 +39,15 @@ use std::process::ExitCode;
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
 use crate::printer::Printer;
+
+/// Runs a command that needs no runtime; nothing for any other.
+pub(crate) fn without_runtime(command: &Command, printer: Printer) -> Option<Result<ExitCode, Failure>> {
+    match command {
+        Command::Completions(args) => Some(completions::run(args, printer)),
+        Command::Man(args) => Some(completions::man(args, printer)),
+        _ => None,
+    }
+}
 
 pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure> {
     match cli.command {
@@ -67,8 +82,13 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
         Command::Doctor(args) => doctor::run(&args, &cli.global, printer).await,
         #[cfg(feature = "serve")]
         Command::Health(args) => health::run(&args, printer).await,
+        Command::Setup(args) => setup::run(&args, &cli.global, printer).await,
+        #[cfg(feature = "self-update")]
+        Command::Own(command) => own::run(command, printer).await,
+        #[cfg(not(feature = "self-update"))]
+        Command::Own(_) => Err(not_built("self-update")),
         // Handled before a runtime is needed.
-        Command::Completions { .. } => Ok(ExitCode::SUCCESS),
+        Command::Completions(_) | Command::Man(_) => Ok(ExitCode::SUCCESS),
         #[cfg(feature = "documents")]
         Command::DocumentText => Ok(ExitCode::SUCCESS),
         #[cfg(any(feature = "experts", feature = "llm"))]
@@ -77,7 +97,7 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
 }
 
 /// The command needs a feature that this build lacks.
-#[cfg(not(all(feature = "serve", feature = "grpc", feature = "bench")))]
+#[cfg(not(all(feature = "serve", feature = "grpc", feature = "bench", feature = "self-update")))]
 fn not_built(feature: &str) -> Failure {
     Failure::usage(format!("this jarvis was built without the feature `{feature}`"))
         .hint(format!("build it with its default features, or with `--features {feature}`"))

@@ -66,10 +66,9 @@ pub(crate) fn load(
         .map(Path::to_path_buf)
         .or_else(|| folder.map(|folder| folder.join("jarvis.yaml")).filter(|path| path.is_file()));
     let mut tree = match &found {
-        Some(path) => read(path)?,
+        Some(path) => tree(path)?,
         None => Map::new(),
     };
-    original::translate(&mut tree);
     let mut vars: Vec<(String, String)> = env.filter(|(_, text)| !text.trim().is_empty()).collect();
     vars.sort();
     // A variable is read as YAML, so that numbers, switches and lists can be set; where that does not fit the key, it is
@@ -115,13 +114,32 @@ fn typed(
     Ok((config, unknown))
 }
 
+/// Reads the text of a configuration as [`load`] reads its file: the tree, and the keys that are unknown.
+pub(crate) fn check_text(path: &Path, text: &str) -> Result<(Map<String, Value>, Vec<String>), ConfigError> {
+    let mut tree = parse(path, text)?;
+    original::translate(&mut tree);
+    let (_, unknown) = typed(&tree, &[], |_| None)?;
+    Ok((tree, unknown))
+}
+
+/// The tree of a configuration file.
+pub(crate) fn tree(path: &Path) -> Result<Map<String, Value>, ConfigError> {
+    let mut tree = read(path)?;
+    original::translate(&mut tree);
+    Ok(tree)
+}
+
 fn read(path: &Path) -> Result<Map<String, Value>, ConfigError> {
     let text =
         std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
+    parse(path, &text)
+}
+
+fn parse(path: &Path, text: &str) -> Result<Map<String, Value>, ConfigError> {
     if text.trim().is_empty() {
         return Ok(Map::new());
     }
-    let value: Value = serde_saphyr::from_str(&text)
+    let value: Value = serde_saphyr::from_str(text)
         .map_err(|error| ConfigError::Yaml { path: path.to_path_buf(), reason: error.to_string() })?;
     match value {
         Value::Object(tree) => Ok(tree),
@@ -136,6 +154,7 @@ fn apply(tree: &mut Map<String, Value>, name: &str, value: Value) {
         env_vars::LLM => vec!["llm".into(), "model".into()],
         env_vars::OPENAI_BASE_URL => vec!["llm".into(), "base_url".into()],
         env_vars::CONFIG | env_vars::LOG | env_vars::TOKEN | env_vars::ADMIN_TOKEN => return,
+        _ if name.starts_with(env_vars::INSTALLER) => return,
         _ => match name.strip_prefix(env_vars::PREFIX) {
             Some(rest) => rest.split("__").map(str::to_ascii_lowercase).collect(),
             None => return,

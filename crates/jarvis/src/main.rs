@@ -16,6 +16,7 @@ mod ingest;
 mod logs;
 mod printer;
 mod progress;
+mod questions;
 mod results;
 mod retention;
 mod session;
@@ -29,6 +30,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command, LogFormat};
+use crate::failure::Failure;
 use crate::logs::Logs;
 use crate::printer::Printer;
 
@@ -46,12 +48,8 @@ fn main() -> ExitCode {
         LogFormat::Json => printer.in_json(),
         LogFormat::Text => printer,
     };
-    if let Command::Completions { shell } = &cli.command {
-        // To memory first: the generator panics where nobody reads on, as in `jarvis completions bash | head`.
-        let mut script = Vec::new();
-        clap_complete::generate(*shell, &mut command(), "jarvis", &mut script);
-        printer.out_piece(&String::from_utf8_lossy(&script));
-        return ExitCode::SUCCESS;
+    if let Some(ended) = commands::without_runtime(&cli.command, printer) {
+        return exit_code(ended, printer);
     }
     #[cfg(feature = "documents")]
     if let Command::DocumentText = &cli.command {
@@ -77,6 +75,10 @@ fn main() -> ExitCode {
     logs.end();
     // Work on other threads that was cancelled is not waited for.
     runtime.shutdown_background();
+    exit_code(ended, printer)
+}
+
+fn exit_code(ended: Result<ExitCode, Failure>, printer: Printer) -> ExitCode {
     match ended {
         Ok(code) => code,
         Err(failure) => {

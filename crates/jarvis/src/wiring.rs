@@ -13,6 +13,7 @@ pub(crate) mod document;
 pub(crate) mod encoders;
 mod experience;
 mod experts;
+mod folders;
 mod journal;
 mod lazy_chat;
 mod local;
@@ -77,6 +78,7 @@ pub(crate) use checks::checks;
 #[cfg(all(feature = "bench", feature = "experts", feature = "llm"))]
 pub(crate) use encoders::encoder_files;
 pub(crate) use experts::{Addresses, Experts, hub_url, local_timeout, secret, token, url_policy};
+pub(crate) use folders::{Folders, config_folder, default_data_folder};
 pub(crate) use journal::JournalUse;
 #[cfg(any(feature = "experts", feature = "llm"))]
 pub(crate) use local::child as local_model;
@@ -343,53 +345,6 @@ impl Base {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct Folders {
-    pub(crate) public: PathBuf,
-    /// Where a person finds the files that are made, unless another folder is named.
-    pub(crate) results: PathBuf,
-    pub(crate) journal: PathBuf,
-    pub(crate) logs: PathBuf,
-    pub(crate) plans: PathBuf,
-    pub(crate) prompts: PathBuf,
-    /// Vectors of texts, by text and model.
-    pub(crate) vectors: PathBuf,
-    /// The descriptions of tools that were approved.
-    pub(crate) approvals: PathBuf,
-    /// Who allowed what, and who administered the server.
-    pub(crate) audit: PathBuf,
-    /// The whole data folder, of which each crate has a part.
-    pub(crate) data: PathBuf,
-}
-
-impl Folders {
-    pub(crate) fn of(config: &Config) -> Result<Folders, Failure> {
-        let data = match &config.data_dir {
-            Some(data) => data.clone(),
-            None => strategy()?.1,
-        };
-        Ok(Folders {
-            public: config.public_dir.clone().unwrap_or_else(|| data.join("public")),
-            results: data.join("results"),
-            journal: data.join("runs.db"),
-            logs: data.join("logs"),
-            plans: config.decisions.plan_dir.clone().unwrap_or_else(|| data.join("execution_configs")),
-            prompts: config.decisions.prompt_log_dir.clone().unwrap_or_else(|| data.join("prompt_logs")),
-            vectors: data.join("vectors"),
-            approvals: data.join("approved_tools.json"),
-            audit: data.join("audit.jsonl"),
-            data,
-        })
-    }
-}
-
-fn strategy() -> Result<(PathBuf, PathBuf), Failure> {
-    use etcetera::BaseStrategy;
-    let base = etcetera::choose_base_strategy()
-        .map_err(|error| Failure::work(error).hint("name a folder with --data-dir, or set HOME"))?;
-    Ok((base.config_dir().join("jarvis"), base.data_dir().join("jarvis")))
-}
-
 /// The configuration with the flags on top; warnings are printed.
 pub(crate) fn load_config(global: &Global, printer: Printer) -> Result<Loaded, Failure> {
     let loaded = load_holding(global, |_| Vec::new())?;
@@ -404,11 +359,25 @@ pub(crate) fn load_holding(
     global: &Global,
     hold: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>) -> Vec<String>,
 ) -> Result<Loaded, Failure> {
-    let folder = strategy().ok().map(|(config, _)| config);
+    let folder = config_folder().ok();
+    load_file(global, named_config(global), folder.as_deref(), hold)
+}
+
+/// The file that the flags or the environment name.
+pub(crate) fn named_config(global: &Global) -> Option<&Path> {
+    global.config.as_deref().filter(|path| !path.as_os_str().is_empty())
+}
+
+/// The configuration of this file or folder, as [`config::load`] has it, with the environment and the flags on top.
+pub(crate) fn load_file(
+    global: &Global,
+    file: Option<&Path>,
+    folder: Option<&Path>,
+    hold: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>) -> Vec<String>,
+) -> Result<Loaded, Failure> {
     // All variables that jarvis reads are text.
     let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-    let named = global.config.as_deref().filter(|path| !path.as_os_str().is_empty());
-    let mut loaded = config::load(named, folder.as_deref(), std::env::vars_os().filter_map(text), hold)
+    let mut loaded = config::load(file, folder, std::env::vars_os().filter_map(text), hold)
         .map_err(|error| Failure::usage(error).hint("docs/configuration.md lists every key"))?;
     if let Some(llm) = &global.llm {
         loaded.config.llm.model = Some(llm.clone());

@@ -2,13 +2,14 @@
 //! not hide another.
 
 mod chat;
+mod mend;
 #[cfg(feature = "restate")]
 mod restate;
 
 use std::process::ExitCode;
 
 use jarvis_catalogue::Wanted;
-use jarvis_store::Journal;
+use jarvis_store::{Journal, JournalError};
 use serde::Serialize;
 
 use crate::cli::{DoctorArgs, Global};
@@ -25,15 +26,23 @@ struct Finding {
     needed: bool,
     found: String,
     fix: Option<String>,
+    /// What `--fix` did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixed: Option<String>,
 }
 
 impl Finding {
     fn good(what: &str, found: impl Into<String>) -> Finding {
-        Finding { what: what.into(), ok: true, needed: true, found: found.into(), fix: None }
+        Finding { what: what.into(), ok: true, needed: true, found: found.into(), fix: None, fixed: None }
     }
 
     fn bad(what: &str, needed: bool, found: impl Into<String>, fix: impl Into<String>) -> Finding {
-        Finding { what: what.into(), ok: false, needed, found: found.into(), fix: Some(fix.into()) }
+        Finding { what: what.into(), ok: false, needed, found: found.into(), fix: Some(fix.into()), fixed: None }
+    }
+
+    /// What was wrong and is mended.
+    fn mended(what: &str, found: impl Into<String>, fixed: impl Into<String>) -> Finding {
+        Finding { fixed: Some(fixed.into()), ..Finding::good(what, found) }
     }
 
     /// What failed, with the failure's own hint or else `fix`.
@@ -63,6 +72,7 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
     if let Some(loaded) = &loaded {
         match Folders::of(&loaded.config) {
             Ok(folders) => {
+                findings.extend(mend::look_and_mend(&loaded.config, &folders, args.fix));
                 let media = wiring::media(&loaded.config, &folders);
                 findings.push(match media.and_then(|media| media.check_writable().map_err(wiring::media_failure)) {
                     Ok(()) => Finding::good("media folder", folders.public.display().to_string()),
@@ -71,7 +81,12 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
                 findings.push(match Journal::open(&folders.journal) {
                     Ok(_) => Finding::good("run journal", folders.journal.display().to_string()),
                     Err(error) => {
-                        let fix = error.hint().unwrap_or_else(|| "choose another folder with --data-dir".into());
+                        let fix = match &error {
+                            JournalError::Corrupt { .. } => {
+                                "`jarvis doctor --fix` renames it, and a new one is made".to_owned()
+                            }
+                            error => error.hint().unwrap_or_else(|| "choose another folder with --data-dir".into()),
+                        };
                         Finding::bad("run journal", false, error.to_string(), fix)
                     }
                 });
@@ -109,14 +124,18 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
         printer.json(&findings)?;
     } else {
         for finding in &findings {
-            let mark = match (finding.ok, finding.needed) {
-                (true, _) => "ok  ",
-                (false, true) => "FAIL",
-                (false, false) => "-   ",
+            let mark = match (finding.ok, finding.needed, &finding.fixed) {
+                (true, _, Some(_)) => "done",
+                (true, _, None) => "ok  ",
+                (false, true, _) => "FAIL",
+                (false, false, _) => "-   ",
             };
             printer.out(&format!("{mark}  {:<34} {}", finding.what, finding.found));
             if let Some(fix) = &finding.fix {
                 printer.out(&format!("      {:<34} fix: {fix}", ""));
+            }
+            if let Some(fixed) = &finding.fixed {
+                printer.out(&format!("      {:<34} fixed: {fixed}", ""));
             }
         }
     }

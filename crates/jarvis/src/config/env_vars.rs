@@ -21,6 +21,10 @@ pub(crate) const OTEL_CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAG
 pub(crate) const TOKEN: &str = "JARVIS_TOKEN";
 /// The token of the server's administrators, unless `server.admin_token_env` names another variable.
 pub(crate) const ADMIN_TOKEN: &str = "JARVIS_ADMIN_TOKEN";
+/// Where `jarvis self update` finds releases. Same as its `--from`.
+pub(crate) const INSTALL_BASE_URL: &str = "JARVIS_INSTALL_BASE_URL";
+/// Before the names of what `install.sh` reads, which are no configuration keys: `JARVIS_INSTALL_…`.
+pub(crate) const INSTALLER: &str = "JARVIS_INSTALL_";
 /// Any other configuration key, with `__` between levels: `JARVIS_LIMITS__CONCURRENCY=4`.
 pub(crate) const PREFIX: &str = "JARVIS_";
 /// The base URL of the chat endpoint. Same as `--base-url`.

@@ -95,6 +95,11 @@ impl LocalRuntime {
         self.store.resolve(name).filter(is_supported)
     }
 
+    /// Whether a language model is large enough to plan.
+    pub(crate) fn can_plan(local: &Local) -> bool {
+        plans(local)
+    }
+
     /// The task types that a model serves, the usual one first.
     pub(crate) fn tasks_of(&self, local: &Local) -> Vec<String> {
         match local.engine {

@@ -78,6 +78,7 @@ transcripts! {
     planner_fit
     run
     runs
+    setup
     taskbench_evaluate
     taskbench_generate
     taskbench_graph

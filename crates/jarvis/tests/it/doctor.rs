@@ -55,3 +55,102 @@ fn a_media_store_that_cannot_be_used_is_told_with_what_to_do() {
         assert!(run.code != 0 && !run.stderr.contains("a-secret"), "{}", run.stderr);
     }
 }
+
+fn findings_of(findings: &Value, what: &str) -> Vec<Value> {
+    findings.as_array().expect("a list").iter().filter(|one| one["what"] == what).cloned().collect()
+}
+
+#[test]
+fn a_damaged_journal_is_renamed_only_when_that_is_asked_for() {
+    let harness = Harness::new();
+    let journal = harness.data().join("runs.db");
+    let damaged = "this is no database, and long enough to be looked at as one";
+    std::fs::write(&journal, damaged).expect("writable");
+    let (_, findings) = harness.json(&["doctor", "--json"]);
+    let found = &findings_of(&findings, "run journal")[0];
+    assert!(found["fix"].as_str().expect("a fix").contains("jarvis doctor --fix"), "{found}");
+    assert_eq!(std::fs::read_to_string(&journal).expect("it stays"), damaged);
+
+    let (code, findings) = harness.json(&["doctor", "--fix", "--json"]);
+    let found = findings_of(&findings, "run journal");
+    let fixed = found[0]["fixed"].as_str().expect("it was mended");
+    assert!(code == 0 && fixed.contains("runs.db.damaged"), "{found:?}");
+    assert!(found[0]["ok"] == true && found[1]["ok"] == true && found[1].get("fixed").is_none(), "{found:?}");
+    let aside = harness.data().join("runs.db.damaged");
+    assert_eq!(std::fs::read_to_string(aside).expect("nothing is lost"), damaged);
+    assert_eq!(harness.run(&["runs", "list"]).code, 0);
+    let (_, findings) = harness.json(&["doctor", "--fix", "--json"]);
+    assert!(!findings.to_string().contains("\"fixed\""), "there is nothing left to mend: {findings:#}");
+}
+
+#[test]
+fn folders_are_made_and_lock_files_of_the_dead_removed() {
+    let harness = Harness::new();
+    let data = harness.work().join("new/data");
+    let args = ["doctor", "--fix", "--data-dir", "new/data"];
+    let text = harness.run(&args).stdout;
+    assert!(text.contains("done  data folder") && text.contains("fixed: made it"), "{text}");
+    assert!(data.join("public").is_dir());
+
+    let lock = data.join("runs.db.writers/0123456789abcdef0123456789abcdef");
+    std::fs::write(&lock, "").expect("writable");
+    let (_, findings) = harness.json(&["doctor", "--json", "--data-dir", "new/data"]);
+    assert_eq!(findings_of(&findings, "lock files")[0]["found"], "1 lock file of killed processes");
+    assert!(lock.exists());
+    let (_, findings) = harness.json(&[&args[..], &["--json"]].concat());
+    assert_eq!(findings_of(&findings, "lock files")[0]["fixed"], "checked the journal and removed 1 lock file");
+    assert!(!lock.exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn permissions_are_mended() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let harness = Harness::new();
+    harness.run(&["doctor"]);
+    let mode = |path: &std::path::Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    let set = |path: &std::path::Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
+    };
+    let (journal, public) = (harness.data().join("runs.db"), harness.data().join("public"));
+    set(&journal, 0o644);
+    set(&public, 0o500);
+    let (_, findings) = harness.json(&["doctor", "--json"]);
+    assert_eq!(findings_of(&findings, "permissions").len(), 2, "{findings:#}");
+    assert_eq!((mode(&journal), mode(&public)), (0o644, 0o500));
+    let (_, findings) = harness.json(&["doctor", "--fix", "--json"]);
+    assert_eq!(findings_of(&findings, "permissions").len(), 2, "{findings:#}");
+    assert_eq!((mode(&journal), mode(&public)), (0o640, 0o700));
+    let (_, findings) = harness.json(&["doctor", "--json"]);
+    assert!(findings_of(&findings, "permissions").is_empty(), "{findings:#}");
+}
+
+#[test]
+fn what_a_download_left_that_was_cut_off_is_removed() {
+    use jarvis_testing::weights::{Trouble, WeightsHub, WeightsRepo, content, sha256};
+
+    const FILE: &str = "chat-Q4_K_M.gguf";
+    let weights = content(200_000, 1);
+    let hub = WeightsHub::start(vec![WeightsRepo::new("org/chat-GGUF").large(FILE, weights.clone())]);
+    hub.trouble(FILE, [Trouble::Hold(80_000)]);
+    let harness = Harness::new().env("HF_ENDPOINT", &hub.base());
+    let mut pull = harness.command(&["models", "pull", "org/chat-GGUF", "-y", "-q"]).spawn().expect("it starts");
+    let blobs = harness.data().join(".cache/huggingface/hub/models--org--chat-GGUF/blobs");
+    let part = blobs.join(format!("{}.incomplete", sha256(&weights)));
+    while std::fs::metadata(&part).map_or(0, |data| data.len()) < 80_000 {
+        std::thread::yield_now();
+    }
+    let (_, findings) = harness.json(&["doctor", "--fix", "--json"]);
+    assert!(findings_of(&findings, "partial downloads").is_empty() && part.exists(), "it goes on: {findings:#}");
+    pull.kill().and_then(|()| pull.wait()).expect("it ends");
+
+    let (_, findings) = harness.json(&["doctor", "--json"]);
+    let found = &findings_of(&findings, "partial downloads")[0];
+    assert!(found["fix"].as_str().expect("a fix").contains("jarvis models pull org/chat-GGUF"), "{found}");
+    let (_, findings) = harness.json(&["doctor", "--fix", "--json"]);
+    assert_eq!(findings_of(&findings, "partial downloads")[0]["fixed"], "removed 1 file, 80000 bytes");
+    assert!(!part.exists());
+    let (_, findings) = harness.json(&["doctor", "--json"]);
+    assert!(findings_of(&findings, "partial downloads").is_empty(), "{findings:#}");
+}

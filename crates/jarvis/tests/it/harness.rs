@@ -69,7 +69,8 @@ impl Harness {
         self.program(env!("CARGO_BIN_EXE_jarvis"), args)
     }
 
-    fn program(&self, program: &str, args: &[&str]) -> Command {
+    /// Another program, or a copy of the binary, in the same environment.
+    pub(crate) fn program(&self, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
             .args(args)
@@ -111,7 +112,7 @@ impl Harness {
         Harness::ended(self.command(args), input)
     }
 
-    fn ended(mut command: Command, input: &str) -> Ended {
+    pub(crate) fn ended(mut command: Command, input: &str) -> Ended {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
         let mut stdin = child.stdin.take().expect("a pipe");

@@ -12,6 +12,7 @@ mod ask;
 // Its commands are those of Linux.
 #[cfg(target_os = "linux")]
 mod cli;
+mod completions;
 mod doctor;
 mod documents;
 mod durable;
@@ -39,7 +40,10 @@ mod responses;
 #[cfg(all(unix, feature = "restate"))]
 mod restate;
 mod rewoo;
+#[cfg(all(unix, feature = "self-update"))]
+mod self_update;
 mod serve;
+mod setup;
 mod taskbench_generate;
 mod taskbench_infer;
 #[cfg(unix)]
