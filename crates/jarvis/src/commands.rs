@@ -9,10 +9,10 @@ mod doctor;
 #[cfg(feature = "bench")]
 pub(crate) mod easytool;
 pub(crate) mod experience;
-#[cfg(feature = "self-update")]
-mod install_source;
 #[cfg(feature = "serve")]
 mod health;
+#[cfg(feature = "self-update")]
+mod install_source;
 #[cfg(feature = "serve")]
 mod mcp;
 pub(crate) mod models;
