@@ -90,12 +90,9 @@ impl Harness {
     /// pictures: stdout, then the exit status unless it is 0, then stderr unless it is empty. The first command that fails,
     /// in a pipe too, ends the line.
     pub(crate) fn shell(&self, line: &str) -> String {
-        let binary = Path::new(env!("CARGO_BIN_EXE_jarvis")).parent().expect("a folder").as_os_str();
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = std::iter::once(binary.into()).chain(std::env::split_paths(&path));
         let mut command = self.program("bash", &["-eo", "pipefail", "-c", line]);
         command
-            .env("PATH", std::env::join_paths(folders).expect("folders without colons"))
+            .env("PATH", Harness::search_path())
             .env("EXAMPLES", concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"))
             .env("FILES", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/files"));
         let Ended { code, mut stdout, stderr } = Harness::ended(command, "");
@@ -105,6 +102,33 @@ impl Harness {
         let code = if code == 0 { String::new() } else { format!("--- exit {code}\n") };
         let stderr = if stderr.is_empty() { stderr } else { format!("--- stderr\n{stderr}") };
         self.filtered(&(stdout + &code + &stderr))
+    }
+
+    /// What a script for `bash` prints, on stdout and stderr together, where `jarvis` is the binary and keeps its things where it does
+    /// for a person.
+    pub(crate) fn session(&self, script: &str) -> String {
+        // Not in the working folder, which is the reader's.
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("session.sh");
+        std::fs::write(&path, format!("exec 2>&1\n{script}")).expect("writable");
+        let mut command = self.program("bash", &[&path.display().to_string()]);
+        command.env("PATH", Harness::search_path()).env_remove("JARVIS_DATA_DIR").env("JARVIS_HTTP_LISTEN__PORT", "0");
+        Harness::ended(command, "").stdout
+    }
+
+    /// A text with the folders of a reader, `/home/ada` and its clone, and the default port in the place of the test's.
+    pub(crate) fn readable(&self, text: &str) -> String {
+        let text = text.replace(&self.work.path().display().to_string(), "/home/ada/jarvis");
+        let text = text.replace(&self.data.path().display().to_string(), "/home/ada");
+        jarvis_plan::pattern(r"127\.0\.0\.1:\d+").replace_all(&text, "127.0.0.1:8004").into_owned()
+    }
+
+    /// The search path with the folder of the binary before it.
+    fn search_path() -> std::ffi::OsString {
+        let binary = Path::new(env!("CARGO_BIN_EXE_jarvis")).parent().expect("a folder").as_os_str();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(binary.into()).chain(std::env::split_paths(&path));
+        std::env::join_paths(folders).expect("folders without colons")
     }
 
     /// Runs the binary with nothing of this machine's environment but the search path.

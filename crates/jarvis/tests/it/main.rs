@@ -35,6 +35,8 @@ mod outside;
 mod own_tools;
 mod pipelines;
 mod pulls;
+#[cfg(all(unix, feature = "restate"))]
+mod reference;
 #[cfg(unix)]
 mod responses;
 #[cfg(all(unix, feature = "restate"))]
@@ -44,6 +46,8 @@ mod rewoo;
 mod self_update;
 mod serve;
 mod setup;
+#[cfg(target_os = "linux")]
+mod site;
 mod taskbench_generate;
 mod taskbench_infer;
 #[cfg(unix)]
