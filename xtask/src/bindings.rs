@@ -46,7 +46,7 @@ fn stripped(root: &Path, jarvis: &Path) -> Result<PathBuf> {
 
 /// The types of what the server says, and the client that is made of the other one.
 fn update(root: &Path, python: &Python) -> Result<()> {
-    let server = Server::start(root)?;
+    let server = Server::start(root, &binary(root))?;
     let document = format!("{}/openapi.json", server.url);
     let package = python.folder.join("python/jarvis");
     let script = |name: &str| python.folder.join("tests").join(name);

@@ -92,6 +92,24 @@ pub(crate) fn python(root: &Path) -> Result<()> {
 /// When a check fails; its report has been printed.
 pub(crate) fn web(root: &Path) -> Result<()> {
     let web = root.join("web");
+    web_packages(root)?;
+    for script in ["check", "test"] {
+        quiet(Command::new("npm").args(["run", "--silent", script]).current_dir(&web))?;
+    }
+    let server = Server::start(root, &binary(root))?;
+    quiet(
+        Command::new("npm").args(["run", "--silent", "test:server"]).env("JARVIS_URL", &server.url).current_dir(&web),
+    )?;
+    println!("web: check, test and test:server passed");
+    Ok(())
+}
+
+/// Installs the packages of the web page, again after they changed.
+///
+/// # Errors
+/// When npm fails.
+pub(crate) fn web_packages(root: &Path) -> Result<()> {
+    let web = root.join("web");
     let lock = web.join("package-lock.json");
     let noted = web.join("node_modules/.jarvis-lock.json");
     let text = std::fs::read(&lock).with_context(|| format!("{} cannot be read", lock.display()))?;
@@ -99,14 +117,6 @@ pub(crate) fn web(root: &Path) -> Result<()> {
         quiet(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&web))?;
         std::fs::write(&noted, text).with_context(|| format!("{} cannot be written", noted.display()))?;
     }
-    for script in ["check", "test"] {
-        quiet(Command::new("npm").args(["run", "--silent", script]).current_dir(&web))?;
-    }
-    let server = Server::start(root)?;
-    quiet(
-        Command::new("npm").args(["run", "--silent", "test:server"]).env("JARVIS_URL", &server.url).current_dir(&web),
-    )?;
-    println!("web: check, test and test:server passed");
     Ok(())
 }
 
@@ -138,10 +148,10 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn start(root: &Path) -> Result<Server> {
+    pub(crate) fn start(root: &Path, binary: &Path) -> Result<Server> {
         let data = root.join("target/tmp").join(format!("web-{}", std::process::id()));
         std::fs::create_dir_all(&data).with_context(|| format!("{} cannot be created", data.display()))?;
-        let mut child = Command::new(binary(root))
+        let mut child = Command::new(binary)
             .args(["serve", "--http", "127.0.0.1:0", "--llm", "offline", "--data-dir"])
             .arg(&data)
             .stdin(Stdio::null())

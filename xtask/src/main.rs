@@ -7,8 +7,10 @@ mod bindings;
 mod crates;
 mod deny;
 mod dist;
+mod docs;
 mod doors;
 mod fuzz;
+mod pictures;
 mod release;
 mod restate;
 mod setup;
@@ -58,6 +60,13 @@ Commands:
           minutes; haproxy and openssl are used where they are installed. `test --doors` runs the short form: the
           tests of the binary, and those of the crate in which nothing dies alone.
           --figures  measure instead, in a release build
+  docs [--update]
+          build the documentation into target/site with mdBook and check its links; `test --doors` does it too
+          --update  rewrite what commands print in the pages, and the generated pages, first
+  pictures
+          make the pictures of the documentation (docs/images) anew: terminals as animated SVGs, and the web page in
+          Chromium, from real runs of a release build, or of the program that JARVIS_BINARY names; needs what `setup`
+          installs, and a font with Chinese characters
   bench   run every benchmark of the workspace
   load    build jarvis for release and measure `jarvis serve` from outside; see `cargo xtask load --help`
   dist    make everything that a release publishes into target/dist, and with --check install and try it;
@@ -137,6 +146,9 @@ fn command(args: &[String]) -> Result<()> {
         ["bindings"] => bindings::run(&root),
         ["restate"] => restate::prove(&root, restate::Form::Whole),
         ["restate", "--figures"] => restate::prove(&root, restate::Form::Figures),
+        ["pictures"] => pictures::make(&root),
+        ["docs"] => docs::build(&root),
+        ["docs", "--update"] => docs::update(&root).and_then(|()| docs::build(&root)),
         ["bench"] => steps::bench(&root),
         ["deny"] => deny::run(&root, false),
         ["deny", "--fetch"] => deny::run(&root, true),

@@ -30,10 +30,11 @@ impl Program {
 }
 
 /// Everything that the tests call except cargo.
-pub(crate) const PROGRAMS: [Program; 8] = [
+pub(crate) const PROGRAMS: [Program; 9] = [
     Program::new(&["espeak-ng"], "espeak-ng", "text to speech"),
     Program::new(&["tesseract"], "tesseract-ocr", "reading text in pictures"),
     Program::new(&["ffmpeg"], "ffmpeg", "formats of sound and the sound of videos"),
+    Program::new(&["curl"], "curl", "the commands of the documentation"),
     Program::new(&["python3"], "python3", "the tests with Python clients"),
     Program {
         probe: &["python3", "-c", "import ensurepip, venv"],

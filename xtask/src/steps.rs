@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::tools::DENY;
-use crate::{bindings, crates, deny, doors, restate, setup, tidy, weights, workflows};
+use crate::{bindings, crates, deny, docs, doors, restate, setup, tidy, weights, workflows};
 
 /// Which checks to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +82,7 @@ fn doors(root: &Path, steps: &mut Steps) -> Result<()> {
         let env = sentences.into_iter().chain([(weights::TEST_MODELS, weights.as_path())]);
         cargo_with(root, &["test", "--tests", "--workspace", FEATURES, "--", NEEDS_PROGRAMS], env)
     })?;
+    steps.run("docs", || docs::build(root))?;
     steps.run("python", || doors::python(root))?;
     steps.run("bindings", || bindings::run(root))?;
     steps.run("web", || doors::web(root))?;

@@ -86,6 +86,6 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-fn read(root: &Path, path: &str) -> Result<String> {
+pub(crate) fn read(root: &Path, path: &str) -> Result<String> {
     std::fs::read_to_string(root.join(path)).with_context(|| format!("{path} cannot be read"))
 }
