@@ -41,7 +41,11 @@ pub(crate) fn build(root: &Path) -> Result<()> {
     let repository = repository.context("book.toml has no `output.html.git-repository-url`")?;
     let pages = stage(root, &book, repository)?;
 
-    doors::quiet(Command::new(tool("mdbook")).arg("build").arg(&book).args(["--dest-dir", "../site"]))?;
+    doors::quiet(Command::new(tool("mdbook")).arg("build").arg(&book).arg("--dest-dir").arg(&site))?;
+    // A pattern that no file matches has no broken link.
+    if !site.join("tutorial.html").is_file() {
+        bail!("mdBook built no {}", site.join("tutorial.html").display());
+    }
     links(root, &tool("lychee"), &site, "target/site/**/*.html")?;
     for files in ["*.md", "docs/**/*.md", "crates/*/*.md", "web/*.md", "examples/**/*.md"] {
         links(root, &tool("lychee"), root, files)?;

@@ -10,6 +10,9 @@ use crate::{doors, steps};
 /// Draws what a terminal showed. Not among the packages of the tests, which draw nothing.
 const DRAWS: &str = "termtosvg-ng==1.4.1";
 
+/// The request of docs/tutorial.md whose plan is shown.
+const PLANNED: &str = "find the edges of examples/house.jpg and make the result half the size";
+
 /// Makes docs/images anew; `docs/images/flow.svg` alone is drawn by hand.
 ///
 /// # Errors
@@ -39,6 +42,12 @@ pub(crate) fn make(root: &Path) -> Result<()> {
         .env("PYTHONPATH", &packages)
         .status()
         .context("python cannot start")?;
+    let data = root.join("target/tmp/pictures");
+    let plan = ["plan", PLANNED, "--llm", "offline", "--quiet", "--format", "svg", "--out"];
+    doors::quiet(
+        Command::new(&binary).args(plan).arg(out.join("graph.svg")).arg("--data-dir").arg(&data).current_dir(root),
+    )?;
+    println!("pictures: docs/images/graph.svg");
     let server = doors::Server::start(root, &binary)?;
     let page = Command::new("node")
         .arg(root.join("xtask/pictures/page.mjs"))

@@ -67,7 +67,7 @@ fn lints(root: &Path, steps: &mut Steps) -> Result<()> {
     steps.run("clippy", || cargo(root, &all))?;
     // What ships is without the others: what is left unused there. Only the binary is looked at again.
     steps.run("shipped", || cargo(root, &["clippy", "--all-targets", "--workspace", "--", "-D", "warnings"]))?;
-    // What the README's first command builds.
+    // What the README runs in a clone.
     let minimal = ["clippy", "--package=jarvis", "--no-default-features", "--", "-D", "warnings"];
     steps.run("minimal", || cargo(root, &minimal))?;
     steps.run("tidy", || tidy::report(root))

@@ -279,6 +279,7 @@ pages! {
     install "docs/install.md"
     own_tools_with_installed_programs "docs/own-tools.md"
     readme "README.md"
+    requests "docs/requests.md"
     taskbench "docs/taskbench.md"
     tutorial_with_installed_programs "docs/tutorial.md"
 }
