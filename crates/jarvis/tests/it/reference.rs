@@ -5,8 +5,6 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-
 use crate::harness::Harness;
 use crate::serve::Server;
 
@@ -116,14 +114,14 @@ async fn the_reference_of_routes_is_what_the_server_says() {
     }
     let version = document["openapi"].as_str().expect("a version");
     let tags = document["tags"].as_array().expect("tags");
-    groups.sort_by_key(|(name, _)| tags.iter().position(|tag| tag["name"] == Value::from(name.as_str())));
+    groups.sort_by_key(|(name, _)| tags.iter().position(|tag| tag["name"] == name.as_str()));
     let mut page = format!(
         "# Routes\n\nEvery route of `jarvis serve`, from the OpenAPI {version} document that it serves at `/openapi.json`; a test \
          compares this page with the server. Bodies and schemas are at `/docs` of a running server. [The server](../server.md) explains \
          how they work together.\n"
     );
     for (name, rows) in groups {
-        let about = tags.iter().find(|tag| tag["name"] == Value::from(name.as_str()));
+        let about = tags.iter().find(|tag| tag["name"] == name.as_str());
         let about = about.and_then(|tag| tag["description"].as_str()).map(|text| format!("{text}\n\n"));
         page +=
             &format!("\n## {name}\n\n{}| route | what | status |\n|---|---|---|\n{rows}", about.unwrap_or_default());
