@@ -42,7 +42,7 @@ Commands:
                    the documentation as a site, Python clients, the packages for Python and Node, the web page in a
                    browser, and cargo-deny where it is installed
   setup   install what `test --doors` needs; each installation is announced:
-            - Debian packages espeak-ng, tesseract-ocr, ffmpeg, curl, python3, python3-venv, nodejs, npm and chromium,
+            - Debian packages espeak-ng, tesseract-ocr, ffmpeg, python3, python3-venv, nodejs, npm, curl and chromium,
               where one is missing and apt-get may run as root or through sudo without a password
             - the PyPI packages of tests/python into target/python
             - the npm packages of tests/node into target/node

@@ -34,7 +34,6 @@ pub(crate) const PROGRAMS: [Program; 9] = [
     Program::new(&["espeak-ng"], "espeak-ng", "text to speech"),
     Program::new(&["tesseract"], "tesseract-ocr", "reading text in pictures"),
     Program::new(&["ffmpeg"], "ffmpeg", "formats of sound and the sound of videos"),
-    Program::new(&["curl"], "curl", "the commands of the documentation"),
     Program::new(&["python3"], "python3", "the tests with Python clients"),
     Program {
         probe: &["python3", "-c", "import ensurepip, venv"],
@@ -42,6 +41,7 @@ pub(crate) const PROGRAMS: [Program; 9] = [
     },
     Program::new(&["node"], "nodejs", "the tests of the web page"),
     Program::new(&["npm"], "npm", "building the web page, and the packages of tests/node"),
+    Program::new(&["curl"], "curl", "the commands of the documentation"),
     Program::new(&["chromium", "chromium-browser", "google-chrome"], "chromium", "the tests of the web page"),
 ];
 
