@@ -38,6 +38,18 @@ pub(crate) fn package(root: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Packages the crates without building them, which takes seconds and no network.
+///
+/// # Errors
+/// When a manifest is not fit for crates.io.
+pub(crate) fn package_only(root: &Path) -> Result<()> {
+    let published = Workspace::load(root)?.published();
+    let line = ["package", "--no-verify", "--offline", "--allow-dirty", "--quiet"];
+    cargo(root, &[&line[..], &packages(&published)].concat())?;
+    println!("{} crates can be packaged; `cargo xtask crates` also builds them from their packages", published.len());
+    Ok(())
+}
+
 /// Makes the documentation with the features that docs.rs uses. A warning, such as a link that leads nowhere, fails.
 ///
 /// # Errors

@@ -70,7 +70,8 @@ fn lints(root: &Path, steps: &mut Steps) -> Result<()> {
     // What the README runs in a clone.
     let minimal = ["clippy", "--package=jarvis", "--no-default-features", "--", "-D", "warnings"];
     steps.run("minimal", || cargo(root, &minimal))?;
-    steps.run("tidy", || tidy::report(root))
+    steps.run("tidy", || tidy::report(root))?;
+    steps.run("package", || crates::package_only(root))
 }
 
 fn doors(root: &Path, steps: &mut Steps) -> Result<()> {
