@@ -67,7 +67,7 @@ fn what_is_found_is_proposed_and_no_key_is_shown() {
     assert_eq!(report["changes"][0], "llm.model: unset -> qwen3:8b");
     let text = read(&harness);
     assert!(
-        text.contains(&format!("  model: qwen3:8b\n")) && text.contains(&format!("  base_url: {}\n", ollama.url())),
+        text.contains("  model: qwen3:8b\n") && text.contains(&format!("  base_url: {}\n", ollama.url())),
         "{text}"
     );
     assert!(!text.contains(KEY) && !report.to_string().contains(KEY));
