@@ -33,7 +33,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 }
 
 /// A copy of the binary without its symbols where `strip` is there: packages with it are packed and unpacked in less time.
-fn stripped(root: &Path, jarvis: &Path) -> Result<PathBuf> {
+pub(crate) fn stripped(root: &Path, jarvis: &Path) -> Result<PathBuf> {
     let copy = root.join("target/bindings/bin/jarvis");
     std::fs::create_dir_all(root.join("target/bindings/bin")).context("target/bindings/bin cannot be created")?;
     if succeeds(&["strip", "--version"]) {

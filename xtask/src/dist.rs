@@ -109,6 +109,20 @@ pub(crate) fn run(root: &Path, args: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Packs the debug binary and installs what comes of it, so that every run of the tests tries the packaging.
+///
+/// # Errors
+/// Names the checks that failed.
+pub(crate) fn trial(root: &Path) -> Result<()> {
+    if let Some(missing) = ["dpkg-deb", "npm"].into_iter().find(|program| which::which(program).is_err()) {
+        println!("skipped: {missing} is not installed");
+        return Ok(());
+    }
+    let binary = crate::bindings::stripped(root, &crate::doors::binary(root))?;
+    let binary = binary.to_str().context("the path of the binary is not UTF-8")?;
+    run(root, &["--binary", binary, "--no-sbom", "--check"])
+}
+
 /// Makes every package that the built targets allow.
 fn pack(release: &Release, options: &Options) -> Result<()> {
     println!("dist: packages of jarvis {} into {}", release.version, release.out.display());

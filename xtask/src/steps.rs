@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::tools::DENY;
-use crate::{bindings, crates, deny, docs, doors, restate, setup, tidy, weights, workflows};
+use crate::{bindings, crates, deny, dist, docs, doors, restate, setup, tidy, weights, workflows};
 
 /// Which checks to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +86,7 @@ fn doors(root: &Path, steps: &mut Steps) -> Result<()> {
     steps.run("docs", || docs::build(root))?;
     steps.run("python", || doors::python(root))?;
     steps.run("bindings", || bindings::run(root))?;
+    steps.run("dist", || dist::trial(root))?;
     steps.run("web", || doors::web(root))?;
     steps.run("restate", || restate::prove(root, restate::Form::Short))?;
     steps.run("workflows", || workflows::lint(root))?;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
-use super::place::{Place, expect, succeeds};
+use super::place::{Place, expect, is_root, succeeds};
 use crate::dist::archive::runs_here;
 use crate::dist::{Release, sha256};
 
@@ -54,6 +54,9 @@ fn blob(layout: &Path, described: &Value) -> Result<Vec<u8>> {
 
 /// Starts the image as an engine would: its environment, its user, its command, nothing else in the root.
 fn run(release: &Release, files: &[u8], config: &Value) -> Result<()> {
+    if !is_root("a run of the image")? {
+        return Ok(());
+    }
     let place = Place::new(release, "image")?;
     let root = place.folder.join("root");
     fs::create_dir_all(&root)?;

@@ -6,13 +6,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::place::{Place, expect, has, libraries, succeeds, with_libraries};
+use super::place::{Place, expect, has, is_root, libraries, succeeds, with_libraries};
 use crate::dist::archive::runs_here;
 use crate::dist::{Release, deb};
 
 pub(super) fn check(release: &Release) -> Result<()> {
     let binary = runs_here(release)?;
-    if !binary.target.is_static || !has("dpkg", "the package for Debian") {
+    if !binary.target.is_static || !has("dpkg", "the package for Debian") || !is_root("the package for Debian")? {
         return Ok(());
     }
     let package = release.out.join(deb::name(release, binary));

@@ -115,6 +115,15 @@ pub(super) fn has(program: &str, for_what: &str) -> bool {
     found
 }
 
+/// Whether this is root, as whom alone another root can be entered; says that its check is skipped where it is not.
+pub(super) fn is_root(for_what: &str) -> Result<bool> {
+    let root = succeeds(Command::new("id").arg("-u"))?.trim() == "0";
+    if !root {
+        println!("  skipped: {for_what} (it wants root)");
+    }
+    Ok(root)
+}
+
 /// Copies a file with its mode.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
     if let Some(parent) = to.parent() {
