@@ -46,12 +46,12 @@ def ollama():
     server.server_close()
 
 
-def set_up(folder, answers, env=None):
+def set_up(folder, answers, env=None, flags=()):
     """Runs `jarvis setup` at a terminal, types each answer when its question appears; the output and the status."""
     ours, theirs = pty.openpty()
     own = {"PATH": os.environ["PATH"], "HOME": str(folder), "JARVIS_LLM__LOCAL_SERVERS": "[]", "TERM": "xterm"}
     process = subprocess.Popen(
-        [BINARY, "setup"],
+        [BINARY, "setup", *flags],
         cwd=folder,
         env=own | (env or {}),
         stdin=theirs,
@@ -101,6 +101,14 @@ def test_the_offline_planner_is_written_where_it_is_chosen(tmp_path):
     seen, status = set_up(tmp_path, answers)
     text = written(tmp_path)
     assert status == 0 and "  model: offline\n" in text and f"data_dir: {tmp_path}/mine\n" in text, seen
+
+
+def test_a_flag_is_an_answer(tmp_path):
+    seen, status = set_up(tmp_path, [("logs [", "\r")], flags=["--llm", "gpt-4o-mini"])
+    assert status == 0 and "Who plans" not in seen and "  model: gpt-4o-mini\n" in written(tmp_path), seen
+    answers = [("Number [1]: ", "\r"), ("Replace it?", "\r")]
+    seen, status = set_up(tmp_path, answers, flags=["--data-dir", "there"])
+    assert status == 0 and "logs [" not in seen and f"data_dir: {tmp_path}/there\n" in written(tmp_path), seen
 
 
 def test_a_key_that_is_pasted_is_not_kept(tmp_path):

@@ -1,6 +1,6 @@
 //! The binary: flags, wiring, rendering, exit codes. What jarvis does is in the crates below.
 #![cfg_attr(
-    not(all(feature = "serve", feature = "grpc", feature = "bench")),
+    not(all(feature = "serve", feature = "grpc", feature = "bench", feature = "self-update")),
     allow(dead_code, unused_imports, reason = "the commands left out share code")
 )]
 

@@ -73,7 +73,7 @@ async fn set_up(args: &SetupArgs, global: &Global, printer: Printer) -> Result<E
     let named = global.data_dir.as_deref().map(std::path::absolute).transpose().map_err(Failure::work)?;
     let defaults = Answers { planner, data_dir: named.unwrap_or(data_dir) };
     let answers = match asks {
-        true => with_dialogue(|dialogue| choose::ask(dialogue, &found, &tree, defaults))?,
+        true => with_dialogue(|dialogue| choose::ask(dialogue, &found, &tree, global, defaults))?,
         false => defaults,
     };
     answers.apply(&mut tree, global)?;

@@ -69,16 +69,25 @@ pub(super) fn key_needed(tree: &Map<String, Value>) -> Option<String> {
     text("api_key_env").or(default)
 }
 
-/// Asks the user.
+/// Asks what no flag answers.
 pub(super) fn ask(
     dialogue: &mut Dialogue<'_>,
     found: &Found,
     tree: &Map<String, Value>,
+    global: &Global,
     defaults: Answers,
 ) -> Result<Answers, Failure> {
-    let planner = ask_planner(dialogue, found, tree, defaults.planner)?;
-    let shown = defaults.data_dir.display().to_string();
-    let data_dir = dialogue.text("Folder for media, the journal and logs", Some(&shown), folder)?;
+    let planner = match (&global.llm, &global.base_url) {
+        (None, None) => ask_planner(dialogue, found, tree, defaults.planner)?,
+        _ => defaults.planner,
+    };
+    let data_dir = match &global.data_dir {
+        None => {
+            let shown = defaults.data_dir.display().to_string();
+            dialogue.text("Folder for media, the journal and logs", Some(&shown), folder)?
+        }
+        Some(_) => defaults.data_dir,
+    };
     Ok(Answers { planner, data_dir })
 }
 
@@ -216,12 +225,17 @@ impl Answers {
             return Err(Failure::usage("`llm` in the configuration is not a mapping")
                 .hint("mend the file, or move it away, and run `jarvis setup` again"));
         };
-        // These describe the previous endpoint or model.
+        // These describe the previous endpoint or model. Azure's would win over any other endpoint.
         let differs = |key: &str, now: Option<&str>| llm.get(key).and_then(Value::as_str) != now;
         let is_elsewhere = differs("base_url", base_url.as_deref());
         let is_other = is_elsewhere || differs("model", Some(&model));
-        let stale =
-            [("azure", is_elsewhere), ("stages", is_elsewhere), ("context_tokens", is_other), ("vision", is_other)];
+        let is_chosen = needs_key(&model) && (self.planner != Planner::Unchanged || base_url.is_some());
+        let stale = [
+            ("azure", is_other && is_chosen),
+            ("stages", is_elsewhere),
+            ("context_tokens", is_other),
+            ("vision", is_other),
+        ];
         for (key, _) in stale.into_iter().filter(|(_, is_stale)| *is_stale) {
             llm.remove(key);
         }
@@ -271,4 +285,76 @@ fn needs_key(model: &str) -> bool {
 /// Whether the environment already sets this folder.
 fn from_environment(folder: &Path) -> bool {
     std::env::var_os(format!("{}DATA_DIR", env_vars::PREFIX)).is_some_and(|named| Path::new(&named) == folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+    use serde_json::json;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    #[test]
+    fn only_names_of_variables_are_kept() {
+        for (typed, kept) in [
+            ("OPENAI_API_KEY", Ok(Some("OPENAI_API_KEY".to_owned()))),
+            ("KEY2", Ok(Some("KEY2".to_owned()))),
+            ("", Ok(None)),
+            ("sk-proj-0123456789", Err(())),
+            ("hf_AbCdEf", Err(())),
+            ("gsk_0123", Err(())),
+            ("2KEY", Err(())),
+            ("MY KEY", Err(())),
+        ] {
+            let found = variable(typed).map_err(|why| assert!(typed.is_empty() || !why.contains(typed), "{why}"));
+            assert_eq!(found, kept, "{typed}");
+        }
+    }
+
+    #[test]
+    fn an_answer_drops_what_belonged_to_the_model_before() {
+        let before = json!({"model": "gpt-4o", "azure": {"base_url": "https://a"}, "stages": {"react": "b"}, "vision": true,
+                            "timeout_s": 7, "api_key_env": "KEY"});
+        let local = || Planner::Local { name: "qwen3".into() };
+        let server = || at_server("http://127.0.0.1:1/v1".into(), "m".into());
+        let at_openai =
+            |model: &str| Planner::Endpoint { base_url: None, model: model.into(), api_key_env: Some("KEY".into()) };
+        let (same, openai) = (|| at_openai("gpt-4o"), || at_openai("gpt-4o-mini"));
+        let at_server = json!({"model": "m", "base_url": "http://127.0.0.1:1/v1", "timeout_s": 7});
+        let none: &[&str] = &[];
+        for (planner, flags, after) in [
+            (Planner::Unchanged, none, before.clone()),
+            (same(), none, before.clone()),
+            (server(), none, at_server.clone()),
+            // Azure's endpoint and the models of stages wait for the day that it is chosen again.
+            (
+                local(),
+                none,
+                json!({"model": "local/qwen3", "azure": before["azure"], "stages": before["stages"], "timeout_s": 7}),
+            ),
+            (
+                Planner::Unchanged,
+                &["--llm", "gpt-4o-mini"],
+                json!({"model": "gpt-4o-mini", "azure": before["azure"],
+             "stages": before["stages"], "timeout_s": 7, "api_key_env": "KEY"}),
+            ),
+            (
+                openai(),
+                none,
+                json!({"model": "gpt-4o-mini", "stages": before["stages"], "timeout_s": 7, "api_key_env": "KEY"}),
+            ),
+            (Planner::Unchanged, &["--llm", "m", "--base-url", "http://127.0.0.1:1/v1"], at_server),
+        ] {
+            let global = Cli::parse_from([&["jarvis", "setup"][..], flags].concat()).global;
+            let mut tree: Map<String, Value> = serde_json::from_value(json!({"llm": before})).expect("an object");
+            let data_dir = wiring::default_data_folder().expect("a home");
+            Answers { planner, data_dir }.apply(&mut tree, &global).expect("it fits");
+            assert_eq!(
+                tree,
+                serde_json::from_value::<Map<_, _>>(json!({"llm": after})).expect("an object"),
+                "{flags:?}"
+            );
+        }
+    }
 }
