@@ -87,7 +87,8 @@ def test_the_arguments_are_looked_at_first() -> None:
 def test_a_run_that_takes_too_long_is_stopped(slow: Any) -> None:
     with pytest.raises(jarvis.TimedOut, match="within 3 s"):
         jarvis.run("good morning", llm="fake", base_url=slow.url, timeout=3)
-    assert slow.aborted.wait(30), "the call of the model goes with it"
+    # On a slow machine the time may be over before the model is asked.
+    assert not slow.held.is_set() or slow.aborted.wait(30), "the call of the model goes with it"
 
 
 def test_a_call_that_changes_something_needs_leave(shop: Any, at_home: Path) -> None:
