@@ -14,6 +14,8 @@ use super::{Binary, Release, build, output};
 /// The wheels of a processor: the platform's name as pip knows it, and the target that the native module is built for.
 const WHEELS: [(&str, &str); 2] = [("manylinux2014", "unknown-linux-gnu"), ("musllinux_1_2", "unknown-linux-musl")];
 
+const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
+
 /// Writes them. A trial makes the packages for npm alone: the module of a wheel is built for its target, which takes minutes, and
 /// `cargo xtask bindings` installs one.
 pub(super) fn write(release: &Release) -> Result<()> {
@@ -45,6 +47,11 @@ fn npm(release: &Release) -> Result<()> {
     let packages = ["install", "--ignore-scripts", "--omit=optional", "--no-save", "--no-audit", "--no-fund"];
     output(Command::new("npm").args(packages).current_dir(&folder)).context("the packages of bindings/node")?;
     output(Command::new("npm").args(["run", "--silent", "build"]).current_dir(&folder))?;
+    // npm packs no links.
+    for licence in LICENCES {
+        let (from, to) = (release.root.join(licence), folder.join(licence));
+        fs::copy(&from, &to).with_context(|| format!("cannot write {}", to.display()))?;
+    }
     let packed = release.root.join("target/dist-build/npm");
     fs::create_dir_all(&packed).with_context(|| format!("cannot create {}", packed.display()))?;
     output(Command::new("npm").arg("pack").arg("--pack-destination").arg(&packed).current_dir(&folder))?;
@@ -56,7 +63,7 @@ fn npm(release: &Release) -> Result<()> {
             Entry::file("package/package.json", read(&platform.join("package.json"))?),
             Entry::program("package/bin/jarvis", read(&binary.path)?),
         ];
-        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        for licence in LICENCES {
             entries.push(Entry::file(format!("package/{licence}"), read(&release.root.join(licence))?));
         }
         release.publish(&npm_platform(release, binary), &gzip(release, &tar(&entries, release.epoch)?)?)?;
