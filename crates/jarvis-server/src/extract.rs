@@ -34,7 +34,7 @@ where
     }
 }
 
-/// A JSON body as a `T`, or nothing when there is no body.
+/// A JSON body as a `T`, or nothing when there is no body or it is `null`.
 #[derive(Debug)]
 pub(crate) struct MaybeJson<T>(pub(crate) Option<T>);
 
@@ -52,7 +52,7 @@ where
             return Ok(MaybeJson(None));
         }
         typed?;
-        read(&bytes).map(|value| MaybeJson(Some(value)))
+        read(&bytes).map(MaybeJson)
     }
 }
 

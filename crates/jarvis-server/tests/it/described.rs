@@ -133,6 +133,11 @@ async fn events_of_runs_of_all_kinds_are_as_described() {
     let harness = harness::with_chat(planned()).does("text-classification", Does::Fails).start().await;
     events.extend(harness.stream("/hugginggpt/stream", ask("x")).await);
     harness.post("/results", ask("x")).await;
+    let id = detached(&harness, "/hugginggpt", "x").await;
+    events.extend(look(&harness, &id).await);
+    // The body is optional, which clients that are generated write as `null`.
+    let anew = harness.post(&format!("/runs/{id}/retry"), Value::Null).await;
+    assert_eq!(anew.status, 200, "{}", anew.json);
 
     // A run that is cancelled, one whose model fails, and one that has no budget left.
     let harness = harness::with_chat(planned()).does("text-classification", Does::Hangs).start().await;
