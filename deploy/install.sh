@@ -91,6 +91,8 @@ install() {
 
     program="$dir/jarvis"
     before=''
+    [ ! -L "$program" ] || fail "$program is a link that something else made" \
+        'remove it with what made it, or name another folder with --dir'
     if [ -e "$program" ]; then
         before=$("$program" --version 2>/dev/null) || before=''
         case $before in
@@ -101,8 +103,12 @@ install() {
     mkdir -p "$dir" 2>/dev/null || fail "cannot create $dir" 'name a folder of your own with --dir'
     [ -w "$dir" ] || fail "$dir cannot be written" 'name a folder of your own with --dir; root is not needed'
 
+    receipt=$(receipt_path)
+    { mkdir -p "$(dirname "$receipt")" && : >"$receipt.new"; } 2>/dev/null ||
+        fail "cannot write $receipt" 'name a folder of your own with XDG_CONFIG_HOME'
+    new=''
     work=$(mktemp -d)
-    trap 'rm -rf "$work" "$dir/.jarvis.new"' EXIT
+    trap 'rm -rf "$work" "$receipt.new" ${new:+"$new"}' EXIT
     trap 'exit 130' INT TERM
     say "downloading jarvis $VERSION for $triple"
     download "$base/$archive" "$work/$archive"
@@ -112,13 +118,11 @@ install() {
     tar -xzf "$work/$archive" -C "$work" "jarvis-$triple/jarvis" || fail "$archive cannot be unpacked"
 
     # Beside the old one and renamed over it, so that a running jarvis goes on and none is ever half there.
-    { cp "$work/jarvis-$triple/jarvis" "$dir/.jarvis.new" && chmod 755 "$dir/.jarvis.new"; } ||
-        fail "cannot write to $dir" 'is the disk full?'
-    now=$("$dir/.jarvis.new" --version) || fail 'the binary does not run on this machine; nothing was installed'
-    mv -f "$dir/.jarvis.new" "$program" || fail "cannot write $program"
+    new=$(mktemp "$dir/.jarvis.XXXXXX") || fail "cannot write to $dir"
+    { cp "$work/jarvis-$triple/jarvis" "$new" && chmod 755 "$new"; } || fail "cannot write to $dir" 'is the disk full?'
+    now=$("$new" --version) || fail 'the binary does not run on this machine; nothing was installed'
+    mv -f "$new" "$program" || fail "cannot write $program"
 
-    receipt=$(receipt_path)
-    mkdir -p "$(dirname "$receipt")"
     {
         say '{'
         say '  "installed_by": "install.sh",'

@@ -99,8 +99,16 @@ pub(crate) fn run(root: &Path, args: &[&str]) -> Result<()> {
         return build::check_ports(root);
     }
     let mut release = Release::new(root)?;
-    fs::create_dir_all(&release.out).with_context(|| format!("cannot create {}", release.out.display()))?;
     release.trial = options.binary.is_some();
+    if release.trial {
+        // What no release would ship must not lie where a release is published from.
+        release.out = root.join("target/dist-trial");
+    }
+    if release.out.exists() {
+        // Nor what another version left.
+        fs::remove_dir_all(&release.out).with_context(|| format!("cannot remove {}", release.out.display()))?;
+    }
+    fs::create_dir_all(&release.out).with_context(|| format!("cannot create {}", release.out.display()))?;
     release.binaries = build::binaries(&release, &options)?;
     pack(&release, &options)?;
     if options.check {

@@ -23,7 +23,7 @@ if [ "$1" = configure ]; then
         useradd --system --home-dir /var/lib/jarvis --shell /usr/sbin/nologin jarvis
     fi
     if [ -d /run/systemd/system ]; then
-        systemctl daemon-reload
+        systemctl daemon-reload || true
         # After an upgrade; a service that is not running stays as it is.
         systemctl try-restart jarvis.service || true
     fi
@@ -79,7 +79,12 @@ pub(super) fn write(release: &Release) -> Result<()> {
 
 /// The name of a target's package.
 pub(super) fn name(release: &Release, binary: &Binary) -> String {
-    format!("jarvis_{}_{}.deb", release.version, binary.target.debian)
+    format!("jarvis_{}_{}.deb", version(release), binary.target.debian)
+}
+
+/// As Debian writes it: what comes before a final version sorts before it.
+pub(super) fn version(release: &Release) -> String {
+    release.version.replacen('-', "~", 1)
 }
 
 fn entries(release: &Release, binary: &Binary) -> Result<Vec<Entry>> {
@@ -125,7 +130,7 @@ fn unit(release: &Release) -> Result<String> {
 }
 
 fn control(release: &Release, binary: &Binary, size: usize) -> String {
-    let (version, architecture, size) = (&release.version, binary.target.debian, size.div_ceil(1024));
+    let (version, architecture, size) = (version(release), binary.target.debian, size.div_ceil(1024));
     format!(
         "Package: jarvis\nVersion: {version}\nArchitecture: {architecture}\nSection: utils\nPriority: optional\n\
          Maintainer: The jarvis maintainers <https://github.com/jarvis-run/jarvis>\nInstalled-Size: {size}\n\

@@ -10,6 +10,11 @@ use serde_json::{Value, json};
 use super::archive::{Entry, append, gzip, read};
 use super::{Binary, Release, sha256};
 
+/// The name that the image is loaded by.
+const IMAGE: &str = "ghcr.io/jarvis-run/jarvis";
+
+const INDEX: &str = "application/vnd.oci.image.index.v1+json";
+
 /// Nobody in particular, as in other images from scratch.
 const USER: &str = "65532:65532";
 
@@ -26,11 +31,14 @@ pub(super) fn write(release: &Release) -> Result<()> {
     if manifests.is_empty() {
         return Ok(());
     }
-    let index = json!({
-        "schemaVersion": 2,
-        "mediaType": "application/vnd.oci.image.index.v1+json",
-        "manifests": manifests,
-    });
+    // One name that leads to the image of each processor, so that tools which take one image take all of it.
+    let images = json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": manifests});
+    let mut named = layout.blob(INDEX, serde_json::to_vec(&images)?);
+    if let Some(fields) = named.as_object_mut() {
+        let name = format!("{IMAGE}:{}", release.version);
+        fields.insert("annotations".into(), json!({"org.opencontainers.image.ref.name": name}));
+    }
+    let index = json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [named]});
     let mut entries = layout.entries;
     entries.push(Entry::file("index.json", pretty(&index)?));
     entries.push(Entry::file("oci-layout", r#"{"imageLayoutVersion":"1.0.0"}"#));
@@ -117,9 +125,6 @@ fn image(release: &Release, binary: &Binary, layout: &mut Layout) -> Result<Valu
     let mut described = layout.blob("application/vnd.oci.image.manifest.v1+json", serde_json::to_vec(&manifest)?);
     if let Some(fields) = described.as_object_mut() {
         fields.insert("platform".into(), json!({"architecture": binary.target.debian, "os": "linux"}));
-        // What `podman load` names the image by.
-        let name = json!({"org.opencontainers.image.ref.name": release.version});
-        fields.insert("annotations".into(), name);
     }
     Ok(described)
 }

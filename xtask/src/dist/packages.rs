@@ -117,7 +117,11 @@ pub(super) fn wheels(release: &Release, binary: &Binary) -> Result<Vec<PathBuf>>
     for entry in fs::read_dir(&release.out)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let prefix = format!("jarvis_run-{}-", release.version);
+        // As Python writes a version before the final one.
+        let version = [("-alpha.", "a"), ("-beta.", "b"), ("-rc.", "rc")]
+            .iter()
+            .fold(release.version.clone(), |version, (ours, theirs)| version.replacen(ours, theirs, 1));
+        let prefix = format!("jarvis_run-{version}-");
         if name.starts_with(&prefix) && name.ends_with(&format!("_{}.whl", binary.target.machine)) {
             found.push(path);
         }

@@ -127,6 +127,16 @@ fn a_configuration_that_is_there_is_only_changed_with_leave_and_kept() {
 }
 
 #[test]
+fn a_section_without_keys_stays_valid() {
+    let harness = Harness::new();
+    std::fs::create_dir_all(file(&harness).parent().expect("a folder")).expect("writable");
+    std::fs::write(file(&harness), "budget: {}\noutput: {}\n").expect("writable");
+    let done = harness.run(&["setup", "--yes", "--llm", "offline"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(read(&harness).contains("  model: offline\n"));
+}
+
+#[test]
 fn a_configuration_that_cannot_be_read_is_not_replaced() {
     let harness = Harness::new();
     for (text, why) in [("llm: [", "not valid YAML"), ("llm: {timeout_s: soon}", "llm.timeout_s")] {

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
@@ -21,7 +21,11 @@ pub(super) fn check(release: &Release) -> Result<()> {
     }
     let layout = release.out.join("oci");
     let index: Value = serde_json::from_slice(&fs::read(layout.join("index.json"))?)?;
-    let manifests = index.get("manifests").and_then(Value::as_array).context("the index has no manifests")?;
+    // What takes one image from a layout wants one name in it.
+    let named = index.get("manifests").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let [named] = named else { bail!("the layout has {} names where one is expected", named.len()) };
+    let images: Value = serde_json::from_slice(&blob(&layout, named)?)?;
+    let manifests = images.get("manifests").and_then(Value::as_array).context("the index has no manifests")?;
     for described in manifests {
         let manifest = blob(&layout, described)?;
         let manifest: Value = serde_json::from_slice(&manifest)?;

@@ -69,7 +69,7 @@ fn older(release: &Release, place: &Place, package: &Path) -> Result<std::path::
     let folder = place.folder.join("older");
     succeeds(Command::new("dpkg-deb").arg("--raw-extract").arg(package).arg(&folder))?;
     let control = folder.join("DEBIAN/control");
-    let text = fs::read_to_string(&control)?.replace(&format!("Version: {}", release.version), "Version: 0.0.1");
+    let text = fs::read_to_string(&control)?.replace(&format!("Version: {}", deb::version(release)), "Version: 0.0.1");
     fs::write(&control, text)?;
     let path = place.folder.join("older.deb");
     succeeds(Command::new("dpkg-deb").args(["--build", "--root-owner-group", "-Znone"]).arg(&folder).arg(&path))?;

@@ -51,7 +51,16 @@ pub(super) fn check(release: &Release) -> Result<()> {
     place.try_jarvis(release, &jarvis)?;
     write_program(&jarvis, "#!/bin/sh\necho something else\n")?;
     refuses(&mut run(""), "is there and is not jarvis")?;
+    // Nor is a link, as pipx makes one to a jarvis of its own.
     fs::remove_file(&jarvis)?;
+    std::os::unix::fs::symlink(place.folder.join("elsewhere"), &jarvis)?;
+    refuses(&mut run(""), "is a link that something else made")?;
+    fs::remove_file(&jarvis)?;
+    // Without a receipt it could not be removed again, so that comes first.
+    let file = place.folder.join("file");
+    fs::write(&file, "")?;
+    refuses(run("").env("XDG_CONFIG_HOME", &file), "cannot write")?;
+    expect(!jarvis.exists(), || "a program was installed without a receipt".to_owned())?;
     succeeds(&mut run(""))?;
 
     no_permission(release, &server)?;

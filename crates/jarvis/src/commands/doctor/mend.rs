@@ -59,7 +59,9 @@ fn wrong_permissions(folders: &Folders, _: Option<&Store>) -> Vec<Fault> {
     let private = private.into_iter().chain([folders.audit.clone()]).map(|path| (path, FILE, 0o007));
     let usable = [&folders.data, &folders.public].into_iter().map(|folder| (folder.clone(), FOLDER, 0));
     let fault = |(path, needed, secret): (PathBuf, u32, u32)| {
-        let now = fs::metadata(&path).ok()?.permissions().mode() & 0o7777;
+        // What a link leads to may be anyone's.
+        let found = fs::symlink_metadata(&path).ok().filter(|found| found.is_file() || found.is_dir())?;
+        let now = found.permissions().mode() & 0o7777;
         let wanted = (now | needed) & !secret;
         (now != wanted).then_some(Fault::Permissions { path, now, wanted })
     };

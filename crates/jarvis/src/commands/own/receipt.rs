@@ -42,7 +42,10 @@ impl Receipt {
         let program = std::env::current_exe().and_then(fs::canonicalize).map_err(Failure::work)?;
         let path = config_folder()?.join("install.json");
         let receipt = read(&path)?.filter(|receipt| {
-            receipt.installed_by == "install.sh" && fs::canonicalize(&receipt.bin).is_ok_and(|bin| bin == program)
+            // pipx and uv put a link to a program of theirs into the same place.
+            let is_of_python = program.ancestors().nth(2).is_some_and(|folder| folder.join("pyvenv.cfg").is_file());
+            let is_named = fs::canonicalize(&receipt.bin).is_ok_and(|bin| bin == program);
+            receipt.installed_by == "install.sh" && is_named && !is_of_python
         });
         match receipt {
             // A link stays one: an update replaces what it points to.

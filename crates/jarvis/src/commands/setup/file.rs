@@ -84,6 +84,9 @@ pub(super) fn render(tree: &Map<String, Value>) -> Result<String, Failure> {
         match (is_section, value) {
             (false, value) => text.push_str(&entry(key, key.path, value.as_ref(), "")?),
             (true, None) => text.push_str(&unset_section(head)),
+            (true, Some(Value::Object(section))) if section.is_empty() => {
+                text.push_str(&yaml(head, &Value::Object(section))?);
+            }
             (true, Some(Value::Object(section))) => text.push_str(&self::section(head, section)?),
             // Some sections have a scalar form, such as `local_inference_endpoint: URL`.
             (true, Some(other)) => text.push_str(&yaml(head, &other)?),
