@@ -34,13 +34,13 @@ pub(super) fn binaries(release: &Release, options: &Options) -> Result<Vec<Binar
         .iter()
         .map(|target| {
             let folder = release.root.join("target/dist-build");
-            Ok(Binary { target, path: build(&release.root, &tools, target, &folder)? })
+            Ok(Binary { target, path: build(&release.root, &tools, target, &folder, release.epoch)? })
         })
         .collect()
 }
 
 /// Builds the sources in `root` for a target into `folder`, and names the binary.
-pub(super) fn build(root: &Path, tools: &Tools, target: &Target, folder: &Path) -> Result<PathBuf> {
+pub(super) fn build(root: &Path, tools: &Tools, target: &Target, folder: &Path, epoch: u64) -> Result<PathBuf> {
     println!("dist: building for {}", target.zig);
     tools.add_target(target.triple)?;
     tools.cargo_program(AUDITABLE.0, AUDITABLE.1)?;
@@ -52,7 +52,7 @@ pub(super) fn build(root: &Path, tools: &Tools, target: &Target, folder: &Path) 
         .arg(folder)
         .env("PATH", tools.search_path()?)
         .current_dir(root);
-    reproducible(&mut cargo, root, folder, target.triple)?;
+    reproducible(&mut cargo, root, folder, target.triple, epoch)?;
     let status = cargo.status().context("cargo cannot start")?;
     if !status.success() {
         bail!("the build for {} failed ({status})", target.zig);
@@ -72,6 +72,8 @@ pub(super) fn check_ports(root: &Path) -> Result<()> {
         tools.add_target(triple)?;
         let mut cargo = Command::new(tools.program("cargo-zigbuild"));
         cargo.args(["check", "--locked", "--package", "jarvis", "--target", triple]).env("PATH", tools.search_path()?);
+        // zig takes the dates in the C of mimalloc for an error where nothing is optimised.
+        cargo.env("CFLAGS", "-Wno-error=date-time");
         cargo.arg("--target-dir").arg(root.join("target/dist-build")).current_dir(root);
         if !cargo.status().context("cargo-zigbuild cannot start")?.success() {
             failed.push(triple);
@@ -93,8 +95,9 @@ fn mapped(root: &Path, folder: &Path) -> Result<[(PathBuf, &'static str); 3]> {
     Ok([(root.to_owned(), "/jarvis"), (folder.to_owned(), "/build"), (home, "/cargo")])
 }
 
-/// Gives a build what makes it equal to one elsewhere: no path of this machine, in Rust and in C, whose asserts name their files.
-pub(super) fn reproducible(command: &mut Command, root: &Path, folder: &Path, triple: &str) -> Result<()> {
+/// Gives a build what makes it equal to one elsewhere and later: no path of this machine, in Rust and in C, whose asserts name their
+/// files, and one time for what C calls today.
+pub(super) fn reproducible(command: &mut Command, root: &Path, folder: &Path, triple: &str, epoch: u64) -> Result<()> {
     let flag = |name: &str, from: &Path, to: &str| {
         let mut flag = OsString::from(name);
         flag.push(from);
@@ -109,6 +112,11 @@ pub(super) fn reproducible(command: &mut Command, root: &Path, folder: &Path, tr
     }
     let c: Vec<OsString> = mapped.iter().map(|(from, to)| flag("-ffile-prefix-map=", from, to)).collect();
     let (rust, c) = (rust.join("\u{1f}".as_ref()), c.join(" ".as_ref()));
-    command.env_remove("RUSTFLAGS").env("CARGO_ENCODED_RUSTFLAGS", rust).env("CFLAGS", &c).env("CXXFLAGS", &c);
+    command
+        .env("SOURCE_DATE_EPOCH", epoch.to_string())
+        .env_remove("RUSTFLAGS")
+        .env("CARGO_ENCODED_RUSTFLAGS", rust)
+        .env("CFLAGS", &c)
+        .env("CXXFLAGS", &c);
     Ok(())
 }

@@ -92,9 +92,8 @@ fn wheel(release: &Release, binary: &Binary, platform: &str, triple: &str) -> Re
         .arg("--target-dir")
         .arg(&target)
         .env("PATH", tools.search_path()?)
-        .env("SOURCE_DATE_EPOCH", release.epoch.to_string())
         .current_dir(&folder);
-    build::reproducible(&mut maturin, &release.root, &target, triple)?;
+    build::reproducible(&mut maturin, &release.root, &target, triple, release.epoch)?;
     tools.add_target(triple)?;
     output(&mut maturin).with_context(|| format!("the wheel for {triple} cannot be built"))?;
     let built = only_file(&out)?;

@@ -149,7 +149,7 @@ pub(super) fn check_second_build(release: &Release) -> Result<()> {
         }
     }
     let tools = Tools::ready(&release.root)?;
-    let again = build::build(&sources, &tools, binary.target, &place.folder.join("build"))?;
+    let again = build::build(&sources, &tools, binary.target, &place.folder.join("build"), release.epoch)?;
     let (one, other) = (read(&binary.path)?, read(&again)?);
     expect(one == other, || {
         let differ = one.iter().zip(&other).position(|(one, other)| one != other);
