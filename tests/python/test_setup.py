@@ -2,16 +2,13 @@
 
 import json
 import os
-import pty
-import select
-import subprocess
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from house import BINARY, PATIENCE
+from house import BINARY
+from terminal import at_terminal
 
 KEY = "hf_aVeryPrivateKeyThatSomebodyPastes"
 
@@ -48,39 +45,8 @@ def ollama():
 
 def set_up(folder, answers, env=None, flags=()):
     """Runs `jarvis setup` at a terminal, types each answer when its question appears; the output and the status."""
-    ours, theirs = pty.openpty()
-    own = {"PATH": os.environ["PATH"], "HOME": str(folder), "JARVIS_LLM__LOCAL_SERVERS": "[]", "TERM": "xterm"}
-    process = subprocess.Popen(
-        [BINARY, "setup", *flags],
-        cwd=folder,
-        env=own | (env or {}),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    seen, looked, waiting = "", 0, list(answers)
-    patience = time.monotonic() + PATIENCE
-    try:
-        while time.monotonic() < patience:
-            if not select.select([ours], [], [], 0.1)[0]:
-                continue
-            try:
-                piece = os.read(ours, 4096)
-            except OSError:
-                break
-            if not piece:
-                break
-            seen += piece.decode(errors="replace")
-            while waiting and (at := seen.find(waiting[0][0], looked)) >= 0:
-                question, typed = waiting.pop(0)
-                looked = at + len(question)
-                os.write(ours, typed.encode())
-        assert not waiting, f"never asked: {waiting}\n{seen}"
-        return seen, process.wait(timeout=PATIENCE)
-    finally:
-        process.kill()
-        os.close(ours)
+    own = {"PATH": os.environ["PATH"], "HOME": str(folder), "JARVIS_LLM__LOCAL_SERVERS": "[]"}
+    return at_terminal([BINARY, "setup", *flags], folder, own | (env or {}), answers)
 
 
 def written(folder):
