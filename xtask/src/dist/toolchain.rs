@@ -8,9 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::output;
-
-/// Programs of PyPI, each carrying its binary.
-const PACKAGES: [&str; 3] = ["cargo-zigbuild==0.24.1", "ziglang==0.17.1", "maturin==1.16.0"];
+use crate::doors;
 
 /// The folder of the tools, kept between builds.
 pub(super) struct Tools {
@@ -24,16 +22,9 @@ impl Tools {
     /// When pip cannot install them.
     pub(super) fn ready(root: &Path) -> Result<Tools> {
         let folder = root.join("target/dist-tools");
-        let (noted, wanted) = (folder.join("packages.txt"), PACKAGES.join("\n"));
-        if !fs::read_to_string(&noted).is_ok_and(|noted| noted == wanted) {
-            println!("dist: installing {} into target/dist-tools", PACKAGES.join(", "));
-            fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-            output(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
-            let mut pip = Command::new(folder.join("venv/bin/python"));
-            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(PACKAGES);
-            output(&mut pip).context("zig and cargo-zigbuild cannot be installed from PyPI")?;
-            fs::write(&noted, wanted).with_context(|| format!("cannot write {}", noted.display()))?;
-        }
+        fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        doors::environment(&root.join("xtask/src/dist/requirements.txt"), &folder.join("venv"))
+            .context("zig and cargo-zigbuild cannot be installed from PyPI")?;
         Ok(Tools { folder })
     }
 
