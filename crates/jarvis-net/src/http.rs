@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
-use reqwest::{Client, Proxy, RequestBuilder, Response};
+use reqwest::{Client, ClientBuilder, Proxy, RequestBuilder, Response};
 use tokio::sync::OnceCell;
 use url::{Host, Url};
 
@@ -133,9 +133,8 @@ impl ClientError {
 ///
 /// # Errors
 /// When the route's proxy is not an address, or the certificates cannot be read.
-#[allow(clippy::disallowed_methods, reason = "this is the one place that builds clients")]
 pub fn client(options: ClientOptions) -> Result<Client, ClientError> {
-    let mut builder = Client::builder()
+    let mut builder = builder()
         .user_agent(concat!("jarvis/", env!("CARGO_PKG_VERSION")))
         .default_headers(options.headers)
         .redirect(options.redirects.into())
@@ -153,6 +152,14 @@ pub fn client(options: ClientOptions) -> Result<Client, ClientError> {
         Route::Proxy(address) => builder.proxy(proxy(&address)?),
     };
     builder.build().map_err(|error| ClientError::Build(cause(&error)))
+}
+
+/// A client yet without any option, on the cryptography that this process uses for TLS: *ring*, unless it has installed its own.
+#[allow(clippy::disallowed_methods, reason = "this is the one place that builds clients")]
+pub fn builder() -> ClientBuilder {
+    // It is refused where the process has one, which is then used.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
 }
 
 /// Checks the address of a proxy, whether or not it will be used.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
@@ -41,7 +41,7 @@ impl Tls {
         }
         let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| refused("the key cannot be read", &error))?;
         // Two providers may be in a build; this is the one that the client uses.
-        let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(|error| refused("TLS cannot be spoken", &error))?
             .with_no_client_auth()

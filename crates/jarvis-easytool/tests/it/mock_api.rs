@@ -30,7 +30,7 @@ async fn requests_are_checked_against_the_document() {
     let mock = ApiMock::new(ApiDocument::read(&library()).unwrap()).with_key("card-7");
     let url = serve(&mock).await;
     #[allow(clippy::disallowed_methods, reason = "the caller of the mock is a client of its own")]
-    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let client = jarvis_net::http::builder().no_proxy().build().unwrap();
     let ask = async |method: &str, path: &str, body: &str| {
         let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
         let request = client.request(method, format!("{url}{path}")).header("X-Library-Card", "card-7");

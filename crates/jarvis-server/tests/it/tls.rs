@@ -10,7 +10,7 @@ use jarvis_server::{Options, Tls};
 use reqwest::Certificate;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
@@ -34,8 +34,7 @@ async fn secured() -> (Harness, Own) {
 
 /// A client that trusts this certificate alone.
 fn trusting(own: &Own) -> reqwest::Client {
-    #[allow(clippy::disallowed_methods, reason = "a client of its own, which trusts the certificate")]
-    let client = reqwest::Client::builder()
+    let client = jarvis_net::http::builder()
         .tls_certs_only([Certificate::from_pem(own.cert.pem().as_bytes()).expect("a certificate")])
         .timeout(PATIENCE)
         .build();
@@ -79,7 +78,7 @@ async fn clients_that_can_speak_http_2() {
     let (harness, own) = secured().await;
     let mut roots = RootCertStore::empty();
     roots.add(own.cert.der().clone()).expect("a certificate");
-    let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .expect("versions")
         .with_root_certificates(roots)

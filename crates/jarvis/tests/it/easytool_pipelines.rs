@@ -330,7 +330,7 @@ async fn a_recorded_server_answers_who_has_its_key() {
     for (key, error, response) in [("k1", "", "sunny"), ("other", "Unauthorized error...", "")] {
         let call = json!({"category": "Weather", "tool_name": "open_weather", "api_name": "current",
             "tool_input": "{\"city\":\"Bern\"}", "strip": "truncate", "toolbench_key": key});
-        let reply = reqwest::Client::builder()
+        let reply = jarvis_net::http::builder()
             .build()
             .unwrap()
             .post(format!("{}/rapidapi", server.1))

@@ -51,8 +51,7 @@ impl Server {
         let url = url.unwrap_or_else(|| panic!("it does not say where it listens: {said:#?}"));
         // Read on, so that it never waits for us.
         let says = Some(std::thread::spawn(move || lines.collect()));
-        #[allow(clippy::disallowed_methods, reason = "the caller of the server is a client of its own")]
-        let client = reqwest::Client::builder().timeout(PATIENCE).build().expect("a client");
+        let client = jarvis_net::http::builder().timeout(PATIENCE).build().expect("a client");
         Server { child, says, url, client }
     }
 
