@@ -6,6 +6,7 @@
 mod a2a;
 mod ag_ui;
 mod answers;
+mod api;
 mod app;
 mod audit;
 mod desk;

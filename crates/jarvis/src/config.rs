@@ -73,9 +73,9 @@ pub(crate) fn load(
     vars.sort();
     // A variable is read as YAML, so that numbers, switches and lists can be set; where that does not fit the key, it is
     // the text it looks like: a model may be called `1234`.
-    let typed = |tree: &Map<String, Value>| match typed(tree, &vars, |text| serde_saphyr::from_str(text).ok()) {
+    let typed = |tree: &Map<String, Value>| match typed(tree, &vars, &|text| serde_saphyr::from_str(text).ok()) {
         Ok(found) => Ok(found),
-        Err(error) => typed(tree, &vars, |_| None).map_err(|_| error),
+        Err(error) => typed(tree, &vars, &|_| None).map_err(|_| error),
     };
     let (mut config, unknown) = typed(&tree)?;
     let mut warnings: Vec<String> =
@@ -98,7 +98,7 @@ pub(crate) fn load(
 fn typed(
     tree: &Map<String, Value>,
     vars: &[(String, String)],
-    read: impl Fn(&str) -> Option<Value>,
+    read: &dyn Fn(&str) -> Option<Value>,
 ) -> Result<(Config, Vec<String>), ConfigError> {
     let mut tree = tree.clone();
     for (name, text) in vars {
@@ -118,7 +118,7 @@ fn typed(
 pub(crate) fn check_text(path: &Path, text: &str) -> Result<(Map<String, Value>, Vec<String>), ConfigError> {
     let mut tree = parse(path, text)?;
     original::translate(&mut tree);
-    let (_, unknown) = typed(&tree, &[], |_| None)?;
+    let (_, unknown) = typed(&tree, &[], &|_| None)?;
     Ok((tree, unknown))
 }
 

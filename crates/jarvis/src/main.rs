@@ -42,6 +42,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const SMALL_ARENAS: (&str, &str) = ("MIMALLOC_ARENA_RESERVE", "64MiB");
 
 fn main() -> ExitCode {
+    if std::env::args_os().skip(1).eq(["--version"]) {
+        return version();
+    }
     let cli = Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
     let printer = Printer::new(cli.global.quiet, cli.global.verbose);
     let printer = match cli.global.log_format {
@@ -76,6 +79,17 @@ fn main() -> ExitCode {
     // Work on other threads that was cancelled is not waited for.
     runtime.shutdown_background();
     exit_code(ended, printer)
+}
+
+/// What clap says to `--version`, without all the commands it would put together first: that takes longer than the rest of the start,
+/// and installers, package managers and health checks ask for nothing else.
+fn version() -> ExitCode {
+    use std::io::Write as _;
+
+    match writeln!(std::io::stdout(), concat!("jarvis ", env!("CARGO_PKG_VERSION"))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
 }
 
 fn exit_code(ended: Result<ExitCode, Failure>, printer: Printer) -> ExitCode {

@@ -1,5 +1,7 @@
 //! Authentication, allowed hosts and origins, and what the server reports of itself.
 
+use std::io::Read as _;
+
 use jarvis_testing::rows;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
@@ -191,6 +193,13 @@ async fn the_page_is_served_with_its_rules() {
     assert!(page.header("content-security-policy").starts_with("default-src 'none'"));
     let again = with_header(&harness, Method::GET, "/", &[("if-none-match", page.header("etag"))]).await;
     assert_eq!(again.status, 304);
+    let packed = harness.request(Method::GET, "/").header("accept-encoding", "br, gzip").send().await.expect("a reply");
+    assert_eq!(packed.headers()["content-encoding"], "gzip");
+    assert_eq!(packed.headers()["etag"], page.headers["etag"]);
+    let packed = packed.bytes().await.expect("a body");
+    let mut unpacked = String::new();
+    flate2::read::GzDecoder::new(&*packed).read_to_string(&mut unpacked).expect("what gzip packed");
+    assert!(unpacked == page.text && packed.len() < unpacked.len(), "browsers get it as it is kept");
     let api = harness.get("/openapi.json").await;
     assert_eq!(api.json["openapi"].as_str().map(|version| version.starts_with("3.1")), Some(true));
     let paths = api.json["paths"].as_object().expect("paths");

@@ -250,6 +250,8 @@ async fn a_server_of_models_alone_has_no_pipelines() {
         assert_eq!(harness.get(path).await.status, 404, "{path}");
     }
     assert_eq!(harness.post("/hugginggpt", harness::ask("hello")).await.status, 404);
+    let described = harness.get("/openapi.json").await.json["paths"].clone();
+    assert!(described["/running"].is_object() && described["/runs"].is_null(), "it describes what it has");
     let reply = harness.post("/v1/chat/completions", json!({"model": "jarvis/hugginggpt", "messages": []})).await;
     assert_eq!(reply.told(), "404 model_not_found");
 }

@@ -86,3 +86,12 @@ transcripts! {
     taskbench_inspect
     taskbench_report
 }
+
+/// `--version` is answered before clap is asked.
+#[test]
+fn the_version_is_the_one_that_clap_says() {
+    let harness = Harness::new();
+    let [long, short] = ["--version", "-V"].map(|flag| harness.shell(&format!("jarvis {flag}")));
+    assert_eq!(long, short);
+    assert_eq!(long.trim(), concat!("jarvis ", env!("CARGO_PKG_VERSION")));
+}
