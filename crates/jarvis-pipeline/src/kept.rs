@@ -70,6 +70,7 @@ impl Journal for Kept {
                 | JournalError::Ambiguous { .. }
                 | JournalError::Lost { .. }
                 | JournalError::Sqlite { .. }
+                | JournalError::InUse { .. }
                 | JournalError::Io { .. } => NotWritten::Lost(error.to_string()),
             })
         })

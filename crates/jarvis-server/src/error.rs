@@ -340,6 +340,7 @@ impl From<JournalError> for ApiError {
             | JournalError::TooNew { .. }
             | JournalError::Lost { .. }
             | JournalError::Sqlite { .. }
+            | JournalError::InUse { .. }
             | JournalError::Io { .. } => ApiError::internal("the run journal cannot be read", &error),
         }
     }

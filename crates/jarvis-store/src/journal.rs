@@ -25,6 +25,7 @@ mod webhooks;
 mod write;
 
 use std::collections::HashSet;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -64,6 +65,8 @@ use self::write::{Message, Row, Writer};
 pub struct Journal {
     path: PathBuf,
     writers: Writers,
+    /// Tells others that the journal is open.
+    _share: File,
     sender: Option<mpsc::Sender<Message>>,
     thread: Option<JoinHandle<()>>,
     failing: Arc<AtomicBool>,
@@ -90,9 +93,9 @@ impl Journal {
     pub fn open_with(path: &Path, synchronous: Synchronous) -> Result<Journal, JournalError> {
         let path = std::path::absolute(path).map_err(|source| JournalError::io("find", path, source))?;
         let writers = Writers::beside(&path)?;
-        let connection = {
+        let (connection, share) = {
             let _alone = writers.alone()?;
-            file::open(&path, writers.any_died(), synchronous)?
+            (file::open(&path, writers.any_died(), synchronous)?, writers.share()?)
         };
         let (sender, receiver) = mpsc::channel();
         let failing = Arc::new(AtomicBool::new(false));
@@ -104,7 +107,7 @@ impl Journal {
             .name("journal".to_owned())
             .spawn(move || writer.run(&receiver))
             .map_err(|source| JournalError::io("start the writer of", &path, source))?;
-        Ok(Journal { path, writers, sender: Some(sender), thread: Some(thread), failing, me, made })
+        Ok(Journal { path, writers, _share: share, sender: Some(sender), thread: Some(thread), failing, me, made })
     }
 
     pub fn path(&self) -> &Path {

@@ -18,6 +18,8 @@ pub enum JournalError {
     NotFound { id: String },
     #[error("several runs have ids that start with `{id}`: {}", .matches.join(", "))]
     Ambiguous { id: String, matches: Vec<String> },
+    #[error("another process uses the journal {}", .path.display())]
+    InUse { path: PathBuf },
     #[error("another process goes on with the run `{id}`")]
     Taken { id: String },
     #[error("events are missing from the journal {}: {reason}", .path.display())]
@@ -42,6 +44,7 @@ impl JournalError {
             }
             JournalError::NotFound { .. } => Some("`jarvis runs list` shows the ids".to_owned()),
             JournalError::Ambiguous { .. } => Some("give more of the id".to_owned()),
+            JournalError::InUse { .. } => Some("stop the server that uses it, and run this again".to_owned()),
             JournalError::Taken { .. } => Some("`jarvis runs show` tells what it does".to_owned()),
             JournalError::Lost { .. } | JournalError::Sqlite { .. } | JournalError::Io { .. } => None,
         }

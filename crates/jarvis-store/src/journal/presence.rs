@@ -1,4 +1,5 @@
-//! Which processes are writing: each holds a lock on a small file of its own, which the system lets go when it dies.
+//! Which processes are writing: each holds a lock on a small file of its own, which the system lets go when it dies. And whether any has
+//! the journal open, also while it writes nothing: all share a lock on one file.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -60,9 +61,27 @@ impl Writers {
         self.signs().filter(|(name, _)| !self.is_writing(name)).map(|(_, path)| path).collect()
     }
 
-    /// True while any process is writing.
-    pub(super) fn is_in_use(&self) -> bool {
-        self.signs().any(|(name, _)| self.is_writing(&name))
+    /// A share of the lock of those who have the journal open, until it is dropped. To be taken [`alone`](Writers::alone).
+    pub(super) fn share(&self) -> Result<File, JournalError> {
+        let (file, path) = self.open()?;
+        file.lock_shared().map_err(|source| JournalError::io("lock", &path, source))?;
+        Ok(file)
+    }
+
+    /// True while any process has the journal open.
+    pub(super) fn is_open(&self) -> Result<bool, JournalError> {
+        let (file, path) = self.open()?;
+        match file.try_lock() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(source)) => Err(JournalError::io("lock", &path, source)),
+        }
+    }
+
+    fn open(&self) -> Result<(File, PathBuf), JournalError> {
+        let path = self.folder.join("open");
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        file.map(|file| (file, path.clone())).map_err(|source| JournalError::io("lock", &path, source))
     }
 
     fn signs(&self) -> impl Iterator<Item = (String, PathBuf)> {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{Error, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::presence::Writers;
@@ -16,7 +16,7 @@ impl Journal {
     /// where the journal is sound. Blocks.
     ///
     /// # Errors
-    /// As [`Journal::open`], save that damage is no error; and when a process still writes to the file.
+    /// As [`Journal::open`], save that damage is no error; and [`JournalError::InUse`] when a process has it open.
     pub fn set_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
         let path = std::path::absolute(path).map_err(|source| JournalError::io("find", path, source))?;
         let writers = Writers::beside(&path)?;
@@ -26,10 +26,11 @@ impl Journal {
             Err(error) => return Err(error),
             Ok(_) => return Ok(None),
         }
-        let failed = |source| JournalError::io("set aside", &path, source);
-        if writers.is_in_use() {
-            return Err(failed(Error::new(ErrorKind::ResourceBusy, "another process writes to it")));
+        // A server that writes nothing now would write to the renamed file later.
+        if writers.is_open()? {
+            return Err(JournalError::InUse { path });
         }
+        let failed = |source| JournalError::io("set aside", &path, source);
         let aside = free_name(&path);
         for companion in COMPANIONS {
             match fs::rename(with(&path, companion), with(&aside, companion)) {

@@ -18,6 +18,8 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wiring::{self, App, Folders};
 
+const JOURNAL: &str = "run journal";
+
 #[derive(Debug, Serialize)]
 struct Finding {
     what: String,
@@ -78,8 +80,13 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
                     Ok(()) => Finding::good("media folder", folders.public.display().to_string()),
                     Err(failure) => Finding::failed("media folder", true, &failure, "choose another with --data-dir"),
                 });
-                findings.push(match Journal::open(&folders.journal) {
-                    Ok(_) => Finding::good("run journal", folders.journal.display().to_string()),
+                // One that could not be mended has been told.
+                let journal = match findings.iter().any(|finding| finding.what == JOURNAL && !finding.ok) {
+                    true => None,
+                    false => Some(Journal::open(&folders.journal)),
+                };
+                findings.extend(journal.map(|opened| match opened {
+                    Ok(_) => Finding::good(JOURNAL, folders.journal.display().to_string()),
                     Err(error) => {
                         let fix = match &error {
                             JournalError::Corrupt { .. } => {
@@ -87,9 +94,9 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
                             }
                             error => error.hint().unwrap_or_else(|| "choose another folder with --data-dir".into()),
                         };
-                        Finding::bad("run journal", false, error.to_string(), fix)
+                        Finding::bad(JOURNAL, false, error.to_string(), fix)
                     }
-                });
+                }));
                 tools(loaded, &folders, &mut findings).await;
             }
             Err(failure) => {

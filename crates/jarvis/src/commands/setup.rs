@@ -53,6 +53,7 @@ pub(super) async fn run(args: &SetupArgs, global: &Global, printer: Printer) -> 
 }
 
 async fn set_up(args: &SetupArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    choose::check(global)?;
     let path = path(global)?;
     let is_there = path.is_file();
     let mut tree = match is_there {

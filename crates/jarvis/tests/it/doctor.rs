@@ -84,6 +84,23 @@ fn a_damaged_journal_is_renamed_only_when_that_is_asked_for() {
 }
 
 #[test]
+fn a_journal_that_is_in_use_is_not_mended_and_that_is_a_failure() {
+    let harness = Harness::new();
+    let journal = harness.data().join("runs.db");
+    let idle = jarvis_store::Journal::open(&journal).expect("a journal");
+    // Its log alone would do for reading it.
+    std::fs::remove_file(harness.data().join("runs.db-wal")).expect("a log");
+    std::fs::write(&journal, "this is no database, and long enough to be looked at as one").expect("writable");
+    let (code, findings) = harness.json(&["doctor", "--fix", "--json"]);
+    let found = findings_of(&findings, "run journal");
+    assert!(code == 1 && found.len() == 1 && found[0]["ok"] == false, "{found:?}");
+    assert!(found[0]["fix"].as_str().expect("a fix").contains("stop the server that uses it"), "{found:?}");
+    assert!(journal.exists());
+    drop(idle);
+    assert_eq!(harness.json(&["doctor", "--fix", "--json"]).0, 0);
+}
+
+#[test]
 fn folders_are_made_and_lock_files_of_the_dead_removed() {
     let harness = Harness::new();
     let data = harness.work().join("new/data");

@@ -90,6 +90,35 @@ fn flags_are_answers_and_a_key_that_is_missing_is_named() {
 }
 
 #[test]
+fn flags_are_checked_as_what_is_typed() {
+    let harness = Harness::new();
+    let cases: [(&[&str], &str); 4] = [
+        (&["--llm", "m", "--base-url", "http://user:secret-QX@10.0.0.1/v1"], "without a user name and password"),
+        (&["--base-url", "foo"], "begins with http:// or https://"),
+        (&["--llm", "two words"], "without spaces"),
+        (&["--data-dir", "/dev/null/x"], "/dev/null/x is a file, or lies below one"),
+    ];
+    for (flags, hint) in cases {
+        let refused = harness.run(&[&["setup", "--yes"], flags].concat());
+        assert!(refused.code == 2 && refused.stderr.contains(hint), "{flags:?}: {}", refused.stderr);
+        assert!(!refused.stderr.contains("secret-QX") && !file(&harness).exists(), "{flags:?}");
+    }
+}
+
+#[test]
+fn a_folder_of_the_environment_is_for_this_time_alone() {
+    let harness = Harness::new();
+    let done = harness.run(&["setup", "--yes", "--data-dir", "mine"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let before = read(&harness);
+    let done = harness.shell("JARVIS_DATA_DIR=$PWD/scratch jarvis setup --yes --llm offline");
+    assert!(done.contains("wrote"), "{done}");
+    let folder = |text: &str| text.lines().find(|line| line.starts_with("data_dir: ")).map(str::to_owned);
+    assert!(folder(&before).is_some());
+    assert_eq!(folder(&read(&harness)), folder(&before));
+}
+
+#[test]
 fn a_configuration_that_is_there_is_only_changed_with_leave_and_kept() {
     let harness = Harness::new();
     let before =

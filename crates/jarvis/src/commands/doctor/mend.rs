@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use jarvis_models::Store;
 use jarvis_store::{Journal, JournalError};
 
-use super::Finding;
+use super::{Finding, JOURNAL};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::wiring::{self, Folders};
@@ -103,9 +103,10 @@ impl Fault {
         let (what, found) = (self.what(), self.found());
         match fix.then(|| self.mend(store)) {
             Some(Ok(fixed)) => Finding::mended(what, found, fixed),
+            // What was to be mended is needed.
             Some(Err(failure)) => Finding::bad(
                 what,
-                false,
+                true,
                 format!("{found}; not mended: {}", failure.message()),
                 failure.advice().unwrap_or("see the message"),
             ),
@@ -117,7 +118,7 @@ impl Fault {
         match self {
             Fault::Folder(_) => "data folder",
             Fault::Permissions { .. } => "permissions",
-            Fault::Journal(_) => "run journal",
+            Fault::Journal(_) => JOURNAL,
             Fault::Locks { .. } => "lock files",
             Fault::Pulls(_) => "partial downloads",
         }

@@ -69,6 +69,23 @@ pub(super) fn key_needed(tree: &Map<String, Value>) -> Option<String> {
     text("api_key_env").or(default)
 }
 
+/// Refuses flags that the dialogue would not take as answers.
+pub(super) fn check(global: &Global) -> Result<(), Failure> {
+    // Not shown: an address may hold a password.
+    let refused = |flag: &str, why: String| Failure::usage(format!("{flag} cannot be kept")).hint(why);
+    if let Some(url) = &global.base_url {
+        address(url).map_err(|why| refused("this --base-url", why))?;
+    }
+    if let Some(model) = global.llm.as_deref().filter(|model| !model.starts_with("replay:")) {
+        name(model).map_err(|why| refused("this --llm", why))?;
+    }
+    if let Some(path) = &global.data_dir {
+        let typed = path.to_str().ok_or_else(|| refused("this --data-dir", "Its path is not Unicode.".to_owned()))?;
+        folder(typed).map_err(|why| refused("this --data-dir", why))?;
+    }
+    Ok(())
+}
+
 /// Asks what no flag answers.
 pub(super) fn ask(
     dialogue: &mut Dialogue<'_>,
@@ -209,7 +226,7 @@ fn folder(typed: &str) -> Result<PathBuf, String> {
 impl Answers {
     /// Writes the answers, and the flags that were given, into the tree of a configuration.
     pub(super) fn apply(&self, tree: &mut Map<String, Value>, global: &Global) -> Result<(), Failure> {
-        self.apply_data_dir(tree)?;
+        self.apply_data_dir(tree, global)?;
         let planner = match &self.planner {
             Planner::Unchanged => by_flags(tree, global),
             planner => planner.clone(),
@@ -249,11 +266,12 @@ impl Answers {
         Ok(())
     }
 
-    /// Sets the folder only if it differs from the platform's default.
-    fn apply_data_dir(&self, tree: &mut Map<String, Value>) -> Result<(), Failure> {
+    /// Sets the folder only if it differs from the platform's default, and is not what the environment says for this time.
+    fn apply_data_dir(&self, tree: &mut Map<String, Value>, global: &Global) -> Result<(), Failure> {
         let is_default = wiring::default_data_folder().is_ok_and(|default| default == self.data_dir);
         let was_set = tree.get("data_dir").and_then(Value::as_str).map(Path::new);
-        if was_set == Some(&self.data_dir) || (was_set.is_none() && (is_default || from_environment(&self.data_dir))) {
+        let is_passing = global.data_dir.is_none() && from_environment(&self.data_dir);
+        if was_set == Some(&self.data_dir) || is_passing || (was_set.is_none() && is_default) {
             return Ok(());
         }
         let text = self.data_dir.to_str().ok_or_else(|| {
