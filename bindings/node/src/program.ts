@@ -2,6 +2,7 @@
 
 import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
+import { resolve } from "node:path";
 
 import { ProgramNotFoundError } from "./errors.js";
 
@@ -10,11 +11,15 @@ const require = createRequire(import.meta.url);
 /** The platforms that there are packages for. */
 export const PLATFORMS: readonly string[] = ["linux-arm64", "linux-x64"];
 
-/** The jarvis program: `$JARVIS_BIN`, else that of the package for this platform. */
+/** The jarvis program: `$JARVIS_BIN`, else that of the package for this platform. The path is absolute: the same in every folder. */
 export function program(): string {
   const named = process.env["JARVIS_BIN"];
   if (named)
-    return executable(named, `JARVIS_BIN names \`${named}\``, "name the jarvis program with JARVIS_BIN, or unset it");
+    return executable(
+      resolve(named),
+      `JARVIS_BIN names \`${named}\``,
+      "name the jarvis program with JARVIS_BIN, or unset it",
+    );
   const platform = `${process.platform}-${process.arch}`;
   const name = `@jarvis-run/${platform}`;
   if (!PLATFORMS.includes(platform))

@@ -1,6 +1,7 @@
 // Requests carried out, or planned, by the installed program, without a shell.
 
 import { spawn } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
 
 import type { components } from "./api.js";
 import { JarvisError, ProgramNotFoundError } from "./errors.js";
@@ -17,7 +18,7 @@ export interface Plan {
 
 export interface CommonOptions {
   /** What the request is about: files, or folders of them. */
-  files?: readonly string[];
+  files?: string | readonly string[];
   /** The chat model: `offline`, a model's name, `auto`, `local/NAME`, `replay:FILE`. */
   llm?: string;
   /** The OpenAI-compatible endpoint of that model. */
@@ -45,7 +46,7 @@ export interface RunOptions extends CommonOptions {
   /** Allows every call of a tool that changes something. */
   yes?: boolean;
   /** Allows calls of these tools; patterns such as `shop.*` too. */
-  approve?: readonly string[];
+  approve?: string | readonly string[];
   /** Seconds after which nothing new starts. */
   maxTime?: number;
   maxTokens?: number;
@@ -63,7 +64,7 @@ export async function run(request: string | Plan, options: RunOptions = {}): Pro
   const { out, pipeline, replan, yes, approve = [], maxTime, maxTokens, maxCalls, maxCost } = options;
   args.push(...option("out", out), ...option("pipeline", pipeline), ...option("replan", replan));
   if (yes) args.push("--yes");
-  for (const name of approve) args.push(...option("approve", name));
+  for (const name of several(approve)) args.push(...option("approve", name));
   args.push(...option("max-time", maxTime === undefined ? undefined : `${Math.round(maxTime * 1000)}ms`));
   args.push(...option("max-tokens", maxTokens), ...option("max-calls", maxCalls), ...option("max-cost", maxCost));
   const stdin = typeof request === "string" ? request : JSON.stringify({ execution_config: request.execution_config });
@@ -89,12 +90,17 @@ export async function plan(request: string, options: CommonOptions = {}): Promis
 function common(options: CommonOptions): string[] {
   const { files = [], llm, baseUrl, record, config, dataDir, offline, experience } = options;
   // Standard input, which `-` stands for, carries the request.
-  const args = files.flatMap((file) => option("file", file === "-" ? "./-" : file));
+  const args = several(files).flatMap((file) => option("file", file === "-" ? "./-" : file));
   args.push(...option("llm", llm), ...option("base-url", baseUrl), ...option("record", record));
   args.push(...option("config", config), ...option("data-dir", dataDir));
   if (offline) args.push("--offline");
   if (experience === false) args.push("--no-experience");
   return args;
+}
+
+/** One or several; a string is no list of letters. */
+function several(values: string | readonly string[]): readonly string[] {
+  return typeof values === "string" ? [values] : values;
 }
 
 /** In one word, so that no value is taken for an option. */
@@ -111,6 +117,7 @@ interface Done {
 
 function call(args: string[], stdin: string, { signal, env, cwd }: CommonOptions): Promise<Done> {
   return new Promise((resolve, reject) => {
+    if (cwd !== undefined) enterable(cwd);
     // SIGTERM lets the run be cancelled in good order.
     const child = spawn(program(), args, { cwd, env: { ...process.env, ...env }, signal, killSignal: "SIGTERM" });
     const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
@@ -128,6 +135,24 @@ function call(args: string[], stdin: string, { signal, env, cwd }: CommonOptions
     child.stdin.on("error", () => undefined);
     child.stdin.end(stdin);
   });
+}
+
+/** Looks before the start does, whose failure would be taken for one of the program. */
+function enterable(cwd: string): void {
+  let cause: unknown;
+  let why: string;
+  try {
+    if (statSync(cwd).isDirectory()) {
+      accessSync(cwd, constants.X_OK);
+      return;
+    }
+    why = "which is no folder";
+  } catch (error) {
+    cause = error;
+    why = (error as NodeJS.ErrnoException).code === "EACCES" ? "which may not be entered" : "which does not exist";
+  }
+  const hint = "name a folder that is there, or leave `cwd` out for the current one";
+  throw new JarvisError(`\`cwd\` is \`${cwd}\`, ${why}`, { code: "usage", exitCode: 2, hint, cause });
 }
 
 function notStarted(why: string, cause?: unknown): ProgramNotFoundError {

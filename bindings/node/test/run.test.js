@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import test from "node:test";
 
 import { JarvisError, plan, program, ProgramNotFoundError, run } from "jarvis-run";
@@ -32,7 +32,22 @@ test("no request is an option, and no name of a file", async () => {
   for (const request of ["--help", "-", "summarise: naïve café 猫\nand a second line"])
     assert.equal((await run(request)).request, request);
   writeFileSync(join(folder, "-"), "I love it");
-  assert.ok((await run("tell the mood of the text", { files: ["-"], cwd: folder })).ok);
+  for (const files of [["-"], "-"]) assert.ok((await run("tell the mood of the text", { files, cwd: folder })).ok);
+});
+
+test("a folder to work in is looked at first", async () => {
+  writeFileSync(join(folder, "file"), "");
+  for (const [name, why] of [
+    ["none", "does not exist"],
+    ["file", "is no folder"],
+  ])
+    for (const call of [run, plan])
+      await assert.rejects(call("hello", { cwd: join(folder, name ?? "") }), {
+        name: "JarvisError",
+        message: `\`cwd\` is \`${join(folder, name ?? "")}\`, which ${why}`,
+        exitCode: 2,
+        hint: /cwd/,
+      });
 });
 
 test("what is not done is no success, and no error", async () => {
@@ -77,6 +92,11 @@ test("a call that changes something needs leave", async (t) => {
   assert.ok((await run("reserve article 17", { config: there.config, yes: true })).ok);
   assert.ok((await run("reserve article 18", { config: there.config, approve: ["shop.*"] })).ok);
   assert.deepEqual(there.reserved, [{ article: 17 }, { article: 18 }]);
+  // A pattern alone is one pattern, no list of letters: the `*` in it would allow everything.
+  assert.equal((await run("reserve article 19", { config: there.config, approve: "stock.*" })).ok, false);
+  assert.equal(there.reserved.length, 2);
+  assert.ok((await run("reserve article 20", { config: there.config, approve: "shop.*" })).ok);
+  assert.equal(there.reserved.length, 3);
 });
 
 test("a signal stops the program", async (t) => {
@@ -93,6 +113,9 @@ test("a signal stops the program", async (t) => {
 test("the program is the one that is named", async (t) => {
   t.after(() => (process.env["JARVIS_BIN"] = binary));
   assert.equal(program(), binary);
+  // A relative name is of this process's folder, wherever the program works.
+  process.env["JARVIS_BIN"] = relative(process.cwd(), binary);
+  assert.ok((await run(MOOD, { cwd: folder })).ok);
   process.env["JARVIS_BIN"] = join(folder, "gone");
   assert.throws(program, (error) => error instanceof ProgramNotFoundError && /gone/.test(error.message));
   const broken = join(folder, "broken");
