@@ -8,7 +8,7 @@ import createClient, { type Client as Api } from "openapi-fetch";
 import type { components, paths } from "./api.js";
 import { ApiError, ApprovalNeededError, JarvisError } from "./errors.js";
 import type { Plan, RunDocument } from "./run.js";
-import { type Event, events, place, type RunsEvent } from "./stream.js";
+import { type Event, events, hasSeenEnd, place, type RunsEvent } from "./stream.js";
 
 type Schemas = components["schemas"];
 
@@ -114,17 +114,21 @@ export class Client {
     { lastEventId, signal }: { lastEventId?: string; signal?: AbortSignal } = {},
   ): AsyncGenerator<Event, void, void> {
     const params = { path: { id: runId }, ...place(lastEventId) };
-    yield* events<Event>(signal, (signal) =>
-      this.api.GET("/runs/{id}/events", { params, signal, parseAs: "stream" }).then(read),
+    yield* events<Event>(
+      signal,
+      (signal) => this.api.GET("/runs/{id}/events", { params, signal, parseAs: "stream" }).then(read),
+      "done",
+      // Nothing follows the end of a run.
+      async () => lastEventId !== undefined && hasSeenEnd((await this.getRun(runId)).events, lastEventId),
     );
   }
 
   /** The events of up to 100 runs in one stream; of a run that is not there, only its `run_id`. */
   async *followAll(
-    runIds: readonly string[],
+    runIds: string | readonly string[],
     { signal }: { signal?: AbortSignal } = {},
   ): AsyncGenerator<RunsEvent, void, void> {
-    const params = { query: { run: [...runIds] } };
+    const params = { query: { run: typeof runIds === "string" ? [runIds] : [...runIds] } };
     yield* events<RunsEvent>(
       signal,
       (signal) => this.api.GET("/events", { params, signal, parseAs: "stream" }).then(read),

@@ -14,13 +14,15 @@ type Body = ReadableStream<Uint8Array>;
 
 /**
  * The events of a stream up to the one that ends the run; with `all` up to the end of the stream. Whoever leaves the loop closes the
- * connection.
+ * connection. `over` is asked where nothing came: whether nothing was to come.
  */
 export async function* events<E extends Event | RunsEvent>(
   signal: AbortSignal | undefined,
   open: (signal: AbortSignal) => Promise<unknown>,
   upTo: "done" | "all" = "done",
+  over: () => Promise<boolean> = async () => false,
 ): AsyncGenerator<E, void, void> {
+  let empty = true;
   const leaving = new AbortController();
   const both = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
   try {
@@ -28,8 +30,9 @@ export async function* events<E extends Event | RunsEvent>(
     const messages = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>);
     for await (const { data } of messages.pipeThrough(new EventSourceParserStream())) {
       const event = parsed<E>(data);
+      empty = false;
       yield event;
-      if (upTo === "done" && "event" in event && (event.event === "done" || event.event === "error")) return;
+      if (upTo === "done" && isEnd(event)) return;
     }
   } catch (cause) {
     // undici says `terminated` where a connection broke off.
@@ -38,7 +41,18 @@ export async function* events<E extends Event | RunsEvent>(
   } finally {
     leaving.abort();
   }
-  if (upTo === "done") throw cutOff();
+  if (upTo === "done" && !(empty && (await over()))) throw cutOff();
+}
+
+/** Whether nothing follows the event. */
+function isEnd(event: Event | RunsEvent | undefined): boolean {
+  return event !== undefined && "event" in event && (event.event === "done" || event.event === "error");
+}
+
+/** Whether the event, or one before it, is the end of a run of these events. */
+export function hasSeenEnd(events: readonly Event[], lastEventId: string): boolean {
+  const end = events.at(-1);
+  return end !== undefined && isEnd(end) && end.seq <= Number.parseInt(lastEventId, 10);
 }
 
 function parsed<E>(data: string): E {

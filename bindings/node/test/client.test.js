@@ -53,6 +53,8 @@ test("a stream is of typed events", async () => {
   );
   const behind = client.follow(last.run_id, { lastEventId: String(followed.length - 2) });
   assert.deepEqual(await all(behind), followed.slice(-1));
+  // Nothing is behind the end.
+  assert.deepEqual(await all(client.follow(last.run_id, { lastEventId: String(last.seq) })), []);
 });
 
 test("a run goes on by itself", async () => {
@@ -63,6 +65,8 @@ test("a run goes on by itself", async () => {
   const done = told.filter((event) => "event" in event && event.event === "done").map((event) => event.run_id);
   assert.deepEqual(done.sort(), [one.run_id, two.run_id].sort());
   assert.ok(told.some((event) => !("event" in event) && event.run_id === NOBODY));
+  const alone = await all(client.followAll(one.run_id));
+  assert.deepEqual([...new Set(alone.map((event) => event.run_id))], [one.run_id]);
 });
 
 test("runs come in pages", async () => {
@@ -193,6 +197,11 @@ test("replies that are none are errors", async (t) => {
       ': hello\n\nid: 0\ndata: {"event": "run_started", "run_id": "cut"}\n\n',
     ],
     "/runs/odd/events": [200, "text/event-stream", "id: 0\ndata: {\n\n"],
+    // Two streams that break off before anything comes: of a run that goes on, and of one whose end was not told.
+    "/runs/on/events": [200, "text/event-stream", ": hello\n\n"],
+    "/runs/on": [200, "application/json", '{"events": [{"event": "run_started", "seq": 0}]}'],
+    "/runs/over/events": [200, "text/event-stream", ": hello\n\n"],
+    "/runs/over": [200, "application/json", '{"events": [{"event": "done", "seq": 5}]}'],
   };
   const odd = await listening((request, response) => {
     const [status, kind, body] = bodies[request.url ?? ""] ?? [500, "text/html", ""];
@@ -201,7 +210,14 @@ test("replies that are none are errors", async (t) => {
   t.after(odd.stop);
   const lost = new Client(odd.url);
   await assert.rejects(lost.models(), { name: "ApiError", status: 502 });
-  await assert.rejects(all(lost.follow("cut")), { name: "ApiError", code: "cut_off" });
+  for (const id of ["cut", "on", "over"])
+    await assert.rejects(all(lost.follow(id)), { name: "ApiError", code: "cut_off" });
+  for (const [id, lastEventId] of /** @type {const} */ ([
+    ["on", "0"],
+    ["over", "4"],
+  ]))
+    await assert.rejects(all(lost.follow(id, { lastEventId })), { name: "ApiError", code: "cut_off" });
+  assert.deepEqual(await all(lost.follow("over", { lastEventId: "5" })), []);
   await assert.rejects(all(lost.follow("odd")), { name: "ApiError", message: /not JSON/ });
   odd.stop();
   await assert.rejects(lost.health(), { name: "ApiError", code: "unreachable", hint: /jarvis serve/ });
