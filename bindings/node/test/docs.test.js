@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
@@ -20,14 +20,14 @@ for (const page of ["docs/node.md", "bindings/node/README.md"])
     const text = readFileSync(join(root, page), "utf8");
     const blocks = [...text.matchAll(/^```(?:js|ts)\n(.*?)^```/gms)].map((match) => match[1] ?? "");
     assert.ok(blocks.length > 0);
-    // Beside the sources, where the package is known by its name.
-    const place = join(here, "dist", `docs-${process.pid}`);
-    mkdirSync(place, { recursive: true });
-    t.after(() => rmSync(place, { recursive: true, force: true }));
+    // Where the package is known by its name, and not among the sources: what lies in `dist` is packed.
+    const known = join(folder, "node_modules", "jarvis-run");
+    mkdirSync(join(known, ".."), { recursive: true });
+    if (!existsSync(known)) symlinkSync(here, known);
     writeFileSync(join(folder, "photo.png"), picture);
     cpSync(join(folder, "photo.png"), join(folder, "photo.jpg"));
     for (const [number, block] of blocks.entries()) {
-      const file = join(place, `${number}.mjs`);
+      const file = join(folder, `${number}.mjs`);
       // The address is that of a server that runs by itself.
       writeFileSync(file, block.replaceAll("http://127.0.0.1:8004", server.url));
       const env = { ...process.env, JARVIS_BIN: binary };
