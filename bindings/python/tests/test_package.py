@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import inspect
+import os
 import shutil
 import subprocess
 import sys
@@ -37,9 +38,32 @@ def test_the_variable_names_another_program(at_home: Path, monkeypatch: pytest.M
         jarvis.run("hello")
     error = raised.value
     assert (error.message, error.code, error.exit_code, error.hint) == ("another one", "odd", 3, None)
+    (at_home / "folder").mkdir()
+    monkeypatch.setenv("JARVIS_BIN", "./other")
+    with pytest.raises(jarvis.JarvisError, match="another one"):
+        jarvis.run("hello", cwd=at_home / "folder")
     monkeypatch.setenv("JARVIS_BIN", str(at_home / "gone"))
     with pytest.raises(jarvis.ProgramNotFound, match="gone"):
         jarvis.run("hello")
+
+
+@pytest.mark.parametrize("way", ["user", "target"])
+def test_the_program_is_that_of_the_own_installation(at_home: Path, way: str) -> None:
+    """Another one is in the environment, as that of a distribution's package is in ``/usr/bin``."""
+    scheme = sysconfig.get_preferred_scheme("user")
+    paths = {
+        name: Path(sysconfig.get_path(name, scheme, {"userbase": str(at_home)})) for name in ("purelib", "scripts")
+    }
+    site = paths["purelib"] if way == "user" else at_home / "target"
+    site.mkdir(parents=True)
+    (site / "jarvis").symlink_to(PACKAGE)
+    program = (paths["scripts"] if way == "user" else site / "bin") / "jarvis"
+    program.parent.mkdir(parents=True)
+    shutil.copy("/bin/true", program)
+    code = "import jarvis; print(jarvis.__file__); print(jarvis.program())"
+    env = {**os.environ, "PYTHONUSERBASE": str(at_home), "PYTHONPATH": str(site)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [str(site / "jarvis/__init__.py"), str(program)]
 
 
 def test_without_a_program_the_error_says_what_to_do(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,10 @@ _NAME = "jarvis.exe" if os.name == "nt" else "jarvis"
 
 
 def program() -> Path:
-    """The jarvis program: ``$JARVIS_BIN``, else the one installed with this package, else the first in ``PATH``."""
+    """The jarvis program: ``$JARVIS_BIN``, else the one installed with this package, else the first in ``PATH``.
+
+    Its path is absolute, so that it is the same program in every folder.
+    """
     named = os.environ.get(VARIABLE)
     if named:
         found = shutil.which(named)
@@ -35,14 +38,14 @@ def program() -> Path:
                 hint=f"name the jarvis program with {VARIABLE}, or unset it to use the installed one",
                 code="program_not_found",
             )
-        return Path(found)
+        return Path(found).absolute()
     for folder in _script_folders():
         candidate = folder / _NAME
         if candidate.is_file() and os.access(candidate, os.X_OK):
             return candidate
     on_path = shutil.which(_NAME)
     if on_path is not None:
-        return Path(on_path)
+        return Path(on_path).absolute()
     raise ProgramNotFound(
         "there is no jarvis program in this environment or in PATH",
         hint=f"install the wheel of jarvis-run for this platform again, or name a program with {VARIABLE}",
@@ -51,12 +54,16 @@ def program() -> Path:
 
 
 def _script_folders() -> list[Path]:
-    """Where pip puts programs: in the environment, with ``--user``, and beside a package installed with ``--target``."""
-    folders = [Path(sysconfig.get_path("scripts")), Path(sys.executable).parent]
-    user_scheme = sysconfig.get_preferred_scheme("user")
-    folders.append(Path(sysconfig.get_path("scripts", scheme=user_scheme)))
-    folders.append(Path(__file__).parent.parent / "bin")
-    return list(dict.fromkeys(folders))
+    """Where pip puts programs, first the folder of the installation that this package is of: beside it (``--target``), that of the
+    user (``--user``), or the environment's. In the others may be a program of another version."""
+    here = Path(__file__).parent.parent
+    folders = [here / "bin"]
+    others: list[Path] = []
+    for scheme in (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user")):
+        paths = sysconfig.get_paths(scheme)
+        own = any(Path(paths[kind]).resolve() == here.resolve() for kind in ("platlib", "purelib"))
+        (folders if own else others).append(Path(paths["scripts"]))
+    return list(dict.fromkeys([*folders, Path(sys.executable).parent, *others]))
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,8 @@ def call(
     stdin: str | None = None,
 ) -> Done:
     """Runs ``jarvis ARGS`` to its end. ``env`` is added to the environment."""
+    if cwd is not None:
+        _enterable(cwd)
     try:
         process = subprocess.Popen(
             [str(program()), *args],
@@ -108,6 +117,24 @@ def call(
             _stop(process)
             raise
     return Done(process.returncode, stdout, stderr)
+
+
+def _enterable(cwd: str | os.PathLike[str]) -> None:
+    """Whether the program can be started in the folder. The error of a start that fails would be taken for one of the program."""
+    if not os.path.exists(cwd):
+        why = "which does not exist"
+    elif not os.path.isdir(cwd):
+        why = "which is no folder"
+    elif not os.access(cwd, os.X_OK):
+        why = "which may not be entered"
+    else:
+        return
+    raise JarvisError(
+        f"`cwd` is `{os.fspath(cwd)}`, {why}",
+        hint="name a folder that is there, or leave `cwd` out for the current one",
+        code="usage",
+        exit_code=2,
+    )
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
