@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,16 @@ def test_the_arguments_are_looked_at_first() -> None:
         jarvis.run(plan={"nothing": 1})
 
 
+def test_a_folder_to_work_in_is_looked_at_first(at_home: Path) -> None:
+    (at_home / "file").touch()
+    for name, why in [("none", "does not exist"), ("file", "is no folder")]:
+        for call in (jarvis.run, jarvis.plan):
+            with pytest.raises(jarvis.JarvisError, match=f"`cwd` is `.*{name}`, which {why}") as raised:
+                call("hello", cwd=at_home / name)
+            assert raised.value.hint and raised.value.exit_code == 2
+            assert not isinstance(raised.value, jarvis.ProgramNotFound)
+
+
 def test_a_run_that_takes_too_long_is_stopped(slow: Any) -> None:
     with pytest.raises(jarvis.TimedOut, match="within 3 s"):
         jarvis.run("good morning", llm="fake", base_url=slow.url, timeout=3)
@@ -135,6 +146,33 @@ def test_a_plan_is_edited_and_carried_out(photo: Path, at_home: Path) -> None:
     assert "text-classification" in plan.to_svg()
 
 
+def test_a_plan_is_saved_whole_or_not_at_all(at_home: Path) -> None:
+    plan = jarvis.plan(MOOD)
+    folder = at_home / "plans"
+    plan.save(folder / "plan.json")
+    (folder / "plan.json").chmod(0o640)
+    (folder / "link").symlink_to("plan.json")
+    plan.save(folder / "link")
+    assert (folder / "link").is_symlink() and (folder / "plan.json").stat().st_mode & 0o777 == 0o640
+    before = (folder / "plan.json").read_bytes()
+    for text, why in [("\ud83d", "surrogates not allowed"), ({1}, "cannot be written as JSON: .*set")]:
+        plan.tasks[0]["args"] = {"text": text}
+        with pytest.raises(jarvis.JarvisError, match=why) as raised:
+            plan.save(folder / "plan.json")
+        assert raised.value.hint
+    with pytest.raises(jarvis.JarvisError, match="the plan cannot be written as JSON"):
+        jarvis.run(plan=plan)
+    plan.tasks[0]["args"] = {}
+    places = {folder: "Is a directory$", Path("/dev/full"): "No space left", folder / "link/plan": "director"}
+    for place, why in places.items():
+        with pytest.raises(jarvis.JarvisError) as raised:
+            plan.save(place)
+        assert re.search(f"the plan cannot be written to {place}: .*{why}", raised.value.message)
+    assert (folder / "plan.json").read_bytes() == before
+    assert {path.name for path in folder.iterdir()} == {"plan.json", "link"}
+    assert not list(at_home.glob(".jarvis-*"))
+
+
 def test_a_plan_that_leaves_something_out_says_so(photo: Path) -> None:
     plan = jarvis.plan("find the edges of photo.png and fax it", files=photo)
     assert plan.tasks and not plan.complete and "fax it" in plan.warnings[0]
@@ -147,3 +185,8 @@ def test_a_file_that_is_no_plan_is_named(at_home: Path) -> None:
         (at_home / "plan.json").write_text(text)
         with pytest.raises(jarvis.JarvisError, match="no plan"):
             jarvis.run(plan=at_home / "plan.json")
+    (at_home / "plan.json").write_bytes(b"\xff")
+    with pytest.raises(jarvis.JarvisError, match="no plan"):
+        jarvis.run(plan=at_home / "plan.json")
+    with pytest.raises(jarvis.JarvisError, match="cannot read the plan .*none.json: No such file"):
+        jarvis.run(plan=at_home / "none.json")

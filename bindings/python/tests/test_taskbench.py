@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import multiprocessing
 import os
@@ -87,6 +88,7 @@ def test_single_samples_and_what_they_lost(studio: Path) -> None:
     one = lines(studio / "data.json")[0]["id"]
     few = taskbench.evaluate(studio, studio / "predictions/example-model.json", ids=[one], per_sample=True)
     assert [sample["id"] for sample in few["samples"]] == [one] and few["strict"]["overall_overall"]["samples"] == 1
+    assert taskbench.evaluate(studio, studio / "predictions/example-model.json", ids=one, per_sample=True) == few
     shown = taskbench.evaluate(studio, studio / "predictions/example-model.json", examples=[one], per_sample=True)
     assert shown["strict"]["overall_overall"]["samples"] == figures["strict"]["overall_overall"]["samples"] - 1
 
@@ -184,6 +186,26 @@ def test_the_original_call_gives_its_file(studio: Path) -> None:
         taskbench.evaluate_directory(studio, llm="example-model", alignment="nobody")
 
 
+def test_figures_are_written_whole_or_not_at_all(studio: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = studio / "metrics/example-model.json"
+    taskbench.evaluate_directory(studio, llm="example-model", metric=["f1"])
+    before = saved.read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(jarvis.JarvisError, match="the figures cannot be written to .*: No space left") as raised:
+        taskbench.evaluate_directory(studio, llm="example-model", n_tools=["2"], metric=["f1"])
+    assert "save_dir" in (raised.value.hint or "")
+    assert saved.read_bytes() == before and list(saved.parent.iterdir()) == [saved]
+    monkeypatch.undo()
+    saved.write_text("[]")
+    with pytest.raises(jarvis.JarvisError, match="the figures cannot be written"):
+        taskbench.evaluate_directory(studio, llm="example-model", metric=["f1"])
+    assert saved.read_text() == "[]"
+
+
 def test_the_original_command_line_works(studio: Path) -> None:
     options = [
         "--data_dir",
@@ -208,6 +230,9 @@ def test_errors_say_what_to_do(at_home: Path) -> None:
     tool = {"tools": [{"id": "A"}]}
     cases: list[tuple[Any, Any, dict[str, Any], str]] = [
         (at_home / "none.json", predictions, tool, "cannot read .*none.json: No such file"),
+        (at_home / "none", predictions, {}, "cannot read .*/none: No such file"),
+        (at_home, predictions, {}, "cannot read .*/data.json: No such file"),
+        (odd, predictions, {}, "cannot read .*/tool_desc.json, the tools beside the gold plans: No such file"),
         (STUDIO, at_home / "none.json", {}, "cannot read"),
         (STUDIO, predictions, {"tools": odd}, "no list under `nodes`"),
         (STUDIO, predictions, {"tools": [{"name": "A"}]}, "no text under `id`"),
@@ -216,6 +241,11 @@ def test_errors_say_what_to_do(at_home: Path) -> None:
         ([{"id": 1}], [], {}, "come without their tools"),
         (STUDIO, predictions, {"ids": ["nobody"]}, "none of the ids"),
         (STUDIO, predictions, {"ids": [["a"]]}, "no id"),
+        (STUDIO, predictions, {"ids": [{1}]}, "`ids` cannot be written as JSON"),
+        (STUDIO, predictions, {"ids": 1.5}, "`ids` cannot be written as JSON"),
+        (STUDIO, predictions, {"examples": [b"1"]}, "`examples` cannot be written as JSON"),
+        (STUDIO, predictions, {"tools": [{"id": {1}}]}, "`tools` cannot be written as JSON"),
+        (STUDIO, predictions, {"tools": {"nodes": b""}}, "`tools` cannot be written as JSON"),
         (STUDIO, predictions, {"splits": "chains"}, "chains"),
         (STUDIO, predictions, {"n_tools": -1}, "-1"),
         (STUDIO, predictions, {"mode": "div"}, "unknown mode `div`"),

@@ -16,6 +16,7 @@ from . import types
 from ._errors import JarvisError
 from ._frames import frame
 from ._native import draw
+from ._writing import NO_JSON, no_json, replace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Larger pictures are named in a notebook, not embedded in it.
 EMBEDDED_BYTES = 8_000_000
+
+_A_PLAN = "a plan is what `jarvis.plan` gives or `jarvis plan` prints"
 
 
 @dataclass(frozen=True)
@@ -200,29 +203,33 @@ class Plan:
         """The plan of what ``jarvis plan`` prints, or a server decides."""
         config = document.get("execution_config", document)
         if not isinstance(config, Mapping) or not isinstance(config.get("tasks"), list):
-            raise JarvisError(
-                "this is no plan: it has no list of tasks",
-                hint="a plan is what `jarvis.plan` gives or `jarvis plan` prints",
-                code="usage",
-                exit_code=2,
-            )
+            message = "this is no plan: it has no list of tasks"
+            raise JarvisError(message, hint=_A_PLAN, code="usage", exit_code=2)
         return cls(cast("types.ExecutionConfig", config), document.get("plan_id"))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Plan:
         """The plan of a file that ``jarvis plan --out`` or :meth:`save` wrote."""
-        text = Path(path).read_text(encoding="utf-8")
         try:
-            document = json.loads(text)
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            message = f"cannot read the plan {path}: {error.strerror or error}"
+            raise JarvisError(message, hint="name a file that `save` wrote", code="usage", exit_code=2) from error
         except ValueError as error:
-            hint = "a plan is what `jarvis.plan` gives or `jarvis plan` prints"
-            raise JarvisError(f"{path} is no plan: {error}", hint=hint, code="usage", exit_code=2) from error
+            raise JarvisError(f"{path} is no plan: {error}", hint=_A_PLAN, code="usage", exit_code=2) from error
         return cls.of(document if isinstance(document, dict) else {})
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it for ``jarvis run --plan`` and :meth:`load`."""
-        text = json.dumps({"execution_config": self.execution_config}, ensure_ascii=False, indent=2)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        """Writes it for ``jarvis run --plan`` and :meth:`load`: all of it, or the file stays as it was."""
+        hint = "check the folder's permissions and the free space of the disk"
+        replace(path, self._json(ensure_ascii=False, indent=2) + "\n", "the plan", hint)
+
+    def _json(self, **how: Any) -> str:
+        """What the program reads."""
+        try:
+            return json.dumps({"execution_config": self.execution_config}, **how)
+        except NO_JSON as error:
+            raise no_json("the plan", error, "put text, numbers, lists and dictionaries into `args`") from error
 
     @property
     def request(self) -> str:

@@ -54,9 +54,9 @@ def run(
         if request is not None:
             raise _usage("a request and a plan were given", "give one of them; a plan has its request in it")
         args.append("--plan=-")
-        loaded = plan if isinstance(plan, (Plan, Mapping)) else Plan.load(plan)
-        config_of = loaded.execution_config if isinstance(loaded, Plan) else Plan.of(loaded).execution_config
-        stdin = json.dumps({"execution_config": config_of})
+        if not isinstance(plan, Plan):
+            plan = Plan.of(plan) if isinstance(plan, Mapping) else Plan.load(plan)
+        stdin = plan._json()
     elif request is None:
         raise _usage("there is neither a request nor a plan", "give a request in words, or `plan=`")
     else:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, cast
 from .._errors import JarvisError
 from .._frames import frame
 from .._native import evaluate as _evaluate
+from .._writing import NO_JSON, no_json, replace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,8 +109,8 @@ def evaluate(
     n_tools: str | int | Iterable[str | int] = "overall",
     mode: Literal["add", "mul"] = "add",
     prompting: str = "cot",
-    ids: Iterable[SampleId] | None = None,
-    examples: Iterable[SampleId] = (),
+    ids: SampleId | Iterable[SampleId] | None = None,
+    examples: SampleId | Iterable[SampleId] = (),
     intervals: int | None = None,
     seed: int = 0,
     per_sample: bool = False,
@@ -129,8 +130,10 @@ def evaluate(
         folder = Path(gold)
         if folder.is_dir():
             gold = folder / "data.json"
+        _there(gold, "", "name a domain's folder, or the file of its gold plans")
         if tools is None:
             tools = Path(gold).parent / "tool_desc.json"
+            _there(tools, ", the tools beside the gold plans", "give `tools`: the path of a tool_desc.json")
     if tools is None:
         raise JarvisError(
             "gold plans in memory come without their tools",
@@ -158,8 +161,8 @@ def evaluate(
         "splits": _words(splits),
         "n_tools": _words(n_tools),
         "mode": mode,
-        "ids": None if ids is None else json.dumps(list(ids)).encode(),
-        "examples": json.dumps(list(examples)).encode(),
+        "ids": None if ids is None else _ids(ids, "ids"),
+        "examples": _ids(examples, "examples"),
         "intervals": intervals,
         "seed": seed,
         "per_sample": per_sample,
@@ -167,6 +170,15 @@ def evaluate(
     }
     figures = _evaluate(_lines(gold, "gold"), _lines(predictions, "predictions"), _document(tools), settings)
     return Evaluation(json.loads(figures))
+
+
+def _there(path: StrPath, what: str, hint: str) -> None:
+    """Looks before the evaluation does, which reads the tools first and would name a file that nobody did."""
+    try:
+        os.stat(path)
+    except OSError as error:
+        message = f"cannot read {path}{what}: {error.strerror or error}"
+        raise JarvisError(message, hint=hint, code="usage", exit_code=2) from error
 
 
 def _bounded(name: str, value: int, least: int, most: int) -> None:
@@ -189,20 +201,25 @@ def _lines(samples: Samples, name: str) -> bytes | StrPath:
     encode = json.JSONEncoder(check_circular=False).encode
     try:
         return "\n".join(map(encode, samples)).encode("ascii")
-    except (TypeError, ValueError, RecursionError) as error:
-        raise JarvisError(
-            f"a sample of `{name}` cannot be written as JSON: {error}",
-            hint="samples are dictionaries as json.loads gives them",
-            code="usage",
-            exit_code=2,
-        ) from error
+    except NO_JSON as error:
+        hint = "samples are dictionaries as json.loads gives them"
+        raise no_json(f"a sample of `{name}`", error, hint) from error
 
 
 def _document(tools: Tools) -> bytes | StrPath:
     if isinstance(tools, (str, os.PathLike)):
         return tools
-    document = tools if isinstance(tools, Mapping) else {"nodes": list(tools)}
-    return json.dumps(document).encode("ascii")
+    try:
+        return json.dumps(tools if isinstance(tools, Mapping) else {"nodes": list(tools)}).encode("ascii")
+    except NO_JSON as error:
+        raise no_json("`tools`", error, "tools are what json.loads gives of tool_desc.json") from error
+
+
+def _ids(ids: SampleId | Iterable[SampleId], name: str) -> bytes:
+    try:
+        return json.dumps([ids] if isinstance(ids, (str, int)) else list(ids)).encode("ascii")
+    except NO_JSON as error:
+        raise no_json(f"`{name}`", error, "ids are texts and whole numbers, as the samples have them") from error
 
 
 def evaluate_directory(
@@ -264,13 +281,11 @@ def _aligned(domain: Path, alignment: str | None) -> list[SampleId] | None:
 
 
 def _update(path: Path, groups: dict[str, Any]) -> None:
-    """Puts groups into a file of figures, which is never half-written."""
+    """Puts groups into a file of figures."""
+    hint = "name another folder with `save_dir`"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        whole = path.with_name(f".{path.name}.{os.getpid()}")
-        whole.write_text(json.dumps({**known, **groups}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        whole.replace(path)
-    except (OSError, ValueError, TypeError) as error:
-        hint = "name another folder with `save_dir`"
+        text = json.dumps({**known, **groups}, indent=2, ensure_ascii=False)
+    except (OSError, *NO_JSON) as error:
         raise JarvisError(f"the figures cannot be written to {path}: {error}", hint=hint, code="failed") from error
+    replace(path, text + "\n", "the figures", hint)
