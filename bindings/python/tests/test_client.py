@@ -41,6 +41,7 @@ def test_a_stream_is_of_typed_events(client: jarvis.Client) -> None:
     followed = list(client.follow(last["run_id"]))
     assert [event["seq"] for event in followed] == list(range(len(followed)))
     assert list(client.follow(last["run_id"], last_event_id=str(len(followed) - 2))) == followed[-1:]
+    assert list(client.follow(last["run_id"], last_event_id=str(last["seq"]))) == [], "nothing is behind the end"
 
 
 def test_a_run_goes_on_by_itself(client: jarvis.Client) -> None:
@@ -52,6 +53,7 @@ def test_a_run_goes_on_by_itself(client: jarvis.Client) -> None:
     ended_runs = {event["run_id"] for event in told if event.get("event") == "done"}
     assert ended_runs == set(started)
     assert {"run_id": NOBODY} in told
+    assert {event["run_id"] for event in client.follow_all(started[0])} == {started[0]}, "one id is no list of letters"
 
 
 def test_runs_come_in_pages(client: jarvis.Client) -> None:
@@ -163,12 +165,47 @@ def test_the_token_is_sent() -> None:
                 assert raised.value.status == 401 and raised.value.hint
 
 
-def test_a_client_of_ones_own_is_used(server: Any) -> None:
-    seen: list[str] = []
-    http = httpx.Client(base_url=server.url, event_hooks={"request": [lambda request: seen.append(request.url.path)]})
-    with jarvis.Client(http=http) as client:
+def test_a_client_of_ones_own_is_used_and_left_open() -> None:
+    with Jarvis("--llm", "offline", env={"JARVIS_TOKEN": "open sesame"}) as server:
+        with httpx.Client() as http:
+            with jarvis.Client(server.url, token="open sesame", http=http) as client:
+                assert client.run(MOOD).ok and list(client.stream(MOOD))[-1]["event"] == "done"
+            assert not http.is_closed, "whoever made it closes it"
+        with httpx.Client(base_url=server.url, headers={"Authorization": "Bearer open sesame"}) as http:
+            assert jarvis.Client(http=http).run(MOOD).ok, "its own address and headers, where no others are given"
+    client = jarvis.Client(server.url)
+    client.close()
+    with pytest.raises(RuntimeError, match="closed"):
         client.health()
-    assert seen == ["/health"] and http.is_closed
+
+
+def test_the_token_is_for_the_server_alone() -> None:
+    asked: list[tuple[str, str | None]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append((str(request.url), request.headers.get("Authorization")))
+        if request.url.host == "house":
+            return httpx.Response(307, headers={"location": "https://elsewhere/health"})
+        return httpx.Response(200, json={})
+
+    transport = httpx.MockTransport(answer)
+    with httpx.Client(
+        base_url="https://other", auth=("who", "else"), follow_redirects=True, transport=transport
+    ) as http:
+        jarvis.Client("https://house/jarvis/", token="open sesame", http=http).health()
+        jarvis.Client("https://guarded", http=http).health()
+    assert [url for url, _ in asked] == [
+        "https://house/jarvis/health",
+        "https://elsewhere/health",
+        "https://guarded/health",
+    ]
+    assert [said for _, said in asked] == ["Bearer open sesame", None, "Basic d2hvOmVsc2U="]
+
+
+def test_what_is_no_address_is_named() -> None:
+    with pytest.raises(jarvis.JarvisError, match="`http://house:port` is no address of a server") as raised:
+        jarvis.Client("http://house:port")
+    assert raised.value.hint and raised.value.exit_code == 2
 
 
 def test_nobody_there() -> None:
@@ -194,6 +231,11 @@ class Odd(BaseHTTPRequestHandler):
             "text/event-stream",
             b': hello\n\nid: 0\ndata: {"event": "run_started", "run_id": "cut"}\n\n',
         ),
+        # Two streams that break off before anything comes: of a run that goes on, and of one whose end was not told.
+        "/runs/on/events": (200, "text/event-stream", b": hello\n\n"),
+        "/runs/on": (200, "application/json", b'{"events": [{"event": "run_started", "seq": 0}]}'),
+        "/runs/over/events": (200, "text/event-stream", b": hello\n\n"),
+        "/runs/over": (200, "application/json", b'{"events": [{"event": "done", "seq": 5}]}'),
         "/runs/page/events": (200, "text/html", b"<p>hello</p>"),
         "/runs/odd/events": (200, "text/event-stream", b"id: 0\ndata: {\n\n"),
     }
@@ -219,9 +261,12 @@ def test_replies_that_are_none_are_errors() -> None:
             with pytest.raises(jarvis.ApiError, match="502 Bad Gateway: <p>bad gateway</p>"):
                 client.models()
             told: list[types.Event] = []
-            with pytest.raises(jarvis.ApiError) as raised:
-                told.extend(client.follow("cut"))
-            assert raised.value.code == "cut_off"
+            for run_id, seen in [("cut", None), ("on", None), ("on", "0"), ("over", None), ("over", "4")]:
+                with pytest.raises(jarvis.ApiError) as raised:
+                    told.extend(client.follow(run_id, last_event_id=seen))
+                assert raised.value.code == "cut_off", (run_id, seen)
+            assert [event["event"] for event in told] == ["run_started"]
+            assert list(client.follow("over", last_event_id="5")) == []
             with pytest.raises(jarvis.ApiError, match="no stream of events"):
                 list(client.follow("page"))
             with pytest.raises(jarvis.ApiError, match="not JSON"):

@@ -20,16 +20,19 @@ from ._results import Plan, RunResult
 
 
 class AsyncClient:
-    """Talks to a server. ``token`` is that of the user, where the server wants one.
+    """Talks to a server, the one at ``http://127.0.0.1:8004`` unless ``base_url`` names another. ``token`` is that of the user, where
+    the server wants one.
 
-    ``http`` brings a client of one's own, with proxies, certificates or limits; its base address and headers are left as they are.
+    ``http`` brings a client of one's own, with proxies, certificates or limits. Without a ``base_url`` its own is taken. It is left
+    as it is: only requests to the server carry the token, and whoever made it closes it.
     """
 
     def __init__(
-        self, base_url: str = _calls.DEFAULT_URL, *, token: str | None = None, http: httpx.AsyncClient | None = None
+        self, base_url: str | None = None, *, token: str | None = None, http: httpx.AsyncClient | None = None
     ) -> None:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._http = http or httpx.AsyncClient(base_url=base_url, headers=headers)
+        self._server = _calls.Server.of(base_url, token, http)
+        self._http = httpx.AsyncClient() if http is None else http
+        self._made_here = http is None
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -40,8 +43,9 @@ class AsyncClient:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Closes the connections."""
-        await self._http.aclose()
+        """Closes the connections, other than those of a client of one's own."""
+        if self._made_here:
+            await self._http.aclose()
 
     # Runs
 
@@ -120,12 +124,14 @@ class AsyncClient:
         )
 
     def follow(self, run_id: str, *, last_event_id: str | None = None) -> AsyncIterator[types.Event]:
-        """The events of a run, from the beginning and up to its end; leaving cancels nothing."""
-        return self._events(_calls.place(run_id, last_event_id))
+        """The events of a run, from the beginning or behind one of them, and up to its end; leaving cancels nothing."""
+        behind = None if last_event_id is None else (run_id, last_event_id)
+        return self._events(_calls.place(run_id, last_event_id), behind)
 
-    async def follow_all(self, run_ids: Iterable[str]) -> AsyncIterator[types.RunsEvent]:
+    async def follow_all(self, run_ids: str | Iterable[str]) -> AsyncIterator[types.RunsEvent]:
         """The events of up to 100 runs in one stream; of a run that is not there, only its ``run_id``."""
-        call = Call("GET", "/events", params={"run": list(run_ids)}, timeout=STREAM_TIMEOUT)
+        runs = [run_ids] if isinstance(run_ids, str) else list(run_ids)
+        call = Call("GET", "/events", params={"run": runs}, timeout=STREAM_TIMEOUT)
         async with self._stream(call) as source:
             async for sent in source.aiter_sse():
                 if sent.data:
@@ -275,9 +281,9 @@ class AsyncClient:
 
     async def _send(self, call: Call, **more: Any) -> httpx.Response:
         try:
-            return await self._http.request(**call.arguments(), **more)
+            return await self._http.request(**call.arguments(self._server), **more)
         except httpx.TransportError as error:
-            raise _calls.unreachable(error, self._http.base_url) from error
+            raise _calls.unreachable(error, self._server.url) from error
 
     async def _json(self, call: Call, **more: Any) -> Any:
         return _calls.read(await self._send(call, **more))
@@ -286,7 +292,7 @@ class AsyncClient:
     async def _stream(self, call: Call) -> AsyncIterator[EventSource]:
         begun = False
         try:
-            async with self._http.stream(**call.arguments()) as reply:
+            async with self._http.stream(**call.arguments(self._server)) as reply:
                 if not reply.is_success:
                     await reply.aread()
                     raise _calls.refusal(reply)
@@ -295,16 +301,21 @@ class AsyncClient:
         except SSEError as error:
             raise ApiError(f"the reply is no stream of events: {error}") from error
         except httpx.TransportError as error:
-            raise (_calls.cut_off() if begun else _calls.unreachable(error, self._http.base_url)) from error
+            raise (_calls.cut_off() if begun else _calls.unreachable(error, self._server.url)) from error
 
-    async def _events(self, call: Call) -> AsyncIterator[types.Event]:
+    async def _events(self, call: Call, behind: tuple[str, str] | None = None) -> AsyncIterator[types.Event]:
+        """The events up to the end. ``behind`` is the run and the event that they begin behind."""
+        empty = True
         async with self._stream(call) as source:
             async for sent in source.aiter_sse():
                 # A comment alone comes with an empty text.
                 if not sent.data:
                     continue
-                told = _calls.event(sent.data)
+                told, empty = _calls.event(sent.data), False
                 yield told
                 if _calls.is_end(told):
                     return
+        # Nothing follows the end of a run.
+        if empty and behind is not None and _calls.has_seen_end(await self.get_run(behind[0]), behind[1]):
+            return
         raise _calls.cut_off()

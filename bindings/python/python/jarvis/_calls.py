@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +37,42 @@ Attachments = Iterable[types.Attachment]
 Upload = Union[str, "os.PathLike[str]", tuple[str, bytes]]
 
 
+class Bearer(httpx.Auth):
+    """The token of the user. It goes before what the client of ``http=`` would say; ``httpx`` takes it off where a reply leads to
+    another host."""
+
+    def __init__(self, token: str) -> None:
+        self._value = f"Bearer {token}"
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        request.headers["Authorization"] = self._value
+        yield request
+
+
+@dataclass(frozen=True)
+class Server:
+    """Whom requests go to, and who asks."""
+
+    url: str
+    #: ``None`` without a token.
+    auth: Bearer | None
+
+    @classmethod
+    def of(cls, url: str | None, token: str | None, http: httpx.Client | httpx.AsyncClient | None) -> Server:
+        """The address that was given, else that of the client that was given, else the usual one."""
+        named = url if url is not None else str(http.base_url if http is not None else "") or DEFAULT_URL
+        try:
+            httpx.URL(named)
+        except httpx.InvalidURL as error:
+            raise JarvisError(
+                f"`{named}` is no address of a server: {error}",
+                hint=f"give one such as {DEFAULT_URL}",
+                code="usage",
+                exit_code=2,
+            ) from error
+        return cls(named.rstrip("/"), Bearer(token) if token else None)
+
+
 @dataclass(frozen=True)
 class Call:
     """One request to the server."""
@@ -48,13 +84,15 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout: httpx.Timeout = field(default_factory=lambda: TIMEOUT)
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self, server: Server) -> dict[str, Any]:
         """For ``httpx``."""
         params = {name: value for name, value in self.params.items() if value is not None}
         more: dict[str, Any] = {} if self.json is None else {"json": self.json}
+        # `None` would take away what a client of one's own says of who asks.
+        more.update({} if server.auth is None else {"auth": server.auth})
         return {
             "method": self.method,
-            "url": self.path,
+            "url": server.url + self.path,
             "params": params,
             "headers": self.headers,
             "timeout": self.timeout,
@@ -174,7 +212,7 @@ def refusal(reply: httpx.Response) -> ApiError:
     )
 
 
-def unreachable(error: httpx.TransportError, url: httpx.URL) -> JarvisError:
+def unreachable(error: httpx.TransportError, url: str) -> JarvisError:
     """What stands for a failed connection."""
     if isinstance(error, httpx.TimeoutException):
         return JarvisError(f"the server at {url} did not answer in time", code="timeout", hint="try again")
@@ -210,6 +248,12 @@ def event(data: str) -> types.Event:
 def is_end(told: types.Event) -> bool:
     """Whether nothing follows the event."""
     return told["event"] in ("done", "error")
+
+
+def has_seen_end(run: types.RunReply, last_event_id: str) -> bool:
+    """Whether the event, or one before it, is the end of the run."""
+    events, place = run["events"], last_event_id.strip().partition(".")[0]
+    return bool(events) and is_end(events[-1]) and place.isdecimal() and events[-1]["seq"] <= int(place)
 
 
 def cut_off() -> ApiError:

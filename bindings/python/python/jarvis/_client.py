@@ -20,16 +20,19 @@ from ._results import Plan, RunResult
 
 
 class Client:
-    """Talks to a server. ``token`` is that of the user, where the server wants one.
+    """Talks to a server, the one at ``http://127.0.0.1:8004`` unless ``base_url`` names another. ``token`` is that of the user, where
+    the server wants one.
 
-    ``http`` brings a client of one's own, with proxies, certificates or limits; its base address and headers are left as they are.
+    ``http`` brings a client of one's own, with proxies, certificates or limits. Without a ``base_url`` its own is taken. It is left
+    as it is: only requests to the server carry the token, and whoever made it closes it.
     """
 
     def __init__(
-        self, base_url: str = _calls.DEFAULT_URL, *, token: str | None = None, http: httpx.Client | None = None
+        self, base_url: str | None = None, *, token: str | None = None, http: httpx.Client | None = None
     ) -> None:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._http = http or httpx.Client(base_url=base_url, headers=headers)
+        self._server = _calls.Server.of(base_url, token, http)
+        self._http = httpx.Client() if http is None else http
+        self._made_here = http is None
 
     def __enter__(self) -> Client:
         return self
@@ -40,8 +43,9 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Closes the connections."""
-        self._http.close()
+        """Closes the connections, other than those of a client of one's own."""
+        if self._made_here:
+            self._http.close()
 
     # Runs
 
@@ -120,12 +124,14 @@ class Client:
         )
 
     def follow(self, run_id: str, *, last_event_id: str | None = None) -> Iterator[types.Event]:
-        """The events of a run, from the beginning and up to its end; leaving cancels nothing."""
-        return self._events(_calls.place(run_id, last_event_id))
+        """The events of a run, from the beginning or behind one of them, and up to its end; leaving cancels nothing."""
+        behind = None if last_event_id is None else (run_id, last_event_id)
+        return self._events(_calls.place(run_id, last_event_id), behind)
 
-    def follow_all(self, run_ids: Iterable[str]) -> Iterator[types.RunsEvent]:
+    def follow_all(self, run_ids: str | Iterable[str]) -> Iterator[types.RunsEvent]:
         """The events of up to 100 runs in one stream; of a run that is not there, only its ``run_id``."""
-        call = Call("GET", "/events", params={"run": list(run_ids)}, timeout=STREAM_TIMEOUT)
+        runs = [run_ids] if isinstance(run_ids, str) else list(run_ids)
+        call = Call("GET", "/events", params={"run": runs}, timeout=STREAM_TIMEOUT)
         with self._stream(call) as source:
             for sent in source.iter_sse():
                 if sent.data:
@@ -271,9 +277,9 @@ class Client:
 
     def _send(self, call: Call, **more: Any) -> httpx.Response:
         try:
-            return self._http.request(**call.arguments(), **more)
+            return self._http.request(**call.arguments(self._server), **more)
         except httpx.TransportError as error:
-            raise _calls.unreachable(error, self._http.base_url) from error
+            raise _calls.unreachable(error, self._server.url) from error
 
     def _json(self, call: Call, **more: Any) -> Any:
         return _calls.read(self._send(call, **more))
@@ -282,7 +288,7 @@ class Client:
     def _stream(self, call: Call) -> Iterator[EventSource]:
         begun = False
         try:
-            with self._http.stream(**call.arguments()) as reply:
+            with self._http.stream(**call.arguments(self._server)) as reply:
                 if not reply.is_success:
                     reply.read()
                     raise _calls.refusal(reply)
@@ -291,16 +297,21 @@ class Client:
         except SSEError as error:
             raise ApiError(f"the reply is no stream of events: {error}") from error
         except httpx.TransportError as error:
-            raise (_calls.cut_off() if begun else _calls.unreachable(error, self._http.base_url)) from error
+            raise (_calls.cut_off() if begun else _calls.unreachable(error, self._server.url)) from error
 
-    def _events(self, call: Call) -> Iterator[types.Event]:
+    def _events(self, call: Call, behind: tuple[str, str] | None = None) -> Iterator[types.Event]:
+        """The events up to the end. ``behind`` is the run and the event that they begin behind."""
+        empty = True
         with self._stream(call) as source:
             for sent in source.iter_sse():
                 # A comment alone comes with an empty text.
                 if not sent.data:
                     continue
-                told = _calls.event(sent.data)
+                told, empty = _calls.event(sent.data), False
                 yield told
                 if _calls.is_end(told):
                     return
+        # Nothing follows the end of a run.
+        if empty and behind is not None and _calls.has_seen_end(self.get_run(behind[0]), behind[1]):
+            return
         raise _calls.cut_off()
