@@ -18,6 +18,7 @@ mod targets;
 mod tests;
 mod toolchain;
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,6 +45,8 @@ struct Release {
     /// what it is linked with is looked at.
     trial: bool,
     binaries: Vec<Binary>,
+    /// What could not be checked here, and why.
+    skipped: RefCell<Vec<String>>,
 }
 
 /// What was built for one target.
@@ -74,7 +77,15 @@ impl Release {
             epoch,
             trial: false,
             binaries: Vec::new(),
+            skipped: RefCell::default(),
         })
+    }
+
+    /// Notes what cannot be checked here; `--check` ends with the list.
+    fn skip(&self, what: &str, why: &str) {
+        let skipped = format!("skipped: {what} ({why})");
+        println!("  {skipped}");
+        self.skipped.borrow_mut().push(skipped);
     }
 
     /// Writes a file beside its SHA-256 (`HEX  NAME`), and says so.
@@ -128,7 +139,7 @@ pub(crate) fn trial(root: &Path) -> Result<()> {
     }
     let binary = crate::bindings::stripped(root, &crate::doors::binary(root))?;
     let binary = binary.to_str().context("the path of the binary is not UTF-8")?;
-    run(root, &["--binary", binary, "--no-sbom", "--check"])
+    run(root, &["--binary", binary, "--no-sbom", "--check", "--allow-skips"])
 }
 
 /// Makes every package that the built targets allow.

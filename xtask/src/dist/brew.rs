@@ -57,7 +57,7 @@ pub(super) fn check(release: &Release) -> Result<()> {
         }
     }
     if which::which("ruby").is_err() {
-        println!("  skipped: the syntax of the formula (ruby is not installed)");
+        release.skip("the syntax of the formula", "ruby is not installed");
         return Ok(());
     }
     output(Command::new("ruby").arg("-c").arg(&path))?;

@@ -26,7 +26,8 @@ pub(super) fn binaries(release: &Release, options: &Options) -> Result<Vec<Binar
         if !path.is_file() {
             bail!("{} is not a file", path.display());
         }
-        return Ok(vec![Binary { target, path: path.clone() }]);
+        // It is run from other folders.
+        return Ok(vec![Binary { target, path: std::path::absolute(path)? }]);
     }
     let tools = Tools::ready(&release.root)?;
     options

@@ -10,13 +10,15 @@ use crate::UsageError;
 pub(crate) const HELP: &str = "\
 Make everything that a release publishes into target/dist.
 
-Usage: cargo xtask dist [--target TRIPLE]… [--check] [--binary FILE] [--no-sbom]
+Usage: cargo xtask dist [--target TRIPLE]… [--check [--allow-skips]] [--binary FILE] [--no-sbom]
        cargo xtask dist --ports
 
 Options:
   --target TRIPLE  build for this target only; may be repeated (default: all that are built here)
   --binary FILE    package FILE as the binary of the (single) target and build nothing
-  --check          install each package in a clean place and try it; without --binary, also build a second time and compare
+  --check          install each package in a clean place and try it; without --binary, also build a second time and compare.
+                   What it misses, `cargo xtask setup --dist` installs; it works as root, or by sudo without a password
+  --allow-skips    succeed although something could not be checked here
   --no-sbom        leave out the bill of materials, for which cargo-cyclonedx is built
   --ports          check that the sources compile for macOS and Windows, as far as this machine can: nothing is linked or run
 
@@ -31,13 +33,16 @@ pub(super) struct Options {
     /// A binary that is there, of the only target.
     pub(super) binary: Option<PathBuf>,
     pub(super) check: bool,
+    /// Whether a check that cannot be run here is no fault.
+    pub(super) allow_skips: bool,
     pub(super) sbom: bool,
     pub(super) ports: bool,
 }
 
 impl Options {
     pub(super) fn parse(args: &[&str]) -> Result<Options> {
-        let mut options = Options { targets: Vec::new(), binary: None, check: false, sbom: true, ports: false };
+        let mut options =
+            Options { targets: Vec::new(), binary: None, check: false, allow_skips: false, sbom: true, ports: false };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             let mut value = || match args.next() {
@@ -48,6 +53,7 @@ impl Options {
                 "--target" => options.targets.push(targets::find(value()?)?),
                 "--binary" => options.binary = Some(value()?.into()),
                 "--check" => options.check = true,
+                "--allow-skips" => options.allow_skips = true,
                 "--no-sbom" => options.sbom = false,
                 "--ports" => options.ports = true,
                 other => bail!(UsageError(format!("unknown argument `{other}` of dist"))),
@@ -58,6 +64,9 @@ impl Options {
         }
         if options.binary.is_some() && options.targets.len() > 1 {
             bail!(UsageError("`--binary` is for one target".to_owned()));
+        }
+        if options.allow_skips && !options.check {
+            bail!(UsageError("`--allow-skips` is for `--check`".to_owned()));
         }
         if options.targets.is_empty() {
             options.targets = TARGETS.iter().collect();

@@ -19,6 +19,8 @@ fn the_command_line_is_read() {
     check(&[], Ok((3, false)));
     check(&["--check", "--target", "x86_64-unknown-linux-gnu"], Ok((1, true)));
     check(&["--binary", "jarvis"], Ok((1, false)));
+    check(&["--check", "--allow-skips"], Ok((3, true)));
+    check(&["--allow-skips"], Err("`--allow-skips` is for `--check`"));
     check(&["--target"], Err("`--target` wants a value"));
     check(&["--target", "riscv"], Err("no release is made for `riscv`; one of x86_64-unknown-linux-musl,"));
     check(&["--fast"], Err("unknown argument `--fast`"));

@@ -65,7 +65,7 @@ fn linkage(binary: &Binary) -> Result<()> {
 fn emulated(release: &Release, place: &Place, binary: &Binary) -> Result<()> {
     let qemu = ["qemu-{}-static", "qemu-{}"].map(|name| name.replace("{}", binary.target.machine));
     let Some(qemu) = qemu.iter().find(|qemu| which::which(qemu).is_ok()) else {
-        println!("  skipped: running {} (qemu-user is not installed)", binary.target.triple);
+        release.skip(&format!("running {}", binary.target.triple), "qemu-user is not installed");
         return Ok(());
     };
     let version = succeeds(place.command(qemu).arg(&binary.path).arg("--version"))?;
@@ -88,11 +88,11 @@ pub(super) fn check_archives(release: &Release) -> Result<()> {
         for (shell, file) in [("bash", "jarvis.bash"), ("zsh", "_jarvis"), ("fish", "jarvis.fish")] {
             let file = folder.join("completions").join(file);
             expect(fs::metadata(&file)?.len() > 1000, || format!("{} is too short", file.display()))?;
-            if which::which(shell).is_ok() {
+            if has(release, shell, &format!("completions for {shell}")) {
                 succeeds(Command::new(shell).arg("-n").arg(&file))?;
             }
         }
-        if has("man", "the man pages") {
+        if has(release, "man", "the man pages") {
             let mut man = Command::new("man");
             man.args(["--warnings", "-E", "UTF-8", "-l"]).arg(folder.join("man/jarvis.1")).env("MANPAGER", "cat");
             let shown = succeeds(&mut man)?;

@@ -3,20 +3,20 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
-use super::place::{Place, expect, is_root, succeeds};
+use super::place::{PATH, Place, Root, expect, succeeds};
 use crate::dist::archive::runs_here;
 use crate::dist::{Release, sha256};
 
 pub(super) fn check(release: &Release) -> Result<()> {
     let binary = runs_here(release)?;
     if !binary.target.is_static {
-        println!("  skipped: an image holds a static binary, and none was built");
+        println!("  none was made: it holds a static binary");
         return Ok(());
     }
     let layout = release.out.join("oci");
@@ -58,34 +58,29 @@ fn blob(layout: &Path, described: &Value) -> Result<Vec<u8>> {
 
 /// Starts the image as an engine would: its environment, its user, its command, nothing else in the root.
 fn run(release: &Release, files: &[u8], config: &Value) -> Result<()> {
-    if !is_root("a run of the image")? {
-        return Ok(());
-    }
+    let Some(root_user) = Root::of(release, "a run of the image") else { return Ok(()) };
     let place = Place::new(release, "image")?;
     let root = place.folder.join("root");
-    fs::create_dir_all(&root)?;
-    let mut archive = tar::Archive::new(files);
-    archive.set_preserve_permissions(true);
-    archive.set_preserve_ownerships(true);
-    archive.unpack(&root).context("the layer cannot be unpacked (its user wants root)")?;
-    if release.trial {
-        super::place::libraries(&runs_here(release)?.path, &root)?;
-    }
     // Every engine mounts it; in a mount namespace, so that it ends with the program.
     let proc = root.join("proc");
     fs::create_dir_all(&proc)?;
+    if release.trial {
+        super::place::libraries(&runs_here(release)?.path, &root)?;
+    }
+    let layer = place.folder.join("layer.tar");
+    fs::write(&layer, files)?;
+    let mut tar = root_user.command(&[("PATH", PATH)], "tar");
+    tar.args(["--extract", "--preserve-permissions", "--same-owner", "--numeric-owner", "--file"]).arg(&layer);
+    succeeds(tar.arg("--directory").arg(&root)).context("the layer cannot be unpacked")?;
     let [unshare, chroot] = ["unshare", "chroot"].map(which::which);
     let (unshare, chroot) = (unshare.context("unshare is not installed")?, chroot.context("chroot is not installed")?);
+    let environment = config.pointer("/config/Env").and_then(Value::as_array).into_iter().flatten();
+    let environment: Vec<_> = environment.filter_map(|line| line.as_str()?.split_once('=')).collect();
     let command = |args: &[&str]| {
-        let mut command = Command::new(&unshare);
+        let mut command = root_user.command(&environment, &unshare);
         command.arg(format!("--mount-proc={}", proc.display()));
         command.arg(&chroot);
-        command.arg("--userspec=65532:65532").arg(&root).arg("/jarvis").args(args).env_clear();
-        for line in config.pointer("/config/Env").and_then(Value::as_array).into_iter().flatten() {
-            if let Some((name, value)) = line.as_str().and_then(|line| line.split_once('=')) {
-                command.env(name, value);
-            }
-        }
+        command.arg("--userspec=65532:65532").arg(&root).arg("/jarvis").args(args);
         command
     };
     let version = succeeds(&mut command(&["--version"]))?;
@@ -109,8 +104,7 @@ fn run(release: &Release, files: &[u8], config: &Value) -> Result<()> {
         let mut health = command(&test);
         succeeds(health.arg(address))
     });
-    server.kill()?;
-    server.wait()?;
+    root_user.end(&mut server)?;
     healthy.context("the health check fails beside a server")?;
     Ok(())
 }

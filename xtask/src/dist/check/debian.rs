@@ -6,15 +6,17 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::place::{Place, expect, has, is_root, libraries, succeeds, with_libraries};
+use super::place::{PATH, Place, Root, expect, has, libraries, succeeds, with_libraries};
 use crate::dist::archive::runs_here;
 use crate::dist::{Release, deb};
 
 pub(super) fn check(release: &Release) -> Result<()> {
     let binary = runs_here(release)?;
-    if !binary.target.is_static || !has("dpkg", "the package for Debian") || !is_root("the package for Debian")? {
+    if !binary.target.is_static {
+        println!("  none was made: it holds a static binary");
         return Ok(());
     }
+    let Some(root_user) = Root::of(release, "the package for Debian") else { return Ok(()) };
     let package = release.out.join(deb::name(release, binary));
     let place = Place::new(release, "deb")?;
     let root = place.folder.join("root");
@@ -34,7 +36,7 @@ pub(super) fn check(release: &Release) -> Result<()> {
 
     let older = older(release, &place, &package)?;
     let dpkg = |args: &[&str], path: Option<&Path>| {
-        let mut command = place.command("dpkg");
+        let mut command = root_user.command(&[("PATH", PATH), ("HOME", "/root")], "dpkg");
         command
             .arg(format!("--root={}", root.display()))
             .arg("--force-not-root,depends,bad-path")
@@ -49,7 +51,7 @@ pub(super) fn check(release: &Release) -> Result<()> {
     let unit = root.join("usr/lib/systemd/system/jarvis.service");
     let text = fs::read_to_string(&unit).context("no unit for systemd")?;
     expect(text.contains("ExecStart=/usr/bin/jarvis serve"), || "the unit runs another binary".to_owned())?;
-    if has("systemd-analyze", "the check of the unit") {
+    if has(release, "systemd-analyze", "the check of the unit") {
         let mut analyze = Command::new("systemd-analyze");
         analyze.arg(format!("--root={}", root.display())).arg("verify").arg("jarvis.service");
         analyze.args(["--man=no", "--recursive-errors=no"]);

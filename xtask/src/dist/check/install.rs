@@ -11,11 +11,11 @@ use crate::dist::archive::{runs_here, write_program};
 
 pub(super) fn check(release: &Release) -> Result<()> {
     let script = release.out.join("install.sh");
-    if has("shellcheck", "the lint of install.sh") {
+    if has(release, "shellcheck", "the lint of install.sh") {
         succeeds(Command::new("shellcheck").arg(&script))?;
     }
     if !runs_here(release)?.target.is_static {
-        println!("  skipped: install.sh installs static binaries, and none was built");
+        println!("  none is installed by it: it installs static binaries");
         return Ok(());
     }
     let server = Server::start(release)?;

@@ -10,12 +10,12 @@ use crate::dist::{Release, packages};
 
 pub(super) fn check(release: &Release) -> Result<()> {
     if !runs_here(release)?.target.is_static {
-        println!("  skipped: packages carry static binaries, and none was built");
+        println!("  none was made: packages carry static binaries");
         return Ok(());
     }
     npm(release)?;
     if release.trial {
-        println!("  skipped: pip (`cargo xtask bindings` installs a wheel)");
+        release.skip("pip", "a trial makes no wheel; `cargo xtask bindings` installs one");
         return Ok(());
     }
     pip(release)
@@ -23,7 +23,7 @@ pub(super) fn check(release: &Release) -> Result<()> {
 
 /// The wrapper finds the program of the platform without any script, and says so when it is not there.
 fn npm(release: &Release) -> Result<()> {
-    if !has("npm", "the packages for npm") {
+    if !has(release, "npm", "the packages for npm") {
         return Ok(());
     }
     let place = Place::new(release, "npm")?;

@@ -1,12 +1,18 @@
 //! A clean place: a folder of its own with a home in it, and programs that know nothing of this machine but `/usr/bin`.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 use crate::dist::{Release, shown};
+use crate::setup::as_root;
+
+/// Where programs are in a clean place.
+pub(super) const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
 /// A folder that is emptied before use, and kept after it for whoever wants to look.
 pub(super) struct Place {
@@ -17,7 +23,7 @@ impl Place {
     pub(super) fn new(release: &Release, name: &str) -> Result<Place> {
         let folder = release.root.join("target/dist-check").join(name);
         if folder.exists() {
-            fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+            remove(&folder)?;
         }
         let home = folder.join("home");
         fs::create_dir_all(&home).with_context(|| format!("cannot create {}", home.display()))?;
@@ -28,11 +34,11 @@ impl Place {
         self.folder.join("home")
     }
 
-    pub(super) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    pub(super) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command
             .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
+            .env("PATH", PATH)
             .env("HOME", self.home())
             .env("SHELL", "/bin/bash")
             .current_dir(&self.folder)
@@ -41,7 +47,7 @@ impl Place {
     }
 
     /// Tries a binary: its version, and a request that needs neither key nor network.
-    pub(super) fn try_jarvis(&self, release: &Release, jarvis: impl AsRef<std::ffi::OsStr>) -> Result<()> {
+    pub(super) fn try_jarvis(&self, release: &Release, jarvis: impl AsRef<OsStr>) -> Result<()> {
         let jarvis = jarvis.as_ref();
         let version = succeeds(self.command(jarvis).arg("--version"))?;
         expect(version.trim() == format!("jarvis {}", release.version), || format!("--version printed {version:?}"))?;
@@ -106,22 +112,57 @@ pub(super) fn expect(holds: bool, otherwise: impl FnOnce() -> String) -> Result<
     if holds { Ok(()) } else { bail!(otherwise()) }
 }
 
-/// Whether a program is there; says that its check is skipped where it is not.
-pub(super) fn has(program: &str, for_what: &str) -> bool {
+/// Whether a program is there; notes that its check is skipped where it is not.
+pub(super) fn has(release: &Release, program: &str, for_what: &str) -> bool {
     let found = which::which(program).is_ok();
     if !found {
-        println!("  skipped: {for_what} ({program} is not installed)");
+        release.skip(for_what, &format!("{program} is not installed"));
     }
     found
 }
 
-/// Whether this is root, as whom alone another root can be entered; says that its check is skipped where it is not.
-pub(super) fn is_root(for_what: &str) -> Result<bool> {
-    let root = succeeds(Command::new("id").arg("-u"))?.trim() == "0";
-    if !root {
-        println!("  skipped: {for_what} (it wants root)");
+/// Root, as whom alone another root can be entered: this user, or by sudo where it asks for no password.
+pub(super) struct Root {
+    /// The words before what only root may do.
+    prefix: &'static [&'static str],
+}
+
+impl Root {
+    /// Notes that a check is skipped where nobody can be root.
+    pub(super) fn of(release: &Release, for_what: &str) -> Option<Root> {
+        let prefix = as_root();
+        if prefix.is_none() {
+            release.skip(for_what, "it wants root, or sudo without a password");
+        }
+        prefix.map(|prefix| Root { prefix })
     }
-    Ok(root)
+
+    /// A program with this environment alone, which sudo does not let through by itself.
+    pub(super) fn command(&self, environment: &[(&str, &str)], program: impl AsRef<OsStr>) -> Command {
+        let mut words = self.prefix.iter().chain(&["env", "-i"]);
+        let mut command = Command::new(words.next().unwrap_or(&"env"));
+        command.args(words).args(environment.iter().map(|(name, value)| format!("{name}={value}"))).arg(program);
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Ends a program; sudo hands the signal on to its own.
+    pub(super) fn end(&self, child: &mut Child) -> Result<()> {
+        succeeds(self.command(&[("PATH", PATH)], "kill").arg(child.id().to_string()))?;
+        child.wait()?;
+        Ok(())
+    }
+}
+
+/// Removes a folder, of which some may be root's.
+fn remove(folder: &Path) -> Result<()> {
+    let Err(error) = fs::remove_dir_all(folder) else { return Ok(()) };
+    match as_root() {
+        Some(prefix) if error.kind() == ErrorKind::PermissionDenied => {
+            succeeds(Root { prefix }.command(&[("PATH", PATH)], "rm").arg("-rf").arg(folder)).map(drop)
+        }
+        _ => Err(error).with_context(|| format!("cannot remove {}", folder.display())),
+    }
 }
 
 /// Copies a file with its mode.
