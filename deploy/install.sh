@@ -6,8 +6,8 @@
 #   sh install.sh [--dir DIR] [--base-url URL]   install, or upgrade what is there
 #   sh install.sh --uninstall                    remove what it installed; data and configuration stay
 #
-# The binary goes to --dir, JARVIS_INSTALL_DIR, $XDG_BIN_HOME or ~/.local/bin. The archive is compared with a SHA-256 that stands in
-# this script, before anything of it is unpacked.
+# The binary goes to --dir, JARVIS_INSTALL_DIR, where it was installed before, $XDG_BIN_HOME or ~/.local/bin. The archive is compared
+# with a SHA-256 that stands in this script, before anything of it is unpacked.
 set -eu
 
 VERSION='@VERSION@'
@@ -68,19 +68,51 @@ sum() {
 # A JSON string.
 quoted() { printf '"%s"' "$(printf '%s' "$1" | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
 
-receipt_path() { say "${XDG_CONFIG_HOME:-$HOME/.config}/jarvis/install.json"; }
+# Where the program looks for it too: a folder that is not absolute does not count.
+receipt_path() {
+    case ${XDG_CONFIG_HOME:-} in
+        /*) say "$XDG_CONFIG_HOME/jarvis/install.json" ;;
+        *) say "$HOME/.config/jarvis/install.json" ;;
+    esac
+}
+
+# The program that the receipt $1 names; nothing without a receipt.
+noted() {
+    [ ! -f "$1" ] || sed -n 's/^  "bin": "\(.*\)",\{0,1\}$/\1/p' "$1" | sed 's/\\\(["\]\)/\1/g'
+}
+
+# Prints what the jarvis $1 says of its version. Fails for anything else, with the hint $2: neither a link, as pipx makes one to a
+# jarvis of its own, nor another program is replaced or removed.
+version_of() {
+    [ ! -L "$1" ] || fail "$1 is a link that something else made" "remove it with what made it, or $2"
+    said=$("$1" --version 2>/dev/null) || said=''
+    case $said in
+        'jarvis '*) say "$said" ;;
+        *) fail "$1 is there and is not jarvis" "move it away, or $2" ;;
+    esac
+}
+
+# The folder of $1 without links; nothing where there is none.
+folder_of() { (cd "$(dirname "$1")" 2>/dev/null && pwd -P) || true; }
 
 advise_path() {
     case ":$PATH:" in
         *":$1:"*) return 0 ;;
     esac
-    say ''
-    say "$1 is not in PATH. Add it, then open a new shell:"
+    # The file that a new shell reads: bash and zsh in every terminal, others at login only.
+    after='open a new terminal'
     case ${SHELL:-} in
-        */fish) say "  fish_add_path '$1'" ;;
-        */zsh) say "  echo 'export PATH=\"$1:\$PATH\"' >> ~/.zshrc" ;;
-        *) say "  echo 'export PATH=\"$1:\$PATH\"' >> ~/.profile" ;;
+        */fish) line="fish_add_path '$1'" ;;
+        */zsh) line="echo 'export PATH=\"$1:\$PATH\"' >> \"\${ZDOTDIR:-\$HOME}/.zshrc\"" ;;
+        */bash) line="echo 'export PATH=\"$1:\$PATH\"' >> ~/.bashrc" ;;
+        *)
+            line="echo 'export PATH=\"$1:\$PATH\"' >> ~/.profile"
+            after='log in again'
+            ;;
     esac
+    say ''
+    say "$1 is not in PATH. Add it, then $after:"
+    say "  $line"
 }
 
 install() {
@@ -89,21 +121,27 @@ install() {
     wanted=$(printf '%s\n' "$SHA256" | sed -n "s/^\([0-9a-f]\{64\}\)  $archive\$/\1/p")
     [ -n "$wanted" ] || fail "this installer has no archive for $triple"
 
+    receipt=$(receipt_path)
+    installed=$(noted "$receipt")
+    if [ -z "$dir" ]; then
+        # Where it was installed before, so that there are not two of which one is forgotten.
+        if [ -e "$installed" ]; then dir=$(dirname "$installed"); else dir=${XDG_BIN_HOME:-$HOME/.local/bin}; fi
+    fi
+    case $dir in
+        /*) ;;
+        *) dir=$PWD/$dir ;;
+    esac
+    # What is there belongs to pip, and the program goes by that.
+    [ ! -f "$(dirname "$dir")/pyvenv.cfg" ] || fail "$dir belongs to an environment of Python" \
+        'install it there with pip install jarvis-run, or name another folder with --dir'
     program="$dir/jarvis"
     before=''
-    [ ! -L "$program" ] || fail "$program is a link that something else made" \
-        'remove it with what made it, or name another folder with --dir'
-    if [ -e "$program" ]; then
-        before=$("$program" --version 2>/dev/null) || before=''
-        case $before in
-            'jarvis '*) ;;
-            *) fail "$program is there and is not jarvis" 'move it away, or name another folder with --dir' ;;
-        esac
+    if [ -e "$program" ] || [ -L "$program" ]; then
+        before=$(version_of "$program" 'name another folder with --dir')
     fi
     mkdir -p "$dir" 2>/dev/null || fail "cannot create $dir" 'name a folder of your own with --dir'
     [ -w "$dir" ] || fail "$dir cannot be written" 'name a folder of your own with --dir; root is not needed'
 
-    receipt=$(receipt_path)
     { mkdir -p "$(dirname "$receipt")" && : >"$receipt.new"; } 2>/dev/null ||
         fail "cannot write $receipt" 'name a folder of your own with XDG_CONFIG_HOME'
     new=''
@@ -142,6 +180,9 @@ install() {
     else
         say "upgraded $before to $now as $program"
     fi
+    if [ -e "$installed" ] && [ "$(folder_of "$installed")" != "$(folder_of "$program")" ]; then
+        say "$installed, which was installed before, stays as it is; remove it if one is enough"
+    fi
     advise_path "$dir"
     say ''
     say 'Try it:      jarvis run "tell the mood of: what a lovely day"'
@@ -153,23 +194,19 @@ uninstall() {
     receipt=$(receipt_path)
     [ -f "$receipt" ] || fail "nothing to remove: $receipt is not there" \
         'what pip, npm, cargo or dpkg installed is removed by them'
-    program=$(sed -n 's/^  "bin": "\(.*\)",$/\1/p' "$receipt" | sed 's/\\"/"/g; s/\\\\/\\/g')
+    program=$(noted "$receipt")
     [ -n "$program" ] || fail "$receipt does not name a binary" 'remove the binary and this file by hand'
-    if [ -e "$program" ]; then
-        rm -f "$program" 2>/dev/null || fail "cannot remove $program"
-        say "removed $program"
-    fi
-    rm -f "$receipt"
-    rmdir "$(dirname "$receipt")" 2>/dev/null || true
-    say 'Data and configuration stay, in:'
-    say "  ${XDG_DATA_HOME:-$HOME/.local/share}/jarvis"
-    say "  ${XDG_CONFIG_HOME:-$HOME/.config}/jarvis"
+    [ -e "$program" ] || [ -L "$program" ] || fail "$program is gone, and it alone knows what belongs to it" \
+        'install it again and then remove it' "or remove $receipt by hand"
+    version_of "$program" "remove $receipt by hand, which forgets that it was installed" >/dev/null
+    # It knows what belongs to it, and says what stays.
+    exec "$program" self uninstall --yes
 }
 
 # All of it is a function that the last line calls, so that half a download of this script does nothing.
 main() {
     [ -n "${HOME:-}" ] || fail 'HOME is not set'
-    dir=${JARVIS_INSTALL_DIR:-${XDG_BIN_HOME:-$HOME/.local/bin}}
+    dir=${JARVIS_INSTALL_DIR:-}
     base=${JARVIS_INSTALL_BASE_URL:-$BASE_URL}
     latest=${JARVIS_INSTALL_BASE_URL:-$LATEST_URL}
     remove=''
@@ -192,10 +229,6 @@ main() {
         esac
         shift
     done
-    case $dir in
-        /*) ;;
-        *) dir=$PWD/$dir ;;
-    esac
     if [ -n "$remove" ]; then uninstall; else install; fi
 }
 

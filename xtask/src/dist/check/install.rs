@@ -1,6 +1,7 @@
 //! `install.sh` against a server on loopback.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -66,10 +67,96 @@ pub(super) fn check(release: &Release) -> Result<()> {
     no_permission(release, &server)?;
     no_downloader(release, &place)?;
     half_a_script(release, &place)?;
+    path_advice(release, &bin)?;
+    another_folder(release, &server)?;
+    removal(release, &place, &jarvis, &receipt)
+}
 
-    let said = succeeds(place.command("sh").arg(&script).arg("--uninstall"))?;
-    expect(!jarvis.exists() && !receipt.exists(), || format!("left after removal:\n{said}"))?;
-    refuses(place.command("sh").arg(&script).arg("--uninstall"), "nothing to remove")
+/// What was installed elsewhere is upgraded there; what then is installed beside it is told.
+fn another_folder(release: &Release, server: &Server) -> Result<()> {
+    let place = Place::new(release, "install-folder")?;
+    let run = |args: &[&str]| {
+        let mut command = place.command("sh");
+        command.arg(release.out.join("install.sh")).args(["--base-url", &server.address]).args(args);
+        succeeds(&mut command)
+    };
+    run(&["--dir", "a \"folder\" \\ of one's own"])?;
+    let own = place.folder.join("a \"folder\" \\ of one's own/jarvis");
+    place.try_jarvis(release, &own)?;
+    write_program(&own, "#!/bin/sh\necho jarvis 0.0.1\n")?;
+    let said = run(&[])?;
+    expect(said.contains("upgraded jarvis 0.0.1 to"), || format!("an upgrade in a folder of one's own says:\n{said}"))?;
+    place.try_jarvis(release, &own)?;
+    let usual = place.home().join(".local/bin/jarvis");
+    expect(!usual.exists(), || "an upgrade installed a second one".to_owned())?;
+    let said = run(&["--dir", ".local/bin"])?;
+    let stays = format!("{}, which was installed before, stays", own.display());
+    expect(said.contains(&stays), || format!("an installation beside another says:\n{said}"))?;
+    // A link to the folder is the same folder.
+    std::os::unix::fs::symlink(".local/bin", place.folder.join("link"))?;
+    let said = run(&["--dir", "link"])?;
+    expect(!said.contains("stays"), || format!("an installation through a link says:\n{said}"))?;
+    let environment = place.folder.join("venv/bin");
+    fs::create_dir_all(&environment)?;
+    fs::write(place.folder.join("venv/pyvenv.cfg"), "")?;
+    let mut command = place.command("sh");
+    command.arg(release.out.join("install.sh")).args(["--base-url", &server.address, "--dir"]).arg(&environment);
+    refuses(&mut command, "belongs to an environment of Python")
+}
+
+/// A new shell of each kind finds the program once the advice was followed.
+fn path_advice(release: &Release, bin: &Path) -> Result<()> {
+    let script = fs::read_to_string(release.out.join("install.sh"))?;
+    let functions = script.rsplit_once("main \"$@\"").context("install.sh does not end in its call")?.0;
+    let advise = format!("{functions}\nadvise_path '{}'\n", bin.display());
+    for (shell, starts) in [("bash", "-i"), ("zsh", "-i"), ("fish", "-i"), ("sh", "-l")] {
+        if !has(release, shell, &format!("the advice of install.sh for {shell}")) {
+            continue;
+        }
+        let place = Place::new(release, &format!("install-path-{shell}"))?;
+        let command = |program: &str| {
+            let mut command = place.command(program);
+            command.env("SHELL", format!("/bin/{shell}"));
+            command
+        };
+        let said = succeeds(command("sh").args(["-c", &advise]))?;
+        let line = said.lines().find_map(|line| line.strip_prefix("  ")).context("no advice on PATH")?;
+        let find = || succeeds(command(shell).args([starts, "-c", "command -v jarvis"])).unwrap_or_default();
+        expect(!find().contains(&*bin.to_string_lossy()), || format!("{shell} finds jarvis before the advice"))?;
+        succeeds(command(shell).args(["-c", line]))?;
+        let found = find();
+        expect(found.trim() == bin.join("jarvis").to_string_lossy(), || {
+            format!("after `{line}`, a new {shell} finds {found:?}")
+        })?;
+    }
+    Ok(())
+}
+
+/// Neither another's link nor another program is removed; and with the program go its completions, as by `jarvis self uninstall`.
+fn removal(release: &Release, place: &Place, jarvis: &Path, receipt: &Path) -> Result<()> {
+    let uninstall = || {
+        let mut command = place.command("sh");
+        command.arg(release.out.join("install.sh")).arg("--uninstall");
+        command
+    };
+    let completions = place.home().join(".local/share/bash-completion/completions/jarvis");
+    succeeds(place.command(jarvis).args(["completions", "bash", "--install"]))?;
+    expect(completions.is_file(), || "no completions were installed".to_owned())?;
+    let away = place.folder.join("away");
+    fs::rename(jarvis, &away)?;
+    refuses(&mut uninstall(), "is gone, and it alone knows what belongs to it")?;
+    std::os::unix::fs::symlink(&away, jarvis)?;
+    refuses(&mut uninstall(), "is a link that something else made")?;
+    expect(jarvis.is_symlink() && away.is_file(), || "another's link was removed".to_owned())?;
+    fs::remove_file(jarvis)?;
+    write_program(jarvis, "#!/bin/sh\necho something else\n")?;
+    refuses(&mut uninstall(), "is there and is not jarvis")?;
+    expect(jarvis.is_file() && receipt.is_file(), || "another program was removed".to_owned())?;
+    fs::rename(&away, jarvis)?;
+    let said = succeeds(&mut uninstall())?;
+    let left: Vec<_> = [jarvis, receipt, &completions].into_iter().filter(|path| path.exists()).collect();
+    expect(left.is_empty(), || format!("{left:?} are left after removal:\n{said}"))?;
+    refuses(&mut uninstall(), "nothing to remove")
 }
 
 /// Root may write anywhere, so the folder is one that no one can write to: below a file.
