@@ -156,12 +156,21 @@ fn node_packages(root: &Path) -> Result<()> {
     std::fs::write(&noted, text).with_context(|| format!("{} cannot be written", noted.display()))
 }
 
-fn node(root: &Path, jarvis: &Path) -> Result<()> {
-    let node = root.join("bindings/node");
-    let dist = node.join("dist");
+/// Removes the compiled client of Node: the compiler leaves what has no source any more, and it would be packed.
+///
+/// # Errors
+/// When it cannot be removed.
+pub(crate) fn no_client(root: &Path) -> Result<()> {
+    let dist = root.join("bindings/node/dist");
     if dist.exists() {
         std::fs::remove_dir_all(&dist).with_context(|| format!("{} cannot be removed", dist.display()))?;
     }
+    Ok(())
+}
+
+fn node(root: &Path, jarvis: &Path) -> Result<()> {
+    let node = root.join("bindings/node");
+    no_client(root)?;
     let mut report = String::new();
     // The tests are checked against the declarations that are built.
     for script in ["build", "check", "test"] {

@@ -46,6 +46,7 @@ fn npm(release: &Release) -> Result<()> {
     let folder = release.root.join("bindings/node");
     let packages = ["install", "--ignore-scripts", "--omit=optional", "--no-save", "--no-audit", "--no-fund"];
     output(Command::new("npm").args(packages).current_dir(&folder)).context("the packages of bindings/node")?;
+    crate::bindings::no_client(&release.root)?;
     output(Command::new("npm").args(["run", "--silent", "build"]).current_dir(&folder))?;
     // npm packs no links.
     for licence in LICENCES {

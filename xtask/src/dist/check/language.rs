@@ -1,6 +1,7 @@
 //! The wheels by pip and the packages by npm, each in an environment of its own.
 
 use std::fs;
+use std::process::Command;
 
 use anyhow::{Context, Result};
 
@@ -29,6 +30,13 @@ fn npm(release: &Release) -> Result<()> {
     let place = Place::new(release, "npm")?;
     let wrapper = release.out.join(packages::npm_wrapper(release));
     let platform = release.out.join(packages::npm_platform(release, runs_here(release)?));
+    // Nothing but what the sources give, whatever was compiled before.
+    let listed = succeeds(Command::new("tar").arg("-tzf").arg(&wrapper))?;
+    for name in listed.lines().filter_map(|path| path.strip_prefix("package/dist/")) {
+        let source = name.strip_suffix(".d.ts").or(name.strip_suffix(".js")).unwrap_or(name);
+        let source = release.root.join("bindings/node/src").join(format!("{source}.ts"));
+        expect(source.is_file(), || format!("the package has dist/{name}, which no source gives"))?;
+    }
     let project = |name: &str| -> Result<_> {
         let folder = place.folder.join(name);
         fs::create_dir_all(&folder)?;
@@ -78,9 +86,9 @@ fn pip(release: &Release) -> Result<()> {
     let place = Place::new(release, "pip")?;
     let environment = place.folder.join("venv");
     let python = environment.join("bin/python");
-    succeeds(std::process::Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+    succeeds(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
     let pip = |args: &[&str]| {
-        let mut command = std::process::Command::new(&python);
+        let mut command = Command::new(&python);
         command.args(["-m", "pip", "--quiet", "--disable-pip-version-check"]).args(args);
         command
     };
