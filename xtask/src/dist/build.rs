@@ -96,8 +96,26 @@ fn mapped(root: &Path, folder: &Path) -> Result<[(PathBuf, &'static str); 3]> {
     Ok([(root.to_owned(), "/jarvis"), (folder.to_owned(), "/build"), (home, "/cargo")])
 }
 
+/// The flags for rustc in `.cargo/config.toml`, which those of the environment replace.
+fn configured(root: &Path) -> Result<Vec<OsString>> {
+    let path = root.join(".cargo/config.toml");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let config: toml::Table = text.parse().with_context(|| format!("{} is not TOML", path.display()))?;
+    if config.contains_key("target") {
+        bail!(
+            "{} has flags by target, which a release would not be built with\nhint: set build.rustflags",
+            path.display()
+        );
+    }
+    let flags = config.get("build").and_then(|build| build.get("rustflags"));
+    let Some(flags) = flags else { return Ok(Vec::new()) };
+    let flags = flags.as_array().with_context(|| format!("{}: build.rustflags is not a list", path.display()))?;
+    let flags = flags.iter().map(|flag| flag.as_str().map(OsString::from));
+    flags.collect::<Option<_>>().with_context(|| format!("{}: build.rustflags holds more than texts", path.display()))
+}
+
 /// Gives a build what makes it equal to one elsewhere and later: no path of this machine, in Rust and in C, whose asserts name their
-/// files, and one time for what C calls today.
+/// files, and one time for what C calls today. Otherwise it is built as by `cargo build --release`.
 pub(super) fn reproducible(command: &mut Command, root: &Path, folder: &Path, triple: &str, epoch: u64) -> Result<()> {
     let flag = |name: &str, from: &Path, to: &str| {
         let mut flag = OsString::from(name);
@@ -106,7 +124,8 @@ pub(super) fn reproducible(command: &mut Command, root: &Path, folder: &Path, tr
         flag
     };
     let mapped = mapped(root, folder)?;
-    let mut rust: Vec<OsString> = mapped.iter().map(|(from, to)| flag("--remap-path-prefix=", from, to)).collect();
+    let mut rust = configured(root)?;
+    rust.extend(mapped.iter().map(|(from, to)| flag("--remap-path-prefix=", from, to)));
     if triple.ends_with("musl") {
         // zig brings the start files and libc.
         rust.push("-Clink-self-contained=no".into());

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use super::archive::{Entry, tar};
 use super::options::Options;
-use super::{Release, sha256};
+use super::{Release, build, sha256};
 
 #[test]
 fn the_command_line_is_read() {
@@ -59,6 +59,37 @@ fn an_archive_is_equal_whatever_the_order_of_its_entries() {
         ("a/man/jarvis.1", 0o644, "y"),
     ];
     assert_eq!(listed, want.map(|(path, mode, text)| (path.to_owned(), mode, text.to_owned())));
+}
+
+#[test]
+fn what_is_shipped_has_the_flags_of_every_build() {
+    let folder = std::env::temp_dir().join(format!("jarvis-flags-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join(".cargo")).unwrap();
+    let flags = |root: &std::path::Path| {
+        let mut cargo = std::process::Command::new("cargo");
+        build::reproducible(&mut cargo, root, &root.join("target"), "x86_64-unknown-linux-musl", 7)?;
+        let given = cargo.get_envs().find(|(name, _)| *name == "CARGO_ENCODED_RUSTFLAGS").and_then(|(_, value)| value);
+        let given = given.unwrap().to_str().unwrap();
+        anyhow::Ok(given.split('\u{1f}').map(str::to_owned).collect::<Vec<_>>())
+    };
+    let check = |config: &str, want: Result<&[&str], &str>| {
+        std::fs::write(folder.join(".cargo/config.toml"), config).unwrap();
+        match (flags(&folder), want) {
+            (Ok(given), Ok(want)) => {
+                let given = given.iter().map(String::as_str).filter(|flag| flag.starts_with("-C"));
+                assert_eq!(given.collect::<Vec<_>>(), [want, &["-Clink-self-contained=no"]].concat(), "{config}");
+            }
+            (Err(error), Err(want)) => assert!(error.to_string().contains(want), "{config}: {error}"),
+            (given, want) => panic!("{config}: {given:?} where {want:?} is expected"),
+        }
+    };
+    check("[build]\nrustflags = [\"-Cone\", \"-Ctwo=2\"]\n", Ok(&["-Cone", "-Ctwo=2"]));
+    check("[env]\nX = \"1\"\n", Ok(&[]));
+    check("[build]\nrustflags = \"-Cone\"\n", Err("build.rustflags is not a list"));
+    check("[target.'cfg(unix)']\nrustflags = []\n", Err("flags by target"));
+    std::fs::remove_dir_all(&folder).unwrap();
+    // And those of this workspace can be read.
+    flags(&crate::root().unwrap()).unwrap();
 }
 
 #[test]
