@@ -26,6 +26,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
+pub(crate) use oci::IMAGE;
 pub(crate) use options::HELP;
 use options::Options;
 use targets::Target;

@@ -88,8 +88,9 @@ Commands:
           print the section of a version in CHANGELOG.md
   release check TAG
           check that a tag is `v` and the version of the workspace, and that the changelog has its notes
-  release github|crates|npm TAG [--dry-run]
-          give what `cargo xtask dist` made to GitHub or a registry; called by .github/workflows/release.yml
+  release github|image|crates|npm TAG [--dry-run]
+          give what `cargo xtask dist` made to GitHub or a registry; called by .github/workflows/release.yml. What is there
+          already is left out, or replaced by the same files, so that a release that broke off goes on when it is run again
   help    print this text
 
 While writing:      cargo test -p jarvis-engine
@@ -168,19 +169,19 @@ fn command(args: &[String]) -> Result<()> {
             Ok(())
         }
         ["release", "check", tag] => release::check(&root, tag),
-        ["release", receiver @ ("github" | "crates" | "npm"), tag] => release::publish(&root, to(receiver), tag, false),
-        ["release", receiver @ ("github" | "crates" | "npm"), tag, "--dry-run"] => {
-            release::publish(&root, to(receiver), tag, true)
-        }
+        ["release", receiver, tag] => release::publish(&root, to(receiver)?, tag, false),
+        ["release", receiver, tag, "--dry-run"] => release::publish(&root, to(receiver)?, tag, true),
         other => bail!(UsageError(format!("unknown command `{}`", other.join(" ")))),
     }
 }
 
-fn to(receiver: &str) -> Receiver {
+fn to(receiver: &str) -> Result<Receiver> {
     match receiver {
-        "crates" => Receiver::Crates,
-        "npm" => Receiver::Npm,
-        _ => Receiver::Github,
+        "github" => Ok(Receiver::Github),
+        "image" => Ok(Receiver::Image),
+        "crates" => Ok(Receiver::Crates),
+        "npm" => Ok(Receiver::Npm),
+        other => bail!(UsageError(format!("a release is not given to `{other}`"))),
     }
 }
 

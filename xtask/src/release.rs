@@ -1,5 +1,8 @@
 //! A release: its notes out of the changelog, and what `cargo xtask dist` made given to the forge and the registries.
 
+mod crates_io;
+mod image;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,14 +11,13 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
-use crate::steps::cargo;
-use crate::tidy::Workspace;
-
 /// Who is given what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Receiver {
     /// A release with every file, by the command-line tool of GitHub.
     Github,
+    /// The image under its version, and as the latest, by skopeo.
+    Image,
     /// The crates that say `publish = true`.
     Crates,
     /// The npm packages.
@@ -56,19 +58,15 @@ pub(crate) fn publish(root: &Path, receiver: Receiver, tag: &str, dry: bool) -> 
     check(root, tag)?;
     let dist = root.join("target/dist");
     match receiver {
-        Receiver::Github => github(root, tag, &files(&dist)?, dry),
+        Receiver::Github => github(&["gh"], root, tag, &files(&dist)?, dry),
+        Receiver::Image => image::publish(root, bare(tag), dry),
         Receiver::Npm => npm(&files(&dist)?, dry),
-        Receiver::Crates => {
-            let names = Workspace::load(root)?.published();
-            let packages = names.iter().flat_map(|name| ["--package", name]);
-            // Built from their packages by `cargo xtask crates`, where no build script sees a token.
-            let dry: &[&str] = if dry { &["--dry-run", "--allow-dirty"] } else { &["--no-verify"] };
-            cargo(root, &[&["publish"][..], dry, &packages.collect::<Vec<_>>()].concat())
-        }
+        Receiver::Crates => crates_io::publish(root, bare(tag), dry),
     }
 }
 
-fn github(root: &Path, tag: &str, files: &[PathBuf], dry: bool) -> Result<()> {
+/// Makes the release by `gh`. One that is there, from a run that broke off, gets its files, and is no draft any more.
+fn github(gh: &[&str], root: &Path, tag: &str, files: &[PathBuf], dry: bool) -> Result<()> {
     let notes = notes(root, tag)?;
     if dry {
         println!("release {tag} with {} files:", files.len());
@@ -76,21 +74,41 @@ fn github(root: &Path, tag: &str, files: &[PathBuf], dry: bool) -> Result<()> {
         println!("\n{notes}");
         return Ok(());
     }
-    let mut command = Command::new("gh");
-    command.args(["release", "create", tag, "--verify-tag", "--title", tag, "--notes-file", "-"]);
-    if tag.contains('-') {
-        command.arg("--prerelease");
+    let gh = |args: &[&str]| {
+        let mut words = gh.iter();
+        let mut command = Command::new(words.next().unwrap_or(&"gh"));
+        command.args(words).arg("release").args(args).current_dir(root);
+        command
+    };
+    let about: &[&str] = if tag.contains('-') {
+        &["--verify-tag", "--title", tag, "--notes-file", "-", "--prerelease"]
+    } else {
+        &["--verify-tag", "--title", tag, "--notes-file", "-"]
+    };
+    let view = gh(&["view", tag]).output().context("`gh` cannot start; install the command-line tool of GitHub")?;
+    if view.status.success() {
+        println!("release {tag} is there already; its files are uploaded");
+        let status = gh(&["upload", tag, "--clobber"]).args(files).status().context("`gh` cannot start")?;
+        ended("gh release upload", status)?;
+        return fed(gh(&["edit", tag, "--draft=false"]).args(about), &notes);
     }
-    let mut child = command
-        .args(files)
-        .current_dir(root)
-        .stdin(Stdio::piped())
-        .spawn()
-        .context("`gh` cannot start; install the command-line tool of GitHub")?;
+    let said = String::from_utf8_lossy(&view.stderr);
+    if !said.contains("release not found") {
+        bail!("`gh release view {tag}` does not say whether the release is there: {}\nhint: try again", said.trim());
+    }
+    fed(gh(&["create", tag]).args(about).args(files), &notes)
+}
+
+/// Runs a program that reads a text.
+fn fed(command: &mut Command, text: &str) -> Result<()> {
+    let words = std::iter::once(command.get_program()).chain(command.get_args().take(2));
+    let line = words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
+    let mut child = command.stdin(Stdio::piped()).spawn().with_context(|| format!("`{line}` cannot start"))?;
     let mut stdin = child.stdin.take().context("a child without stdin")?;
-    std::io::Write::write_all(&mut stdin, notes.as_bytes()).context("`gh` does not read the notes")?;
+    let written = std::io::Write::write_all(&mut stdin, text.as_bytes());
     drop(stdin);
-    ended("gh release create", child.wait()?)
+    ended(&line, child.wait()?)?;
+    written.with_context(|| format!("`{line}` does not read its input"))
 }
 
 fn npm(files: &[PathBuf], dry: bool) -> Result<()> {
@@ -240,6 +258,36 @@ mod tests {
             let error = check(&root, tag).unwrap_err().to_string();
             assert!(error.starts_with(&format!("the tag `{tag}` is not `v")), "{error}");
         }
+    }
+
+    #[test]
+    fn a_release_that_is_there_gets_its_files() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let folder = std::env::temp_dir().join(format!("jarvis-gh-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let program = folder.join("gh");
+        let tag = concat!("v", env!("CARGO_PKG_VERSION"));
+        let check = |view: &str| {
+            let log = folder.join("log");
+            let script = format!(
+                "echo \"$2 $3 $4\" >> {}\ncase $2 in view) {view} ;; create | edit) cat >/dev/null ;; esac\n",
+                log.display()
+            );
+            fs::write(&program, script).unwrap();
+            let files = [PathBuf::from("install.sh")];
+            let made = github(&["sh", program.to_str().unwrap()], &root, tag, &files, false);
+            let log = fs::read_to_string(&log).map(|text| fs::remove_file(&log).map(|()| text)).unwrap().unwrap();
+            (made.map_err(|error| error.to_string()), log)
+        };
+        let not_there = check("echo 'release not found' >&2; exit 1");
+        assert_eq!(not_there, (Ok(()), format!("view {tag} \ncreate {tag} --verify-tag\n")));
+        let there = check("exit 0");
+        let log = format!("view {tag} \nupload {tag} --clobber\nedit {tag} --draft=false\n");
+        assert_eq!(there, (Ok(()), log));
+        let (made, log) = check("echo 'HTTP 503' >&2; exit 1");
+        assert!(made.unwrap_err().contains("does not say whether the release is there: HTTP 503"));
+        assert_eq!(log, format!("view {tag} \n"));
+        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::archive::{Entry, append, gzip, read};
 use super::{Binary, Release, sha256};
 
-/// The name that the image is loaded by.
-const IMAGE: &str = "ghcr.io/jarvis-run/jarvis";
+/// The name that the image is loaded and pushed by.
+pub(crate) const IMAGE: &str = "ghcr.io/jarvis-run/jarvis";
 
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
