@@ -24,11 +24,19 @@ pub(super) fn how_to_update(program: &Path) -> &'static str {
     } else if follows(".cargo", "bin") {
         "cargo installed it: `git pull`, then `cargo install --path crates/jarvis`"
     } else if has(&["Cellar", "homebrew", "linuxbrew", ".linuxbrew"]) {
-        "Homebrew probably installed it: `brew upgrade jarvis`"
+        concat!(
+            "Homebrew probably installed it from a formula: put the newer jarvis.rb of ",
+            env!("CARGO_PKG_REPOSITORY"),
+            "/releases into its tap, then `brew upgrade jarvis`"
+        )
     } else if program.starts_with("/nix/store") {
         "Nix installed it: update the profile or the system that has it"
     } else if program.starts_with("/usr/bin") || program.starts_with("/bin") {
-        "the system's package manager probably installed it, as with `apt-get install --only-upgrade jarvis`"
+        concat!(
+            "a package of the system probably installed it: with the project's own, `dpkg -i` the newer .deb of ",
+            env!("CARGO_PKG_REPOSITORY"),
+            "/releases"
+        )
     } else {
         "run install.sh to have a jarvis that updates itself, or replace this file by hand"
     }
@@ -47,9 +55,9 @@ mod tests {
             ("/home/ada/lib/python3.11/site-packages/jarvis/bin/jarvis", "pip install"),
             ("/home/ada/.cargo/bin/jarvis", "cargo install"),
             ("/home/ada/jarvis/target/release/jarvis", "cargo build"),
-            ("/opt/homebrew/bin/jarvis", "brew"),
+            ("/opt/homebrew/bin/jarvis", "jarvis.rb"),
             ("/nix/store/abc-jarvis/bin/jarvis", "Nix"),
-            ("/usr/bin/jarvis", "apt-get"),
+            ("/usr/bin/jarvis", "dpkg -i"),
             ("/opt/jarvis", "install.sh"),
         ] {
             assert!(how_to_update(Path::new(program)).contains(who), "{program}");
