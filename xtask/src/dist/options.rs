@@ -14,7 +14,7 @@ Usage: cargo xtask dist [--target TRIPLE]… [--check [--allow-skips]] [--binary
        cargo xtask dist --ports
 
 Options:
-  --target TRIPLE  build for this target only; may be repeated (default: all that are built here)
+  --target TRIPLE  build for this target only; may be repeated (default: all that are built here). One must run on this machine
   --binary FILE    package FILE as the binary of the (single) target and build nothing
   --check          install each package in a clean place and try it; without --binary, also build a second time and compare.
                    What it misses, `cargo xtask setup --dist` installs; it works as root, or by sudo without a password
@@ -70,6 +70,13 @@ impl Options {
         }
         if options.targets.is_empty() {
             options.targets = TARGETS.iter().collect();
+        }
+        let here = std::env::consts::ARCH;
+        if !options.ports && options.targets.iter().all(|target| target.machine != here) {
+            bail!(UsageError(format!(
+                "none of the targets is for this machine's processor ({here}), where the binary writes its completions and man \
+                 pages\nhint: add another `--target`"
+            )));
         }
         Ok(options)
     }

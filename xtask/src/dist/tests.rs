@@ -17,12 +17,15 @@ fn the_command_line_is_read() {
         }
     };
     check(&[], Ok((3, false)));
-    check(&["--check", "--target", "x86_64-unknown-linux-gnu"], Ok((1, true)));
+    let here = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    check(&["--check", "--target", &here], Ok((1, true)));
     check(&["--binary", "jarvis"], Ok((1, false)));
     check(&["--check", "--allow-skips"], Ok((3, true)));
     check(&["--allow-skips"], Err("`--allow-skips` is for `--check`"));
     check(&["--target"], Err("`--target` wants a value"));
     check(&["--target", "riscv"], Err("no release is made for `riscv`; one of x86_64-unknown-linux-musl,"));
+    let other = if cfg!(target_arch = "aarch64") { "x86_64-unknown-linux-musl" } else { "aarch64-unknown-linux-musl" };
+    check(&["--target", other], Err("none of the targets is for this machine's processor"));
     check(&["--fast"], Err("unknown argument `--fast`"));
     let two = ["--target", "x86_64-unknown-linux-gnu", "--target", "x86_64-unknown-linux-musl", "--binary", "jarvis"];
     check(&two, Err("for one target"));
