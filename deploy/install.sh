@@ -92,6 +92,14 @@ version_of() {
     esac
 }
 
+# Whether $1 is a program that this machine cannot start: damaged, for another processor, or where nothing may be started.
+is_broken() {
+    [ "$(head -c 4 "$1" | tail -c 3)" = ELF ] || return 1
+    status=0
+    "$1" --version >/dev/null 2>&1 || status=$?
+    [ "$status" -ge 126 ]
+}
+
 # The folder of $1 without links; nothing where there is none.
 folder_of() { (cd "$(dirname "$1")" 2>/dev/null && pwd -P) || true; }
 
@@ -198,6 +206,11 @@ uninstall() {
     [ -n "$program" ] || fail "$receipt does not name a binary" 'remove the binary and this file by hand'
     [ -e "$program" ] || [ -L "$program" ] || fail "$program is gone, and it alone knows what belongs to it" \
         'install it again and then remove it' "or remove $receipt by hand"
+    if [ ! -L "$program" ] && is_broken "$program"; then
+        rm -f "$program" "$receipt"
+        say "removed $program, which cannot be started; completions that it installed stay"
+        return 0
+    fi
     version_of "$program" "remove $receipt by hand, which forgets that it was installed" >/dev/null
     # It knows what belongs to it, and says what stays.
     exec "$program" self uninstall --yes

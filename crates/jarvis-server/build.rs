@@ -10,24 +10,26 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
-/// The folders, from this one.
-const FOLDERS: [&str; 2] = ["../../web/dist", "api"];
+/// What `web/` builds.
+const PAGE: &str = "../../web/dist";
+/// What the tests of this crate write. Named, since people edit there, and editors leave files.
+const API: [&str; 2] = ["api/openapi.json", "api/openapi.models.json"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets it")?);
-    let mut paths = Vec::new();
-    for folder in FOLDERS {
-        println!("cargo::rerun-if-changed={folder}");
-        for entry in fs::read_dir(folder).map_err(|error| format!("{folder}: {error}"))? {
-            paths.push(entry?.path());
-        }
+    let mut paths: Vec<PathBuf> = API.map(PathBuf::from).into();
+    for entry in fs::read_dir(PAGE).map_err(|error| format!("{PAGE}: {error}"))? {
+        paths.push(entry?.path());
+    }
+    for watched in API.iter().chain([&PAGE]) {
+        println!("cargo::rerun-if-changed={watched}");
     }
     // The order of a folder is its file system's.
     paths.sort();
     let mut table = "[\n".to_owned();
     for path in &paths {
         let name = path.file_name().and_then(|name| name.to_str()).ok_or("the names of the page are plain")?;
-        let content = fs::read(path)?;
+        let content = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let content = if name.ends_with(".json") { compact(&content) } else { content };
         let packed = out.join(format!("{name}.gz"));
         pack(&content, &packed)?;

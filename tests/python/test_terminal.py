@@ -47,4 +47,6 @@ def test_a_call_waits_for_the_answer(tmp_path, shop, typed, calls, status):
     seen, ended = run(tmp_path, typed)
     before = seen[: seen.index(QUESTION)] if QUESTION in seen else ""
     assert "shop" in before and "17" in before, seen
+    if before:
+        assert "plan: " in before and "waits for leave" in before, f"the question comes last: {seen}"
     assert (shop.reserved, ended) == (calls, status), seen

@@ -45,6 +45,7 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
     guarded
         .merge(files)
         .merge(open)
+        .route("/openapi.json", get(page::page))
         .fallback(page::page)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(server.clone(), pace::paced))

@@ -27,6 +27,10 @@ impl std::fmt::Debug for Tls {
     }
 }
 
+/// *ring* has neither P-521 nor RSA keys above 4096 bits.
+const MISFIT: &str = "the certificate and the key do not fit, or are of a kind that is not spoken here (RSA of 2048 to 4096 bits, \
+    P-256, P-384 and Ed25519 are)";
+
 impl Tls {
     /// Of PEM files: the certificates, the server's own first, and its private key.
     ///
@@ -46,7 +50,7 @@ impl Tls {
             .map_err(|error| refused("TLS cannot be spoken", &error))?
             .with_no_client_auth()
             .with_single_cert(chain, key);
-        let mut config = config.map_err(|error| refused("the certificate and the key do not fit", &error))?;
+        let mut config = config.map_err(|error| refused(MISFIT, &error))?;
         config.alpn_protocols = vec![HTTP_2.to_vec(), b"http/1.1".to_vec()];
         Ok(Tls(Arc::new(RwLock::new(Arc::new(config)))))
     }

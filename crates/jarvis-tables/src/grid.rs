@@ -56,8 +56,8 @@ fn in_text(name: &str, text: &str) -> Vec<Grid> {
     if !found.is_empty() {
         return found;
     }
-    if let Some(rows) = delimited(name, text) {
-        return vec![Grid::new(rows)];
+    if let Some((rows, skipped)) = delimited(name, text) {
+        return vec![Grid { skipped, ..Grid::new(rows) }];
     }
     let found = lines::grids(text);
     if !found.is_empty() {
@@ -127,35 +127,41 @@ fn cells(line: &str) -> Vec<String> {
     cells.iter().map(|cell| cell.trim().trim_matches('*').to_owned()).collect()
 }
 
-/// Lines that one mark cuts into equally many fields. Without the name of such a file, prose with commas must not pass for it.
-fn delimited(name: &str, text: &str) -> Option<Vec<Vec<String>>> {
+/// Lines that one mark cuts into equally many fields, and how many others were left out, which only a file that is named as such may
+/// have. Without such a name, prose with commas must not pass for a table.
+fn delimited(name: &str, text: &str) -> Option<(Vec<Row>, usize)> {
     let is_named = [".csv", ".tsv", ".tab"].iter().any(|ending| name.to_ascii_lowercase().ends_with(ending));
-    let rows = DELIMITERS.iter().find_map(|mark| fields(text, *mark)).or_else(|| {
+    let cut = DELIMITERS.iter().filter_map(|mark| fields(text, *mark)).min_by_key(|(_, skipped)| *skipped);
+    let (rows, skipped) = cut.filter(|(_, skipped)| *skipped == 0 || is_named).or_else(|| {
         let single =
             || text.lines().map(|line| vec![line.trim().to_owned()]).filter(|row| row.concat() != "").collect();
-        is_named.then(single)
+        is_named.then(|| (single(), 0))
     })?;
     let is_table = is_named || (headers::is_headed(&rows) && headers::holds_data(&rows));
-    (rows.len() > 1 && is_table).then_some(rows)
+    (rows.len() > 1 && is_table).then_some((rows, skipped))
 }
 
-/// The records of a text, where all have two fields or more and as many as the first.
-fn fields(text: &str, mark: u8) -> Option<Vec<Vec<String>>> {
+/// The records of a text that have as many fields as the first, which are two or more, and how many have not: fewer than those.
+fn fields(text: &str, mark: u8) -> Option<(Vec<Row>, usize)> {
     let first = text.lines().find(|line| !line.trim().is_empty())?;
     if !first.as_bytes().contains(&mark) {
         return None;
     }
-    let mut reader =
-        ReaderBuilder::new().delimiter(mark).has_headers(false).trim(Trim::All).from_reader(text.as_bytes());
-    let mut rows = Vec::new();
+    let mut reader = ReaderBuilder::new();
+    reader.delimiter(mark).has_headers(false).flexible(true).trim(Trim::All);
+    let mut reader = reader.from_reader(text.as_bytes());
+    let mut rows: Vec<Row> = Vec::new();
+    let mut skipped = 0;
     for record in reader.records() {
-        // A record of another length is an error, and the text no table of this kind.
-        let record = record.ok()?;
-        let row: Vec<String> = record.iter().map(on_one_line).collect();
-        rows.push(row);
+        let row: Row = record.ok()?.iter().map(on_one_line).collect();
+        if rows.first().is_some_and(|first| first.len() != row.len()) {
+            skipped += 1;
+        } else {
+            rows.push(row);
+        }
     }
     let width = rows.first().map_or(0, Vec::len);
-    (2..=MAX_COLUMNS).contains(&width).then_some(rows)
+    ((2..=MAX_COLUMNS).contains(&width) && skipped < rows.len()).then_some((rows, skipped))
 }
 
 fn on_one_line(text: &str) -> String {

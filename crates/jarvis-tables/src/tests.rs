@@ -21,6 +21,11 @@ fn tables_are_found_in_every_format() {
     check("a.csv", "name\nAnn\nBo\n", &["a(name text)"]);
     check("a.csv", "apple,3\npear,4\n", &["a(column_1 text, column_2 number)"]);
     check("a.csv", "a,b\n1,2,3\n", &["a(a_b text)"]);
+    // A short row is left out and counted; read as one column of decimal commas, these would be 2020.5 and so on.
+    let short = "year,amount\n2020,5\n2021\n2022,7\n";
+    check("a.csv", short, &["a(year number, amount number)"]);
+    assert_eq!((tables("a.csv", short)[0].rows.len(), tables("a.csv", short)[0].skipped), (2, 1));
+    check("note.txt", "Anna, Bo\nand others\nCarl, Dora\n", &[]);
     check("a.json", r#"[{"a": 1, "order": "x"}, {"a": 2.5, "b": null}]"#, &["a(a number, order_ text, b text)"]);
     check("a.json", r#"{"total": 1, "items": [{"q": 1}]}"#, &["a(column_1 text, column_2 number)", "items(q number)"]);
     check("a.jsonl", "{\"a\": 1}\n{\"a\": 2}\n", &["a(a number)"]);

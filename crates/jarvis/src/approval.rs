@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use clap::Args;
@@ -10,7 +11,7 @@ use jarvis_plan::{Approval, RunId};
 use tokio::sync::Mutex;
 
 use crate::printer::harmless;
-use crate::progress::without_bars;
+use crate::progress::{until_shown, without_bars};
 
 /// Flags that allow calls beforehand.
 #[derive(Debug, Clone, Default, Args)]
@@ -35,11 +36,13 @@ pub(crate) fn at_this_machine() -> Arc<dyn Approver> {
 #[derive(Debug, Default)]
 struct Terminal {
     turn: Arc<Mutex<()>>,
+    asked: AtomicU64,
 }
 
 #[async_trait]
 impl Approver for Terminal {
     async fn ask(&self, _: &RunId, asked: &Approval) -> Decision {
+        until_shown(self.asked.fetch_add(1, Ordering::Relaxed) + 1).await;
         let turn = Arc::clone(&self.turn).lock_owned().await;
         let (question, is_question, unknown) = (question(asked), asked.tool == ASK_PERSON, asked.unknown);
         let answered = tokio::task::spawn_blocking(move || {

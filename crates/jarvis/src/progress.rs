@@ -1,7 +1,7 @@
 //! A run as it happens, on stderr: bars on a terminal, plain lines elsewhere, nothing when quiet.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,20 +9,46 @@ use jarvis_pipeline::approval::ASK_PERSON;
 use jarvis_plan::{EventKind, Level, Outcome, Status, Task, TaskError, TaskId};
 
 use serde_json::Value;
+use tokio::sync::watch;
 
 use crate::printer::{Printer, Verbosity, harmless, one_line};
 
 /// The bars of this process's terminal.
 static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
-/// Does something at the terminal while no bars are drawn over it.
+/// What came to be told while a question stands at the terminal.
+static HELD: Mutex<Option<Vec<(Printer, String)>>> = Mutex::new(None);
+
+/// How many calls have been shown to wait for leave.
+static SHOWN: LazyLock<watch::Sender<u64>> = LazyLock::new(|| watch::Sender::new(0));
+
+/// How long a question waits for what comes before it, where nobody may be showing it.
+const TO_BE_SHOWN: Duration = Duration::from_secs(1);
+
+/// Does something at the terminal while no bars are drawn over it and no line is written into it.
 pub(crate) fn without_bars<T>(work: impl FnOnce() -> T) -> T {
     // A terminal that cannot be cleared shows the last bars above the question.
     let _ = BARS.clear();
     BARS.set_draw_target(ProgressDrawTarget::hidden());
+    *held() = Some(Vec::new());
     let done = work();
+    let lines = held().take().unwrap_or_default();
     BARS.set_draw_target(ProgressDrawTarget::stderr());
+    for (printer, line) in lines {
+        printer.progress(&line);
+    }
     done
+}
+
+fn held() -> MutexGuard<'static, Option<Vec<(Printer, String)>>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until so many calls have been shown to wait for leave, and with them the plan.
+pub(crate) async fn until_shown(calls: u64) {
+    let mut shown = SHOWN.subscribe();
+    // The question is asked in any case.
+    let _ = tokio::time::timeout(TO_BE_SHOWN, shown.wait_for(|shown| *shown >= calls)).await;
 }
 
 pub(crate) struct Progress {
@@ -44,6 +70,13 @@ impl Progress {
     }
 
     pub(crate) fn show(&mut self, event: &EventKind) {
+        self.tell(event);
+        if matches!(event, EventKind::ApprovalNeeded { .. }) {
+            SHOWN.send_modify(|shown| *shown += 1);
+        }
+    }
+
+    fn tell(&mut self, event: &EventKind) {
         match event {
             EventKind::Queued { .. } => self.wait("waiting for a place"),
             EventKind::RunStarted { planner, model, .. } => match planner.as_str() {
@@ -195,6 +228,10 @@ impl Progress {
     }
 
     fn line(&self, text: &str) {
+        if let Some(lines) = held().as_mut() {
+            lines.push((self.printer, text.to_owned()));
+            return;
+        }
         match self.bars.as_ref().filter(|bars| !bars.is_hidden()) {
             Some(bars) => {
                 let _ = bars.println(harmless(text));

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
 from pathlib import Path
 
 from ._errors import JarvisError
+
+#: A file that may be written and not replaced: mounted by itself, or in a folder that is closed.
+_STUCK = (errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS)
 
 #: What :mod:`json` raises for a value that JSON has no form for.
 NO_JSON = (TypeError, ValueError, RecursionError)
@@ -54,6 +58,13 @@ def _put(path: str | os.PathLike[str], data: bytes) -> None:
         if mode is not None:
             os.chmod(whole, stat.S_IMODE(mode))
         os.replace(whole, target)
+    except OSError as error:
+        whole.unlink(missing_ok=True)
+        if mode is None or not stat.S_ISREG(mode) or error.errno not in _STUCK:
+            raise
+        with open(target, "r+b") as file:
+            file.write(data)
+            file.truncate()
     except BaseException:
         whole.unlink(missing_ok=True)
         raise

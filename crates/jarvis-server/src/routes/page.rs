@@ -22,17 +22,21 @@ struct File {
 
 static FILES: &[File] = &include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
+/// The description of a server of models alone, which takes the place of the whole one.
+const MODELS_API: &str = "openapi.models.json";
+
 /// Serves a file of the page; `/` is the page itself, `/docs` the reference of the API.
 pub(crate) async fn page(State(server): State<Server>, method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let models_only = server.options.models_only;
     let name = match uri.path().trim_start_matches('/') {
         "" => "index.html",
         "docs" => "docs.html",
-        "openapi.json" if models_only => "openapi.models.json",
+        "openapi.json" if models_only => MODELS_API,
         name => name,
     };
-    // A page without pipelines would be a page of errors.
-    let is_there = matches!(method, Method::GET | Method::HEAD) && !(models_only && name == "index.html");
+    // A page without pipelines would be a page of errors, and both descriptions have one address.
+    let is_other = uri.path().ends_with(MODELS_API) || (models_only && name == "index.html");
+    let is_there = matches!(method, Method::GET | Method::HEAD) && !is_other;
     let found = is_there.then(|| FILES.iter().find(|file| file.name == name)).flatten();
     let Some(file) = found else {
         return ApiError::not_found("there is nothing at this address").hint("the API is at /docs").into_response();

@@ -200,6 +200,8 @@ async fn the_page_is_served_with_its_rules() {
     let mut unpacked = String::new();
     flate2::read::GzDecoder::new(&*packed).read_to_string(&mut unpacked).expect("what gzip packed");
     assert!(unpacked == page.text && packed.len() < unpacked.len(), "browsers get it as it is kept");
+    let posted = harness.request(Method::POST, "/openapi.json").send().await.expect("a reply");
+    assert_eq!(posted.status(), StatusCode::METHOD_NOT_ALLOWED);
     let api = harness.get("/openapi.json").await;
     assert_eq!(api.json["openapi"].as_str().map(|version| version.starts_with("3.1")), Some(true));
     let paths = api.json["paths"].as_object().expect("paths");

@@ -316,8 +316,7 @@ impl Builder {
         let listeners = Listeners { http: Some(listener), grpc: Some((grpc, self.grpc)) };
         let serving = jarvis_server::serve(listeners, parts, setup, self.options, stop.clone());
         let served = tokio::spawn(async move { serving.await.expect("it serves") });
-        #[allow(clippy::disallowed_methods, reason = "the caller of the server is a client of its own")]
-        let client = Client::builder().timeout(PATIENCE).build().expect("a client");
+        let client = jarvis_net::http::builder().timeout(PATIENCE).build().expect("a client");
         Harness { url, grpc: grpc_address, client, worker, go, chat, stop, served, folder }
     }
 }

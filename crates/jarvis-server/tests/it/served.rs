@@ -246,7 +246,7 @@ async fn a_server_of_models_alone_has_no_pipelines() {
     let harness = served().options(|options| options.models_only = true).start().await;
     assert_eq!(harness.get("/running").await.status, 200);
     assert_eq!(harness.get("/health").await.status, 200);
-    for path in ["/", "/runs", "/models"] {
+    for path in ["/", "/runs", "/models", "/openapi.models.json"] {
         assert_eq!(harness.get(path).await.status, 404, "{path}");
     }
     assert_eq!(harness.post("/hugginggpt", harness::ask("hello")).await.status, 404);

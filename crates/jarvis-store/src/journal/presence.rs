@@ -78,9 +78,15 @@ impl Writers {
         }
     }
 
+    /// True while any process is writing. One of a version that shared no lock is found by this alone.
+    pub(super) fn is_in_use(&self) -> bool {
+        self.signs().any(|(name, _)| self.is_writing(&name))
+    }
+
     fn open(&self) -> Result<(File, PathBuf), JournalError> {
         let path = self.folder.join("open");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        // To be read too: over NFS a shared lock wants that.
+        let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
         file.map(|file| (file, path.clone())).map_err(|source| JournalError::io("lock", &path, source))
     }
 

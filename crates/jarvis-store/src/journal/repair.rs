@@ -27,7 +27,7 @@ impl Journal {
             Ok(_) => return Ok(None),
         }
         // A server that writes nothing now would write to the renamed file later.
-        if writers.is_open()? {
+        if writers.is_open()? || writers.is_in_use() {
             return Err(JournalError::InUse { path });
         }
         let failed = |source| JournalError::io("set aside", &path, source);

@@ -72,7 +72,7 @@ async fn set_up(args: &SetupArgs, global: &Global, printer: Printer) -> Result<E
     }
     let planner = Planner::default_of(&found, &tree, global);
     let named = global.data_dir.as_deref().map(std::path::absolute).transpose().map_err(Failure::work)?;
-    let defaults = Answers { planner, data_dir: named.unwrap_or(data_dir) };
+    let defaults = Answers { planner, data_dir: named.unwrap_or(data_dir), asked: false };
     let answers = match asks {
         true => with_dialogue(|dialogue| choose::ask(dialogue, &found, &tree, global, defaults))?,
         false => defaults,

@@ -47,6 +47,11 @@ fn a_journal_that_is_open_is_not_set_aside_though_nothing_was_written() {
     assert!(matches!(refused, JournalError::InUse { .. }), "{refused}");
     assert!(path.exists());
     drop(idle);
+    let older = fs::File::create(folder.path().join("runs.db.writers/0123456789abcdef0123456789abcdef")).unwrap();
+    older.lock().unwrap();
+    fs::write(&path, "this is no database, and long enough to be looked at as one").unwrap();
+    assert!(matches!(Journal::set_aside(&path), Err(JournalError::InUse { .. })), "an older version writes");
+    drop(older);
     fs::write(&path, "this is no database, and long enough to be looked at as one").unwrap();
     assert!(Journal::set_aside(&path).unwrap().is_some());
 }

@@ -35,6 +35,8 @@ pub(super) enum Planner {
 pub(super) struct Answers {
     pub(super) planner: Planner,
     pub(super) data_dir: PathBuf,
+    /// Whether somebody was asked.
+    pub(super) asked: bool,
 }
 
 impl Planner {
@@ -105,7 +107,7 @@ pub(super) fn ask(
         }
         Some(_) => defaults.data_dir,
     };
-    Ok(Answers { planner, data_dir })
+    Ok(Answers { planner, data_dir, asked: true })
 }
 
 /// What an option of the first question leads to.
@@ -270,7 +272,9 @@ impl Answers {
     fn apply_data_dir(&self, tree: &mut Map<String, Value>, global: &Global) -> Result<(), Failure> {
         let is_default = wiring::default_data_folder().is_ok_and(|default| default == self.data_dir);
         let was_set = tree.get("data_dir").and_then(Value::as_str).map(Path::new);
-        let is_passing = global.data_dir.is_none() && from_environment(&self.data_dir);
+        // Confirmed in the dialogue it counts, where the file names another.
+        let is_passing =
+            global.data_dir.is_none() && from_environment(&self.data_dir) && (was_set.is_none() || !self.asked);
         if was_set == Some(&self.data_dir) || is_passing || (was_set.is_none() && is_default) {
             return Ok(());
         }
@@ -367,7 +371,7 @@ mod tests {
             let global = Cli::parse_from([&["jarvis", "setup"][..], flags].concat()).global;
             let mut tree: Map<String, Value> = serde_json::from_value(json!({"llm": before})).expect("an object");
             let data_dir = wiring::default_data_folder().expect("a home");
-            Answers { planner, data_dir }.apply(&mut tree, &global).expect("it fits");
+            Answers { planner, data_dir, asked: false }.apply(&mut tree, &global).expect("it fits");
             assert_eq!(
                 tree,
                 serde_json::from_value::<Map<_, _>>(json!({"llm": after})).expect("an object"),
