@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -144,6 +146,21 @@ def test_a_plan_is_edited_and_carried_out(photo: Path, at_home: Path) -> None:
         assert [outcome.status for outcome in result.outcomes] == ["succeeded", "succeeded"], result.text
     assert jarvis.Plan.load(at_home / "plan.json") == plan
     assert "text-classification" in plan.to_svg()
+
+
+def test_a_file_that_may_not_be_replaced_is_written_to(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(*_: object) -> None:
+        raise OSError(errno.EBUSY, "mounted by itself")
+
+    plan = jarvis.plan(MOOD)
+    target = at_home / "plan.json"
+    target.write_text("x" * 100_000)
+    monkeypatch.setattr(os, "replace", busy)
+    plan.save(target)
+    assert jarvis.Plan.load(target).tasks == plan.tasks
+    assert [path.name for path in at_home.iterdir() if path.name.startswith(".jarvis-")] == []
+    with pytest.raises(jarvis.JarvisError, match="mounted by itself|busy"):
+        plan.save(at_home / "new.json")
 
 
 def test_a_plan_is_saved_whole_or_not_at_all(at_home: Path) -> None:

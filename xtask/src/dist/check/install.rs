@@ -152,6 +152,13 @@ fn removal(release: &Release, place: &Place, jarvis: &Path, receipt: &Path) -> R
     write_program(jarvis, "#!/bin/sh\necho something else\n")?;
     refuses(&mut uninstall(), "is there and is not jarvis")?;
     expect(jarvis.is_file() && receipt.is_file(), || "another program was removed".to_owned())?;
+    // What cannot even be started is removed by the script itself.
+    let noted = fs::read(receipt)?;
+    write_program(jarvis, "\u{7f}ELF, and nothing of a program")?;
+    let said = succeeds(&mut uninstall())?;
+    expect(said.contains("which cannot be started"), || said)?;
+    expect(!jarvis.exists() && !receipt.exists(), || "a damaged binary is left after removal".to_owned())?;
+    fs::write(receipt, noted)?;
     fs::rename(&away, jarvis)?;
     let said = succeeds(&mut uninstall())?;
     let left: Vec<_> = [jarvis, receipt, &completions].into_iter().filter(|path| path.exists()).collect();
