@@ -1,7 +1,7 @@
 //! The routes that `/openapi.json` describes, in groups.
 //!
 //! The description is made of the same list, by the tests of this crate alone, and kept in `api/`, which is what is served: made by each
-//! server, it took a megabyte of its code and half of the time in which it starts.
+//! server as it started, it was a megabyte of the binary's code.
 
 use axum::routing::{get, post};
 

@@ -77,7 +77,7 @@ pub struct Journal {
 
 impl Journal {
     /// Opens the journal, making it and its folder when missing. A folder `PATH.writers` beside it holds one small lock
-    /// file for each process that is writing. Blocks.
+    /// file for each process that is writing, and one that all who have it open share. Blocks.
     ///
     /// # Errors
     /// [`JournalError::Corrupt`], [`JournalError::NotAJournal`] and [`JournalError::TooNew`] leave the file as it is,
